@@ -1,0 +1,107 @@
+//! Events on their way out. A listener registers for the classes it wants; one that falls behind is cut off and told so,
+//! because silence about a lost order event would be worse than a reconnect.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::{EventClass, Published};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+
+/// The dispatcher: many listeners, each with its own bounded queue.
+#[derive(Clone, Default)]
+pub struct Feed(Arc<Mutex<Vec<Registered>>>);
+
+struct Registered {
+    classes: u32,
+    queue: mpsc::Sender<Published>,
+}
+
+/// A queue of events. When it ends, the listener lagged or the engine stopped: join again from a fresh picture.
+pub struct Listener(mpsc::Receiver<Published>);
+
+impl Feed {
+    /// Everything of these classes from now on; `capacity` events may wait.
+    pub fn listen(&self, classes: &[EventClass], capacity: usize) -> Listener {
+        let (queue, receiver) = mpsc::channel(capacity);
+        let classes = classes.iter().fold(0, |mask, class| mask | bit(*class));
+        self.lock().push(Registered { classes, queue });
+        Listener(receiver)
+    }
+
+    pub fn publish(&self, published: &Published) {
+        let class = bit(published.event.class());
+        self.lock().retain(|listener| listener.classes & class == 0 || listener.take(published));
+    }
+
+    /// No listener hears anything after this.
+    pub fn close(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Registered>> {
+        // Each listener is whole on its own.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Registered {
+    /// Says whether the listener stays.
+    fn take(&self, published: &Published) -> bool {
+        match self.queue.try_send(published.clone()) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_) | TrySendError::Closed(_)) => false,
+        }
+    }
+}
+
+impl Listener {
+    pub async fn next(&mut self) -> Option<Published> {
+        self.0.recv().await
+    }
+
+    pub fn next_blocking(&mut self) -> Option<Published> {
+        self.0.blocking_recv()
+    }
+
+    /// What waits now; `None` when nothing does.
+    pub fn poll(&mut self) -> Option<Published> {
+        self.0.try_recv().ok()
+    }
+}
+
+fn bit(class: EventClass) -> u32 {
+    1 << class as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{Event, Timestamp};
+
+    use super::*;
+
+    fn alarm(sequence: u64) -> Published {
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "test", text: "test".into() };
+        Published { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
+    }
+
+    #[test]
+    fn a_listener_hears_only_its_classes() {
+        let feed = Feed::default();
+        let (mut alarms, mut ticks) = (feed.listen(&[EventClass::Alarm], 8), feed.listen(&[EventClass::Tick], 8));
+        feed.publish(&alarm(1));
+        assert_eq!(alarms.poll(), Some(alarm(1)));
+        assert_eq!(ticks.poll(), None);
+    }
+
+    #[test]
+    fn a_listener_that_falls_behind_is_cut_off_after_what_it_got() {
+        let feed = Feed::default();
+        let mut slow = feed.listen(&[EventClass::Alarm], 2);
+        let mut quick = feed.listen(&[EventClass::Alarm], 8);
+        (1..=3).for_each(|sequence| feed.publish(&alarm(sequence)));
+        let heard: Vec<_> = std::iter::from_fn(|| slow.next_blocking()).map(|event| event.sequence).collect();
+        assert_eq!(heard, [1, 2]);
+        assert_eq!(std::iter::from_fn(|| quick.poll()).count(), 3);
+    }
+}

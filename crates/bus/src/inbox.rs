@@ -1,0 +1,216 @@
+//! The one way in. Three lanes with three rules: requests are refused when the lane is full, reports wait and are never
+//! dropped, prices keep only the newest per security.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use domain::command::{Envelope, MarketData};
+use domain::{Query, Report, SecurityId};
+
+use crate::ticket::{Promise, Ticket, ticket};
+
+/// Requests that may wait for the engine; one more is refused.
+pub const REQUESTS_MAX: usize = 8_192;
+/// Reports that may wait for the engine; an adapter with one more waits.
+pub const REPORTS_MAX: usize = 8_192;
+/// Trades of one security that may wait for the engine; of more the oldest are counted and dropped.
+pub const TRADES_PER_SECURITY_MAX: usize = 64;
+
+/// Something asked of the engine, with the promise of a reply.
+#[derive(Debug)]
+pub struct Request {
+    pub wanted: Wanted,
+    pub promise: Promise,
+}
+
+#[derive(Debug)]
+pub enum Wanted {
+    Command(Box<Envelope>),
+    Query(Box<Query>),
+    /// A record for the Ledger: journalled, not applied.
+    Remember(Vec<u8>),
+}
+
+/// Why a request was not taken: it had no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// Too many requests wait.
+    Busy,
+    /// The engine has stopped.
+    Stopped,
+}
+
+/// The door for edges and adapters.
+#[derive(Clone)]
+pub struct Inbox {
+    requests: Sender<Request>,
+    reports: Sender<Report>,
+    prices: Arc<Prices>,
+}
+
+/// The engine's side of the door.
+pub struct Lanes {
+    pub requests: Receiver<Request>,
+    pub reports: Receiver<Report>,
+    /// Says that prices wait.
+    pub wake: Receiver<()>,
+    prices: Arc<Prices>,
+}
+
+pub fn inbox() -> (Inbox, Lanes) {
+    let (request_sender, requests) = bounded(REQUESTS_MAX);
+    let (report_sender, reports) = bounded(REPORTS_MAX);
+    let (wake_sender, wake) = bounded(1);
+    let prices = Arc::new(Prices { waiting: Mutex::default(), wake: wake_sender });
+    let inbox = Inbox { requests: request_sender, reports: report_sender, prices: prices.clone() };
+    (inbox, Lanes { requests, reports, wake, prices })
+}
+
+impl Inbox {
+    pub fn command(&self, envelope: Envelope) -> Result<Ticket, Closed> {
+        self.request(Wanted::Command(Box::new(envelope)))
+    }
+
+    pub fn query(&self, query: Query) -> Result<Ticket, Closed> {
+        self.request(Wanted::Query(Box::new(query)))
+    }
+
+    pub fn remember(&self, record: Vec<u8>) -> Result<Ticket, Closed> {
+        self.request(Wanted::Remember(record))
+    }
+
+    fn request(&self, wanted: Wanted) -> Result<Ticket, Closed> {
+        let (promise, ticket) = ticket();
+        match self.requests.try_send(Request { wanted, promise }) {
+            Ok(()) => Ok(ticket),
+            Err(TrySendError::Full(_)) => Err(Closed::Busy),
+            Err(TrySendError::Disconnected(_)) => Err(Closed::Stopped),
+        }
+    }
+
+    /// Waits while the lane is full: what a venue said is never dropped.
+    pub fn report(&self, report: Report) -> Result<(), Closed> {
+        self.reports.send(report).map_err(|_| Closed::Stopped)
+    }
+
+    /// Never waits: a newer price takes the place of one that the engine has not seen yet.
+    pub fn price(&self, data: MarketData) {
+        self.prices.put(data);
+    }
+}
+
+impl Lanes {
+    /// All prices that wait, by security.
+    pub fn take_prices(&self) -> Vec<MarketData> {
+        let waiting = std::mem::take(&mut *self.prices.lock());
+        waiting.by_security.into_values().flat_map(Waiting::into_data).collect()
+    }
+
+    /// How many prices were replaced by newer ones before the engine saw them.
+    pub fn take_skipped(&self) -> u64 {
+        std::mem::take(&mut self.prices.lock().skipped)
+    }
+}
+
+struct Prices {
+    waiting: Mutex<Board>,
+    wake: Sender<()>,
+}
+
+#[derive(Default)]
+struct Board {
+    by_security: BTreeMap<SecurityId, Waiting>,
+    skipped: u64,
+}
+
+/// What waits of one security: every quote supersedes the one before, trades add up to volume and are kept.
+#[derive(Default)]
+struct Waiting {
+    tick: Option<domain::Tick>,
+    book: Option<domain::OrderBook>,
+    trades: std::collections::VecDeque<domain::Trade>,
+}
+
+impl Prices {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Board> {
+        // A board is whole between any two statements that hold the lock.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, data: MarketData) {
+        let mut board = self.lock();
+        let skipped = board.by_security.entry(data.security()).or_default().put(data);
+        board.skipped += u64::from(skipped);
+        drop(board);
+        // A full wake lane means that the engine is woken already.
+        let _ = self.wake.try_send(());
+    }
+}
+
+impl Waiting {
+    /// Says whether something older was dropped for it.
+    fn put(&mut self, data: MarketData) -> bool {
+        match data {
+            MarketData::Tick(tick) => self.tick.replace(tick).is_some(),
+            MarketData::Book(book) => self.book.replace(book).is_some(),
+            MarketData::Trade(trade) => {
+                self.trades.push_back(trade);
+                self.trades.len() > TRADES_PER_SECURITY_MAX && self.trades.pop_front().is_some()
+            }
+        }
+    }
+
+    fn into_data(self) -> impl Iterator<Item = MarketData> {
+        let trades = self.trades.into_iter().map(MarketData::Trade);
+        let tick = self.tick.into_iter().map(MarketData::Tick);
+        trades.chain(tick).chain(self.book.into_iter().map(MarketData::Book))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Caller, Command, Timestamp};
+
+    use super::*;
+
+    fn command() -> Envelope {
+        Envelope { caller: Caller::platform(), command: Command::ResetCash }
+    }
+
+    fn tick(security: u64, bid: i64) -> MarketData {
+        MarketData::Tick(domain::Tick {
+            security: SecurityId(security),
+            feed: "test".into(),
+            at: Timestamp(0),
+            last: None,
+            last_at: None,
+            vol_last: None,
+            bid: Some(bid.into()),
+            ask: None,
+            vol_bid: None,
+            vol_ask: None,
+            vol: None,
+        })
+    }
+
+    #[test]
+    fn one_request_too_many_is_refused() {
+        let (inbox, lanes) = inbox();
+        let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| inbox.command(command()).unwrap()).collect();
+        assert_eq!(inbox.command(command()).unwrap_err(), Closed::Busy);
+        drop((tickets, lanes));
+        assert_eq!(inbox.command(command()).unwrap_err(), Closed::Stopped);
+    }
+
+    #[test]
+    fn only_the_newest_price_of_a_security_waits() {
+        let (inbox, lanes) = inbox();
+        for (security, bid) in [(1, 10), (2, 20), (1, 11)] {
+            inbox.price(tick(security, bid));
+        }
+        assert!(lanes.wake.try_recv().is_ok());
+        assert_eq!(lanes.take_skipped(), 1);
+        assert_eq!(lanes.take_prices(), vec![tick(1, 11), tick(2, 20)]);
+    }
+}

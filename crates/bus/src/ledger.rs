@@ -1,0 +1,22 @@
+//! The Ledger: what edges must remember over a restart. Records ride in the journal's group commits.
+
+use crate::inbox::Closed;
+use crate::ticket::Ticket;
+
+/// A record of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub key: u64,
+    pub bytes: Vec<u8>,
+}
+
+pub trait Ledger: Send + Sync {
+    /// The ticket is answered when the record is durable.
+    fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<Ticket, Closed>;
+
+    /// The records of a stream with keys in the range, ascending, at most `limit`.
+    fn read(&self, stream: &str, keys: std::ops::RangeInclusive<u64>, limit: usize) -> Vec<Entry>;
+
+    /// Everything below `key` may be forgotten.
+    fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed>;
+}

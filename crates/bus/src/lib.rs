@@ -1,0 +1,37 @@
+//! The doors of the house. Edges know the engine only through these types: a bounded inbox with tickets,
+//! a feed of events by class, the reference data, and the traits for history, ledger and operations.
+
+/// The newest reference data, shared.
+pub mod catalogue;
+/// Events on their way out, to listeners by class.
+pub mod feed;
+/// What has been, from the read model.
+pub mod history;
+/// Commands, questions, reports and prices on their way in.
+pub mod inbox;
+/// What edges must remember over a restart.
+pub mod ledger;
+/// What the program around the engine can do for an edge.
+pub mod operations;
+/// Instructions on their way to a venue.
+pub mod outlet;
+/// The reply to one request.
+pub mod ticket;
+
+pub use catalogue::Catalogue;
+pub use feed::{Feed, Listener};
+pub use history::History;
+pub use inbox::{Closed, Inbox, Request, Wanted};
+pub use ledger::Ledger;
+pub use operations::Operations;
+pub use outlet::{Outlet, Outlets};
+pub use ticket::{Reply, Ticket};
+
+/// All doors that an edge gets.
+#[derive(Clone)]
+pub struct Bus {
+    pub inbox: Inbox,
+    pub feed: Feed,
+    pub catalogue: Catalogue,
+    pub operations: std::sync::Arc<dyn Operations>,
+}

@@ -1,0 +1,299 @@
+//! Exact decimals with a meaning. Arithmetic is checked: what does not fit is an [`Overflow`], never a wrong number.
+
+use std::fmt;
+use std::str::FromStr;
+
+use minicbor::{Decode, Decoder, Encode, Encoder};
+use rust_decimal::{Decimal, RoundingStrategy};
+
+/// Divisions keep this many decimals, rounded half to even.
+pub const DIVISION_DECIMALS: u32 = 12;
+
+/// A result that does not fit into 28 digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow;
+
+macro_rules! amount {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub Decimal);
+
+        impl $name {
+            pub const ZERO: Self = Self(Decimal::ZERO);
+
+            pub fn is_zero(self) -> bool {
+                self.0.is_zero()
+            }
+
+            pub fn is_positive(self) -> bool {
+                self.0.is_sign_positive() && !self.0.is_zero()
+            }
+
+            pub fn is_negative(self) -> bool {
+                self.0.is_sign_negative() && !self.0.is_zero()
+            }
+
+            pub fn abs(self) -> Self {
+                Self(self.0.abs())
+            }
+
+            pub fn negated(self) -> Self {
+                Self(-self.0)
+            }
+
+            pub fn plus(self, other: Self) -> Result<Self, Overflow> {
+                self.0.checked_add(other.0).map(Self).ok_or(Overflow)
+            }
+
+            pub fn minus(self, other: Self) -> Result<Self, Overflow> {
+                self.0.checked_sub(other.0).map(Self).ok_or(Overflow)
+            }
+
+            pub fn times(self, factor: Decimal) -> Result<Self, Overflow> {
+                self.0.checked_mul(factor).map(Self).ok_or(Overflow)
+            }
+
+            pub fn over(self, divisor: Decimal) -> Result<Self, Overflow> {
+                divide(self.0, divisor).map(Self)
+            }
+
+            /// Whether this is a whole number of `step`; a step of zero binds nothing.
+            pub fn is_multiple_of(self, step: Decimal) -> bool {
+                step.is_zero() || self.0.checked_rem(step).is_some_and(|rest| rest.is_zero())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.normalize().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.normalize().fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = rust_decimal::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Decimal::from_str_exact(text).map(Self)
+            }
+        }
+
+        impl From<i64> for $name {
+            fn from(whole: i64) -> Self {
+                Self(Decimal::from(whole))
+            }
+        }
+
+        impl<C> Encode<C> for $name {
+            fn encode<W: minicbor::encode::Write>(
+                &self,
+                e: &mut Encoder<W>,
+                _: &mut C,
+            ) -> Result<(), minicbor::encode::Error<W::Error>> {
+                encode_decimal(self.0, e)
+            }
+        }
+
+        impl<'b, C> Decode<'b, C> for $name {
+            fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
+                decode_decimal(d).map(Self)
+            }
+        }
+    };
+}
+
+amount!(
+    /// The price of one unit.
+    Price
+);
+amount!(
+    /// How many; signed where it is a position or its change.
+    Quantity
+);
+amount!(
+    /// An amount of money whose currency is known from the context.
+    Amount
+);
+
+impl Quantity {
+    /// quantity × price × contract size.
+    pub fn value_at(self, price: Price, contract_size: Decimal) -> Result<Amount, Overflow> {
+        let units = self.0.checked_mul(contract_size).ok_or(Overflow)?;
+        units.checked_mul(price.0).map(Amount).ok_or(Overflow)
+    }
+}
+
+/// An amount in a currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Money {
+    #[n(0)]
+    pub amount: Amount,
+    #[n(1)]
+    pub currency: Currency,
+}
+
+/// A currency code: one to eight upper-case letters and digits (`USD`, `USDT`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 8]);
+
+/// A text that is no currency code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotACurrency;
+
+impl Currency {
+    pub const USD: Self = Self(*b"USD\0\0\0\0\0");
+
+    pub fn as_str(&self) -> &str {
+        let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
+        std::str::from_utf8(&self.0[..length]).expect("only ASCII gets in")
+    }
+}
+
+impl FromStr for Currency {
+    type Err = NotACurrency;
+
+    fn from_str(text: &str) -> Result<Self, NotACurrency> {
+        let legal = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        if text.is_empty() || text.len() > 8 || !text.bytes().all(legal) {
+            return Err(NotACurrency);
+        }
+        let mut code = [0; 8];
+        code[..text.len()].copy_from_slice(text.as_bytes());
+        Ok(Self(code))
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl<C> Encode<C> for Currency {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.str(self.as_str())?.ok()
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Currency {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
+        d.str()?.parse().map_err(|NotACurrency| minicbor::decode::Error::message("not a currency"))
+    }
+}
+
+/// Division, rounded half to even at [`DIVISION_DECIMALS`].
+pub fn divide(dividend: Decimal, divisor: Decimal) -> Result<Decimal, Overflow> {
+    let quotient = dividend.checked_div(divisor).ok_or(Overflow)?;
+    Ok(quotient.round_dp_with_strategy(DIVISION_DECIMALS, RoundingStrategy::MidpointNearestEven))
+}
+
+/// A decimal on disk: its 96-bit integer and its scale, as `[mantissa, scale]` where the mantissa fits 64 bits, else 16 bytes.
+pub fn encode_decimal<W: minicbor::encode::Write>(
+    decimal: Decimal,
+    e: &mut Encoder<W>,
+) -> Result<(), minicbor::encode::Error<W::Error>> {
+    // Equal amounts have equal bytes, so that equal states have equal digests.
+    let decimal = decimal.normalize();
+    match i64::try_from(decimal.mantissa()) {
+        Ok(mantissa) => e.array(2)?.i64(mantissa)?.u32(decimal.scale())?.ok(),
+        Err(_) => e.bytes(&decimal.serialize())?.ok(),
+    }
+}
+
+pub fn decode_decimal(d: &mut Decoder<'_>) -> Result<Decimal, minicbor::decode::Error> {
+    if d.datatype()? == minicbor::data::Type::Bytes {
+        let bytes =
+            <[u8; 16]>::try_from(d.bytes()?).map_err(|_| minicbor::decode::Error::message("a decimal has 16 bytes"))?;
+        return Ok(Decimal::deserialize(bytes));
+    }
+    d.array()?;
+    let (mantissa, scale) = (d.i64()?, d.u32()?);
+    Decimal::try_from_i128_with_scale(mantissa.into(), scale)
+        .map_err(|_| minicbor::decode::Error::message("the scale of a decimal is at most 28"))
+}
+
+/// A bare decimal as a field of a derived type: `#[cbor(with = "crate::amount::decimal")]`.
+pub mod decimal {
+    use super::{Decimal, Decoder, Encoder, decode_decimal, encode_decimal};
+
+    pub fn encode<C, W: minicbor::encode::Write>(
+        decimal: &Decimal,
+        e: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        encode_decimal(*decimal, e)
+    }
+
+    pub fn decode<C>(d: &mut Decoder<'_>, _: &mut C) -> Result<Decimal, minicbor::decode::Error> {
+        decode_decimal(d)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(text: &str) -> String {
+        let bytes = minicbor::to_vec(text.parse::<Price>().unwrap()).unwrap();
+        minicbor::decode::<Price>(&bytes).unwrap().to_string()
+    }
+
+    #[test]
+    fn every_digit_survives_the_disk() {
+        for text in ["0", "-1.5", "1234567.000001", "79228162514264337593543950335", "0.0000000000000000000000000001"] {
+            assert_eq!(round_trip(text), text);
+        }
+    }
+
+    #[test]
+    fn equal_amounts_have_equal_bytes() {
+        let [short, long] = ["1.5", "1.500"].map(|text| minicbor::to_vec(text.parse::<Price>().unwrap()).unwrap());
+        assert_eq!(short, long);
+    }
+
+    #[test]
+    fn division_rounds_half_to_even_at_twelve_decimals() {
+        let third = Amount::from(1).over(Decimal::from(3)).unwrap();
+        assert_eq!(third.to_string(), "0.333333333333");
+        let half = Amount("0.0000000000025".parse().unwrap()).over(Decimal::ONE).unwrap();
+        assert_eq!(half.to_string(), "0.000000000002");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let huge = Quantity(Decimal::MAX);
+        assert_eq!(huge.value_at(Price::from(2), Decimal::ONE), Err(Overflow));
+        assert_eq!(huge.plus(huge), Err(Overflow));
+    }
+
+    #[test]
+    fn a_step_of_zero_binds_nothing() {
+        let price: Price = "10.05".parse().unwrap();
+        assert!(price.is_multiple_of(Decimal::ZERO));
+        assert!(price.is_multiple_of("0.05".parse().unwrap()));
+        assert!(!price.is_multiple_of("0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_currency_is_upper_case() {
+        assert_eq!("USDT".parse::<Currency>().unwrap().to_string(), "USDT");
+        assert_eq!("usd".parse::<Currency>(), Err(NotACurrency));
+        assert_eq!("".parse::<Currency>(), Err(NotACurrency));
+    }
+}

@@ -1,0 +1,351 @@
+//! What somebody asks of the platform, and how an input reaches the engine: stamped once with sequence and time.
+
+use minicbor::{Decode, Encode};
+
+use crate::amount::{Amount, Currency, Price, Quantity};
+use crate::ids::{AccountId, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
+use crate::market::{Mark, OrderBook, Tick, Trade};
+use crate::order::{OrderKind, Side, Source, TimeInForce};
+use crate::portfolio::TransactionKind;
+use crate::reference::{Account, Exchange, Family, Security, Strategy};
+use crate::report::Report;
+use crate::risk::{Limits, Scope, Settings, TradingState};
+use crate::time::{Date, Timestamp};
+
+/// An input with its place in the order of all things.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamped<T> {
+    pub sequence: u64,
+    pub at: Timestamp,
+    pub what: T,
+}
+
+/// Everything that the engine can be told. All but `Market` is journalled; `Market` only where the configuration asks.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Input {
+    #[n(0)]
+    Command(#[n(0)] Box<Envelope>),
+    #[n(1)]
+    Report(#[n(0)] Report),
+    /// The newest prices that changed and matter: all that trading sees of the market.
+    #[n(2)]
+    Marks(#[n(0)] Vec<Mark>),
+    /// A deadline of the engine has passed: a day ends, an order expires.
+    #[n(3)]
+    Clock,
+    #[n(4)]
+    Market(#[n(0)] MarketData),
+}
+
+/// What a feed says; the market half of the engine keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum MarketData {
+    #[n(0)]
+    Tick(#[n(0)] Tick),
+    #[n(1)]
+    Trade(#[n(0)] Trade),
+    #[n(2)]
+    Book(#[n(0)] OrderBook),
+}
+
+impl MarketData {
+    pub fn security(&self) -> SecurityId {
+        match self {
+            Self::Tick(tick) => tick.security,
+            Self::Trade(trade) => trade.security,
+            Self::Book(book) => book.security,
+        }
+    }
+}
+
+/// A command with who asks.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Envelope {
+    #[n(0)]
+    pub caller: Caller,
+    #[n(1)]
+    pub command: Command,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Caller {
+    #[n(0)]
+    pub source: Source,
+    #[n(1)]
+    pub user: Option<Text>,
+    #[n(2)]
+    pub origin: Option<Origin>,
+}
+
+impl Caller {
+    pub fn platform() -> Self {
+        Self { source: Source::Platform, user: None, origin: None }
+    }
+}
+
+/// The message of a session that a command came in: order and inbound number become durable together.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Origin {
+    #[n(0)]
+    pub session: Text,
+    #[n(1)]
+    pub number: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Command {
+    #[n(0)]
+    Place(#[n(0)] PlaceOrder),
+    #[n(1)]
+    Modify(#[n(0)] ModifyOrder),
+    #[n(2)]
+    Cancel(#[n(0)] CancelOrder),
+    /// Close (no quantity) or reduce a position.
+    #[n(3)]
+    Reduce(#[n(0)] ReducePosition),
+    #[n(4)]
+    Record(#[n(0)] RecordTransaction),
+    #[n(5)]
+    ResetPositions,
+    #[n(6)]
+    ResetCash,
+    #[n(7)]
+    NextOrderId(#[n(0)] AccountId),
+    #[n(8)]
+    Subscribe(#[n(0)] Subscription),
+    #[n(9)]
+    Unsubscribe(#[n(0)] Subscription),
+    #[n(10)]
+    SetTradingState {
+        #[n(0)]
+        scope: Scope,
+        #[n(1)]
+        state: TradingState,
+        #[n(2)]
+        reason: Option<Text>,
+    },
+    /// Halt the scope and cancel all its open orders.
+    #[n(11)]
+    Kill {
+        #[n(0)]
+        scope: Scope,
+        #[n(1)]
+        reason: Option<Text>,
+    },
+    #[n(12)]
+    SetLimits {
+        #[n(0)]
+        scope: Scope,
+        #[n(1)]
+        limits: Limits,
+    },
+    #[n(13)]
+    Reference(#[n(0)] ReferenceChange),
+    #[n(14)]
+    EnterPhase {
+        #[n(0)]
+        strategy: StrategyId,
+        #[n(1)]
+        mode: Mode,
+        #[n(2)]
+        phase: Phase,
+    },
+    #[n(15)]
+    Configure(#[n(0)] Settings),
+    #[n(16)]
+    Publish(#[n(0)] GenericEvent),
+}
+
+/// A new order as it is asked for: what is absent is given its default by the engine, the same for every door.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct PlaceOrder {
+    #[n(0)]
+    pub int_id: Option<IntId>,
+    #[n(1)]
+    pub cl_ord_id: Option<Text>,
+    #[n(2)]
+    pub security: SecurityId,
+    #[n(3)]
+    pub account: Option<AccountId>,
+    #[n(4)]
+    pub strategy: Option<StrategyId>,
+    #[n(5)]
+    pub exchange: Option<ExchangeId>,
+    #[n(6)]
+    pub side: Side,
+    #[n(7)]
+    pub quantity: Quantity,
+    #[n(8)]
+    pub kind: OrderKind,
+    #[n(9)]
+    pub tif: TimeInForce,
+    #[n(10)]
+    pub exchange_order: bool,
+    #[n(11)]
+    pub reference: Option<Text>,
+}
+
+/// New terms for a live order; what is absent keeps its value.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ModifyOrder {
+    #[n(0)]
+    pub int_id: IntId,
+    #[n(1)]
+    pub cl_ord_id: Option<Text>,
+    #[n(2)]
+    pub quantity: Option<Quantity>,
+    #[n(3)]
+    pub limit: Option<Price>,
+    #[n(4)]
+    pub stop: Option<Price>,
+    #[n(5)]
+    pub tif: Option<TimeInForce>,
+    /// Restated by the client; refused where it differs.
+    #[n(6)]
+    pub restated: Restated,
+}
+
+/// What a modification may repeat but not change.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Restated {
+    #[n(0)]
+    pub side: Option<Side>,
+    #[n(1)]
+    pub security: Option<SecurityId>,
+    #[n(2)]
+    pub account: Option<AccountId>,
+    /// Its prices are not compared.
+    #[n(3)]
+    pub kind: Option<OrderKind>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct CancelOrder {
+    #[n(0)]
+    pub int_id: IntId,
+    #[n(1)]
+    pub cl_ord_id: Option<Text>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ReducePosition {
+    #[n(0)]
+    pub position: PositionId,
+    /// Absent: all of it.
+    #[n(1)]
+    pub quantity: Option<Quantity>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct RecordTransaction {
+    #[n(0)]
+    pub uuid: Option<Uuid>,
+    #[n(1)]
+    pub at: Option<Timestamp>,
+    #[n(2)]
+    pub settlement_date: Option<Date>,
+    #[n(3)]
+    pub ext_id: Option<Text>,
+    #[n(4)]
+    pub int_order_id: Option<IntId>,
+    #[n(5)]
+    pub ext_order_id: Option<Text>,
+    #[n(6)]
+    pub kind: TransactionKind,
+    #[n(7)]
+    pub quantity: Option<Quantity>,
+    #[n(8)]
+    pub price: Price,
+    #[n(9)]
+    pub execution_commission: Option<Amount>,
+    #[n(10)]
+    pub clearing_commission: Option<Amount>,
+    #[n(11)]
+    pub fee: Option<Amount>,
+    #[n(12)]
+    pub currency: Option<Currency>,
+    #[n(13)]
+    pub account: Option<AccountId>,
+    #[n(14)]
+    pub security: Option<SecurityId>,
+    #[n(15)]
+    pub strategy: Option<StrategyId>,
+    #[n(16)]
+    pub description: Option<Text>,
+}
+
+/// A strategy's wish for the prices of a security.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub struct Subscription {
+    #[n(0)]
+    pub strategy: StrategyId,
+    #[n(1)]
+    pub security: SecurityId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum ReferenceChange {
+    #[n(0)]
+    Exchange(#[n(0)] Exchange),
+    #[n(1)]
+    Family(#[n(0)] Family),
+    #[n(2)]
+    Security(#[n(0)] Security),
+    #[n(3)]
+    Account(#[n(0)] Account),
+    #[n(4)]
+    Strategy(#[n(0)] Strategy),
+    /// Removed where nothing hangs on it, otherwise only made not tradeable.
+    #[n(5)]
+    RetireSecurity(#[n(0)] SecurityId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Mode {
+    #[n(0)]
+    RealTime,
+    #[n(1)]
+    Simulation,
+}
+
+/// The phases of a strategy's life, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Phase {
+    #[n(0)]
+    Init,
+    #[n(1)]
+    Prefeed,
+    #[n(2)]
+    Start,
+    #[n(3)]
+    Run,
+    #[n(4)]
+    Exit,
+}
+
+impl Phase {
+    pub const ALL: [Self; 5] = [Self::Init, Self::Prefeed, Self::Start, Self::Run, Self::Exit];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Init => "INIT",
+            Self::Prefeed => "PREFEED",
+            Self::Start => "START",
+            Self::Run => "RUN",
+            Self::Exit => "EXIT",
+        }
+    }
+}
+
+/// Something that strategies tell each other; the platform only carries it.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct GenericEvent {
+    #[n(0)]
+    pub strategy: StrategyId,
+    #[n(1)]
+    pub name: Text,
+    #[n(2)]
+    pub body: Text,
+}

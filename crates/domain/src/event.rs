@@ -1,0 +1,154 @@
+//! What has happened. Payloads are shared, so that many listeners cost little.
+
+use std::sync::Arc;
+
+use crate::command::{GenericEvent, Mode, Phase, Subscription};
+use crate::ids::{AdapterName, StrategyId, Text};
+use crate::market::{Bar, OrderBook, Tick, Trade};
+use crate::order::{Fill, Order, OrderStatus};
+use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
+use crate::reference::ReferenceData;
+use crate::report::SessionState;
+use crate::risk::{Limits, Scope, StateChange};
+use crate::time::Timestamp;
+
+/// An event with the input that caused it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    pub sequence: u64,
+    pub at: Timestamp,
+    pub event: Event,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Tick(Arc<Tick>),
+    Trade(Arc<Trade>),
+    Book(Arc<OrderBook>),
+    Bar(Arc<Bar>),
+    Order(Arc<Order>),
+    OrderStatus(Arc<OrderStatus>),
+    Fill(Arc<Fill>),
+    Transaction(Arc<Transaction>),
+    Position(Arc<Position>),
+    Cash(Arc<CashBalance>),
+    Portfolio(Arc<PortfolioValue>),
+    /// A strategy asked for prices (`true`) or gave them up.
+    Subscription(Subscription, bool),
+    LifeCycle(Arc<LifeCycle>),
+    Session(Arc<SessionChange>),
+    TradingState(Arc<StateChange>),
+    Limits(Scope, Arc<Limits>),
+    Alarm(Arc<Alarm>),
+    Generic(Arc<GenericEvent>),
+    Reference(Arc<ReferenceData>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LifeCycle {
+    pub strategy: StrategyId,
+    pub mode: Mode,
+    pub phase: Phase,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionChange {
+    pub adapter: AdapterName,
+    pub state: SessionState,
+}
+
+/// Something a person should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    pub level: AlarmLevel,
+    /// Stable, kebab-case.
+    pub code: &'static str,
+    pub text: Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AlarmLevel {
+    Info,
+    Warn,
+    Error,
+}
+
+/// The class of an event: what a listener registers for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum EventClass {
+    Tick,
+    Trade,
+    Book,
+    Bar,
+    Order,
+    OrderStatus,
+    Fill,
+    Transaction,
+    Position,
+    Cash,
+    Portfolio,
+    Subscription,
+    LifeCycle,
+    Session,
+    TradingState,
+    Limits,
+    Alarm,
+    Generic,
+    Reference,
+}
+
+impl EventClass {
+    pub const ALL: [Self; 19] = [
+        Self::Tick,
+        Self::Trade,
+        Self::Book,
+        Self::Bar,
+        Self::Order,
+        Self::OrderStatus,
+        Self::Fill,
+        Self::Transaction,
+        Self::Position,
+        Self::Cash,
+        Self::Portfolio,
+        Self::Subscription,
+        Self::LifeCycle,
+        Self::Session,
+        Self::TradingState,
+        Self::Limits,
+        Self::Alarm,
+        Self::Generic,
+        Self::Reference,
+    ];
+}
+
+impl Event {
+    pub fn class(&self) -> EventClass {
+        match self {
+            Self::Tick(_) => EventClass::Tick,
+            Self::Trade(_) => EventClass::Trade,
+            Self::Book(_) => EventClass::Book,
+            Self::Bar(_) => EventClass::Bar,
+            Self::Order(_) => EventClass::Order,
+            Self::OrderStatus(_) => EventClass::OrderStatus,
+            Self::Fill(_) => EventClass::Fill,
+            Self::Transaction(_) => EventClass::Transaction,
+            Self::Position(_) => EventClass::Position,
+            Self::Cash(_) => EventClass::Cash,
+            Self::Portfolio(_) => EventClass::Portfolio,
+            Self::Subscription(..) => EventClass::Subscription,
+            Self::LifeCycle(_) => EventClass::LifeCycle,
+            Self::Session(_) => EventClass::Session,
+            Self::TradingState(_) => EventClass::TradingState,
+            Self::Limits(..) => EventClass::Limits,
+            Self::Alarm(_) => EventClass::Alarm,
+            Self::Generic(_) => EventClass::Generic,
+            Self::Reference(_) => EventClass::Reference,
+        }
+    }
+
+    /// Raw prices pass the gate at once; everything that can show trading state waits for the disk.
+    pub fn is_market_data(&self) -> bool {
+        matches!(self, Self::Tick(_) | Self::Trade(_) | Self::Book(_) | Self::Bar(_))
+    }
+}

@@ -1,0 +1,237 @@
+//! Ids and short shared texts.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+        #[cbor(transparent)]
+        pub struct $name(#[n(0)] pub u64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )* };
+}
+
+id!(
+    SecurityId,
+    FamilyId,
+    ExchangeId,
+    AccountId,
+    StrategyId,
+    /// The number of an order, minted by the engine; the name that outsiders use is [`IntId`].
+    OrderId,
+    PositionId,
+    TransactionId,
+    BalanceId,
+);
+
+impl StrategyId {
+    /// The server itself, which always exists.
+    pub const SERVER: Self = Self(1);
+}
+
+/// A short text that many share.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(Arc<str>);
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<C> Encode<C> for Text {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.str(&self.0)?.ok()
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Text {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
+        d.str().map(Self::from)
+    }
+}
+
+/// The id by which the world knows an order: 1 to 64 printable ASCII characters.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(transparent)]
+pub struct IntId(#[n(0)] Text);
+
+/// A text that cannot be an order's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAnIntId;
+
+impl IntId {
+    pub const LENGTH_MAX: usize = 64;
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for IntId {
+    type Err = NotAnIntId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnIntId> {
+        let printable = text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
+        if text.is_empty() || text.len() > Self::LENGTH_MAX || !printable {
+            return Err(NotAnIntId);
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+impl Borrow<str> for IntId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IntId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for IntId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The adapter that an account trades through: `<adapterType>` or `<adapterType>-<sessionQualifier>`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(transparent)]
+pub struct AdapterName(#[n(0)] pub Text);
+
+impl AdapterName {
+    pub fn new(adapter_type: &str, qualifier: Option<&str>) -> Self {
+        match qualifier {
+            Some(qualifier) => Self(format!("{adapter_type}-{qualifier}").into()),
+            None => Self(adapter_type.into()),
+        }
+    }
+}
+
+impl fmt::Display for AdapterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for AdapterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A universally unique id. Ours are minted from the instance and a counter, so that a replay repeats them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuid(pub u128);
+
+impl Uuid {
+    /// The `counter`-th id of an instance, in the custom form of RFC 9562 (version 8).
+    pub fn mint(instance: u64, counter: u64) -> Self {
+        let bits = u128::from(instance) << 64 | u128::from(counter);
+        Self(uuid::Builder::from_custom_bytes(bits.to_be_bytes()).into_uuid().as_u128())
+    }
+}
+
+impl FromStr for Uuid {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, uuid::Error> {
+        uuid::Uuid::try_parse(text).map(|uuid| Self(uuid.as_u128()))
+    }
+}
+
+impl fmt::Display for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        uuid::Uuid::from_u128(self.0).hyphenated().fmt(f)
+    }
+}
+
+impl<C> Encode<C> for Uuid {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.bytes(&self.0.to_be_bytes())?.ok()
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Uuid {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let bytes =
+            <[u8; 16]>::try_from(d.bytes()?).map_err(|_| minicbor::decode::Error::message("a uuid has 16 bytes"))?;
+        Ok(Self(u128::from_be_bytes(bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_id_is_printable_and_short() {
+        assert!("ALPHA-17".parse::<IntId>().is_ok());
+        for bad in ["", "two words", "tab\t", "naïve", &"x".repeat(65)] {
+            assert_eq!(bad.parse::<IntId>(), Err(NotAnIntId), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn minted_uuids_differ_by_counter_and_by_instance() {
+        let ids = [Uuid::mint(1, 1), Uuid::mint(1, 2), Uuid::mint(2, 1)];
+        assert_eq!(ids[0].to_string(), "00000000-0000-8001-8000-000000000001");
+        assert!(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Prices: ticks, trades, books, bars, and the marks that trading is allowed to see.
+
+use minicbor::{Decode, Encode};
+
+use crate::amount::{Price, Quantity};
+use crate::ids::{SecurityId, Text};
+use crate::order::Side;
+use crate::time::Timestamp;
+
+/// The newest quote and last trade of a security.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Tick {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub feed: Text,
+    #[n(2)]
+    pub at: Timestamp,
+    #[n(3)]
+    pub last: Option<Price>,
+    #[n(4)]
+    pub last_at: Option<Timestamp>,
+    #[n(5)]
+    pub vol_last: Option<Quantity>,
+    #[n(6)]
+    pub bid: Option<Price>,
+    #[n(7)]
+    pub ask: Option<Price>,
+    #[n(8)]
+    pub vol_bid: Option<Quantity>,
+    #[n(9)]
+    pub vol_ask: Option<Quantity>,
+    /// Traded today.
+    #[n(10)]
+    pub vol: Option<Quantity>,
+}
+
+/// A trade that happened in the market.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Trade {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub feed: Text,
+    #[n(2)]
+    pub at: Timestamp,
+    #[n(3)]
+    pub price: Price,
+    #[n(4)]
+    pub quantity: Quantity,
+    #[n(5)]
+    pub aggressor: Option<Side>,
+    #[n(6)]
+    pub ext_id: Option<Text>,
+}
+
+/// The best levels of both sides, best first.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct OrderBook {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub feed: Text,
+    #[n(2)]
+    pub at: Timestamp,
+    #[n(3)]
+    pub bids: Vec<Level>,
+    #[n(4)]
+    pub asks: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Level {
+    #[n(0)]
+    pub price: Price,
+    #[n(1)]
+    pub quantity: Quantity,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(index_only)]
+pub enum BarSize {
+    #[n(0)]
+    Sec1,
+    #[n(1)]
+    Min1,
+    #[n(2)]
+    Min5,
+    #[n(3)]
+    Min15,
+    #[n(4)]
+    Hour1,
+    #[n(5)]
+    Day1,
+}
+
+impl BarSize {
+    pub const ALL: [Self; 6] = [Self::Sec1, Self::Min1, Self::Min5, Self::Min15, Self::Hour1, Self::Day1];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sec1 => "SEC_1",
+            Self::Min1 => "MIN_1",
+            Self::Min5 => "MIN_5",
+            Self::Min15 => "MIN_15",
+            Self::Hour1 => "HOUR_1",
+            Self::Day1 => "DAY_1",
+        }
+    }
+
+    pub fn seconds(self) -> i64 {
+        match self {
+            Self::Sec1 => 1,
+            Self::Min1 => 60,
+            Self::Min5 => 300,
+            Self::Min15 => 900,
+            Self::Hour1 => 3_600,
+            Self::Day1 => 86_400,
+        }
+    }
+
+    /// The start of the bar that an instant lies in.
+    pub fn start_of(self, at: Timestamp) -> Timestamp {
+        let length = self.seconds() * 1_000_000_000;
+        Timestamp(at.0 - at.0.rem_euclid(length))
+    }
+}
+
+/// What a price did in a span of time; `at` is the start of the span.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Bar {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub feed: Text,
+    #[n(2)]
+    pub at: Timestamp,
+    #[n(3)]
+    pub size: BarSize,
+    #[n(4)]
+    pub open: Price,
+    #[n(5)]
+    pub high: Price,
+    #[n(6)]
+    pub low: Price,
+    #[n(7)]
+    pub close: Price,
+    #[n(8)]
+    pub vol: Quantity,
+    #[n(9)]
+    pub vwap: Option<Price>,
+}
+
+/// The prices of one security as trading sees them: risk, P/L and valuation use nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Mark {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub bid: Option<Price>,
+    #[n(2)]
+    pub ask: Option<Price>,
+    #[n(3)]
+    pub last: Option<Price>,
+    /// When the feed said so.
+    #[n(4)]
+    pub at: Timestamp,
+}
+
+impl Mark {
+    pub fn mid(&self) -> Option<Price> {
+        let sum = self.bid?.plus(self.ask?).ok()?;
+        sum.over(rust_decimal::Decimal::TWO).ok()
+    }
+
+    /// The best guess at a fair price: last trade, else middle, else either side.
+    pub fn reference(&self) -> Option<Price> {
+        self.last.or_else(|| self.mid()).or(self.bid).or(self.ask)
+    }
+
+    /// What a position is worth: a long could be sold at the bid, a short bought back at the ask.
+    pub fn exit_price(&self, quantity: Quantity) -> Option<Price> {
+        let side = if quantity.is_negative() { self.ask } else { self.bid };
+        side.or(self.last)
+    }
+}
+
+impl From<&Tick> for Mark {
+    fn from(tick: &Tick) -> Self {
+        Self { security: tick.security, bid: tick.bid, ask: tick.ask, last: tick.last, at: tick.at }
+    }
+}

@@ -1,0 +1,456 @@
+//! Orders and what happens to them. An order has a base state and, apart from it, a pending request; the status is derived.
+
+use minicbor::{Decode, Encode};
+
+use crate::amount::{Amount, Overflow, Price, Quantity};
+use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId, StrategyId, Text};
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Side {
+    #[n(0)]
+    Buy,
+    #[n(1)]
+    Sell,
+}
+
+impl Side {
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Buy => Self::Sell,
+            Self::Sell => Self::Buy,
+        }
+    }
+
+    /// The change of a position that this side causes.
+    pub fn signed(self, quantity: Quantity) -> Quantity {
+        match self {
+            Self::Buy => quantity,
+            Self::Sell => quantity.negated(),
+        }
+    }
+}
+
+/// The type of an order with the prices it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum OrderKind {
+    #[n(0)]
+    Market,
+    #[n(1)]
+    Limit {
+        #[n(0)]
+        limit: Price,
+    },
+    #[n(2)]
+    Stop {
+        #[n(0)]
+        stop: Price,
+    },
+    #[n(3)]
+    StopLimit {
+        #[n(0)]
+        limit: Price,
+        #[n(1)]
+        stop: Price,
+    },
+}
+
+impl OrderKind {
+    pub fn limit(&self) -> Option<Price> {
+        match *self {
+            Self::Limit { limit } | Self::StopLimit { limit, .. } => Some(limit),
+            Self::Market | Self::Stop { .. } => None,
+        }
+    }
+
+    pub fn stop(&self) -> Option<Price> {
+        match *self {
+            Self::Stop { stop } | Self::StopLimit { stop, .. } => Some(stop),
+            Self::Market | Self::Limit { .. } => None,
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Market => "MarketOrder",
+            Self::Limit { .. } => "LimitOrder",
+            Self::Stop { .. } => "StopOrder",
+            Self::StopLimit { .. } => "StopLimitOrder",
+        }
+    }
+
+    pub fn same_kind(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum TimeInForce {
+    #[n(0)]
+    Day,
+    #[n(1)]
+    Gtc,
+    /// At the opening auction.
+    #[n(2)]
+    Ato,
+    #[n(3)]
+    Ioc,
+    #[n(4)]
+    Fok,
+    /// Until that instant.
+    #[n(5)]
+    Gtd {
+        #[n(0)]
+        until: Timestamp,
+    },
+    /// At the closing auction.
+    #[n(6)]
+    Atc,
+}
+
+impl TimeInForce {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Day => "DAY",
+            Self::Gtc => "GTC",
+            Self::Ato => "ATO",
+            Self::Ioc => "IOC",
+            Self::Fok => "FOK",
+            Self::Gtd { .. } => "GTD",
+            Self::Atc => "ATC",
+        }
+    }
+}
+
+/// The door that an order came through.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Source {
+    #[n(0)]
+    Rest,
+    #[n(1)]
+    Ui,
+    #[n(2)]
+    Strategy,
+    /// The CompID of the client.
+    #[n(3)]
+    Fix(#[n(0)] Text),
+    /// The platform itself: kill switch, recovery, clock.
+    #[n(4)]
+    Platform,
+}
+
+/// What is known from quantities and the venue's word, pending requests aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum BaseState {
+    /// Accepted by us, not yet confirmed by the venue.
+    #[n(0)]
+    PendingNew,
+    #[n(1)]
+    New,
+    #[n(2)]
+    PartiallyFilled,
+    #[n(3)]
+    Filled,
+    /// Canceled or expired; the reason tells which.
+    #[n(4)]
+    Canceled,
+    #[n(5)]
+    Rejected,
+}
+
+impl BaseState {
+    pub const ALL: [Self; 6] =
+        [Self::PendingNew, Self::New, Self::PartiallyFilled, Self::Filled, Self::Canceled, Self::Rejected];
+
+    pub fn is_working(self) -> bool {
+        matches!(self, Self::PendingNew | Self::New | Self::PartiallyFilled)
+    }
+}
+
+/// A request that the venue has not answered yet.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Pending {
+    #[n(0)]
+    Nothing,
+    #[n(1)]
+    Cancel(#[n(0)] Request),
+    #[n(2)]
+    Replace(#[n(0)] Request, #[n(1)] Terms),
+}
+
+/// Who asked, and by which ClOrdID where it came by FIX.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Request {
+    #[n(0)]
+    pub cl_ord_id: Option<Text>,
+    #[n(1)]
+    pub source: Source,
+}
+
+/// What a replace can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Terms {
+    #[n(0)]
+    pub quantity: Quantity,
+    #[n(1)]
+    pub kind: OrderKind,
+    #[n(2)]
+    pub tif: TimeInForce,
+}
+
+/// What outsiders see. The names in parentheses are FIX's OrdStatus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Status {
+    /// Received, not yet confirmed by the venue (A).
+    #[n(0)]
+    Open,
+    /// Confirmed by the venue (0).
+    #[n(1)]
+    Submitted,
+    #[n(2)]
+    PartiallyExecuted,
+    #[n(3)]
+    Executed,
+    #[n(4)]
+    Canceled,
+    #[n(5)]
+    PendingCancel,
+    #[n(6)]
+    Rejected,
+    #[n(7)]
+    PendingReplace,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "OPEN",
+            Self::Submitted => "SUBMITTED",
+            Self::PartiallyExecuted => "PARTIALLY_EXECUTED",
+            Self::Executed => "EXECUTED",
+            Self::Canceled => "CANCELED",
+            Self::PendingCancel => "PENDING_CANCEL",
+            Self::Rejected => "REJECTED",
+            Self::PendingReplace => "PENDING_REPLACE",
+        }
+    }
+}
+
+/// An order with its whole present state.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Order {
+    #[n(0)]
+    pub id: OrderId,
+    #[n(1)]
+    pub int_id: IntId,
+    #[n(2)]
+    pub ext_id: Option<Text>,
+    /// The last accepted ClOrdID where it came by FIX.
+    #[n(3)]
+    pub cl_ord_id: Option<Text>,
+    #[n(4)]
+    pub at: Timestamp,
+    #[n(5)]
+    pub side: Side,
+    #[n(6)]
+    pub terms: Terms,
+    #[n(7)]
+    pub exchange_order: bool,
+    #[n(8)]
+    pub exchange: ExchangeId,
+    #[n(9)]
+    pub security: SecurityId,
+    #[n(10)]
+    pub account: AccountId,
+    #[n(11)]
+    pub strategy: StrategyId,
+    #[n(12)]
+    pub adapter: AdapterName,
+    /// May only lower the position of its strategy, account and security.
+    #[n(13)]
+    pub reduce_only: bool,
+    #[n(14)]
+    pub state: BaseState,
+    #[n(15)]
+    pub pending: Pending,
+    #[n(16)]
+    pub filled: Quantity,
+    /// Sum of quantity × price over the fills.
+    #[n(17)]
+    pub turnover: Amount,
+    /// How often it was replaced.
+    #[n(18)]
+    pub revision: u32,
+    #[n(19)]
+    pub reason: Option<Text>,
+    /// Its fate at the venue is not known; exposure stays reserved until the venue has spoken.
+    #[n(20)]
+    pub in_doubt: bool,
+    /// The client's own note.
+    #[n(21)]
+    pub reference: Option<Text>,
+    #[n(22)]
+    pub source: Source,
+    #[n(23)]
+    pub submitted_by: Option<Text>,
+    #[n(24)]
+    pub changed_at: Timestamp,
+}
+
+impl Order {
+    /// The status of highest precedence: pending cancel, pending replace, then the base state.
+    pub fn status(&self) -> Status {
+        match (&self.pending, self.state) {
+            (Pending::Cancel(_), _) => Status::PendingCancel,
+            (Pending::Replace(..), _) => Status::PendingReplace,
+            (Pending::Nothing, BaseState::PendingNew) => Status::Open,
+            (Pending::Nothing, BaseState::New) => Status::Submitted,
+            (Pending::Nothing, BaseState::PartiallyFilled) => Status::PartiallyExecuted,
+            (Pending::Nothing, BaseState::Filled) => Status::Executed,
+            (Pending::Nothing, BaseState::Canceled) => Status::Canceled,
+            (Pending::Nothing, BaseState::Rejected) => Status::Rejected,
+        }
+    }
+
+    /// Whether more can happen at the venue.
+    pub fn is_open(&self) -> bool {
+        self.state.is_working() || self.pending != Pending::Nothing
+    }
+
+    /// What is still in the market.
+    pub fn remaining(&self) -> Quantity {
+        if !self.state.is_working() {
+            return Quantity::ZERO;
+        }
+        self.terms.quantity.minus(self.filled).unwrap_or(Quantity::ZERO)
+    }
+
+    /// The average price of the fills, where there are any.
+    pub fn avg_price(&self) -> Option<Price> {
+        if self.filled.is_zero() {
+            return None;
+        }
+        self.turnover.over(self.filled.0).ok().map(|amount| Price(amount.0))
+    }
+
+    /// Turnover with one more fill in it.
+    pub fn turnover_with(&self, quantity: Quantity, price: Price) -> Result<Amount, Overflow> {
+        self.turnover.plus(quantity.value_at(price, rust_decimal::Decimal::ONE)?)
+    }
+}
+
+/// What just happened to an order; FIX derives its ExecType from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Step {
+    /// We took it.
+    #[n(0)]
+    Placed,
+    /// The venue confirmed it.
+    #[n(1)]
+    Accepted,
+    #[n(2)]
+    Refused,
+    #[n(3)]
+    FilledInPart,
+    #[n(4)]
+    FilledInFull,
+    #[n(5)]
+    CancelAsked,
+    #[n(6)]
+    CancelRefused,
+    #[n(7)]
+    Canceled,
+    #[n(8)]
+    Expired,
+    #[n(9)]
+    ReplaceAsked,
+    #[n(10)]
+    ReplaceRefused,
+    #[n(11)]
+    Replaced,
+    /// A fill was taken back.
+    #[n(12)]
+    Busted,
+    /// A fill was changed.
+    #[n(13)]
+    Corrected,
+    /// Its fate became unknown.
+    #[n(14)]
+    Doubted,
+    /// Its fate became known again, unchanged.
+    #[n(15)]
+    Settled,
+}
+
+/// A change of an order, as published.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct OrderStatus {
+    #[n(0)]
+    pub order: OrderId,
+    #[n(1)]
+    pub int_id: IntId,
+    #[n(2)]
+    pub ext_id: Option<Text>,
+    #[n(3)]
+    pub strategy: StrategyId,
+    #[n(4)]
+    pub at: Timestamp,
+    #[n(5)]
+    pub ext_at: Option<Timestamp>,
+    /// Of the input that caused it.
+    #[n(6)]
+    pub sequence: u64,
+    #[n(7)]
+    pub status: Status,
+    #[n(8)]
+    pub step: Step,
+    #[n(9)]
+    pub filled: Quantity,
+    #[n(10)]
+    pub remaining: Quantity,
+    #[n(11)]
+    pub last_quantity: Option<Quantity>,
+    #[n(12)]
+    pub last_price: Option<Price>,
+    #[n(13)]
+    pub avg_price: Option<Price>,
+    #[n(14)]
+    pub reason: Option<Text>,
+    /// The ClOrdID of the request that this answers.
+    #[n(15)]
+    pub request: Option<Text>,
+}
+
+/// An execution.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Fill {
+    #[n(0)]
+    pub order: OrderId,
+    #[n(1)]
+    pub int_id: IntId,
+    #[n(2)]
+    pub strategy: StrategyId,
+    #[n(3)]
+    pub security: SecurityId,
+    #[n(4)]
+    pub account: AccountId,
+    /// The venue's id of the execution.
+    #[n(5)]
+    pub ext_id: Text,
+    #[n(6)]
+    pub at: Timestamp,
+    #[n(7)]
+    pub ext_at: Option<Timestamp>,
+    #[n(8)]
+    pub sequence: u64,
+    #[n(9)]
+    pub side: Side,
+    #[n(10)]
+    pub quantity: Quantity,
+    #[n(11)]
+    pub price: Price,
+}

@@ -1,0 +1,187 @@
+//! Transactions and what they add up to.
+
+use minicbor::{Decode, Encode};
+use rust_decimal::Decimal;
+
+use crate::amount::{Amount, Currency, Price, Quantity};
+use crate::ids::{AccountId, BalanceId, IntId, PositionId, SecurityId, StrategyId, Text, TransactionId, Uuid};
+use crate::time::{Date, Timestamp};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum TransactionKind {
+    #[n(0)]
+    Buy,
+    #[n(1)]
+    Sell,
+    #[n(2)]
+    Expiration,
+    #[n(3)]
+    Transfer,
+    #[n(4)]
+    Credit,
+    #[n(5)]
+    Debit,
+    #[n(6)]
+    InterestPaid,
+    #[n(7)]
+    InterestReceived,
+    #[n(8)]
+    Dividend,
+    #[n(9)]
+    Fees,
+    #[n(10)]
+    Refund,
+}
+
+impl TransactionKind {
+    pub const ALL: [Self; 11] = [
+        Self::Buy,
+        Self::Sell,
+        Self::Expiration,
+        Self::Transfer,
+        Self::Credit,
+        Self::Debit,
+        Self::InterestPaid,
+        Self::InterestReceived,
+        Self::Dividend,
+        Self::Fees,
+        Self::Refund,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Buy => "BUY",
+            Self::Sell => "SELL",
+            Self::Expiration => "EXPIRATION",
+            Self::Transfer => "TRANSFER",
+            Self::Credit => "CREDIT",
+            Self::Debit => "DEBIT",
+            Self::InterestPaid => "INTEREST_PAID",
+            Self::InterestReceived => "INTEREST_RECEIVED",
+            Self::Dividend => "DIVIDEND",
+            Self::Fees => "FEES",
+            Self::Refund => "REFUND",
+        }
+    }
+
+    /// The fixed quantity of the kinds that move cash only: +1 in, -1 out.
+    pub fn cash_sign(self) -> Option<Quantity> {
+        match self {
+            Self::Credit | Self::InterestReceived | Self::Dividend | Self::Refund => Some(Quantity(Decimal::ONE)),
+            Self::Debit | Self::InterestPaid | Self::Fees => Some(Quantity(Decimal::NEGATIVE_ONE)),
+            Self::Buy | Self::Sell | Self::Expiration | Self::Transfer => None,
+        }
+    }
+}
+
+/// A booking: the only thing that changes positions and cash.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Transaction {
+    #[n(0)]
+    pub id: TransactionId,
+    #[n(1)]
+    pub uuid: Uuid,
+    #[n(2)]
+    pub at: Timestamp,
+    #[n(3)]
+    pub settlement_date: Option<Date>,
+    #[n(4)]
+    pub ext_id: Option<Text>,
+    #[n(5)]
+    pub int_order_id: Option<IntId>,
+    #[n(6)]
+    pub ext_order_id: Option<Text>,
+    #[n(7)]
+    pub kind: TransactionKind,
+    /// Signed: buys +, sells -; cash kinds +1 or -1.
+    #[n(8)]
+    pub quantity: Quantity,
+    #[n(9)]
+    pub price: Price,
+    #[n(10)]
+    pub execution_commission: Amount,
+    #[n(11)]
+    pub clearing_commission: Amount,
+    #[n(12)]
+    pub fee: Amount,
+    #[n(13)]
+    pub currency: Currency,
+    #[n(14)]
+    pub account: AccountId,
+    #[n(15)]
+    pub security: Option<SecurityId>,
+    #[n(16)]
+    pub strategy: StrategyId,
+    #[n(17)]
+    pub description: Option<Text>,
+}
+
+/// What a strategy holds of a security in an account, valued at the latest mark.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Position {
+    #[n(0)]
+    pub id: PositionId,
+    #[n(1)]
+    pub strategy: StrategyId,
+    #[n(2)]
+    pub security: SecurityId,
+    #[n(3)]
+    pub account: AccountId,
+    #[n(4)]
+    pub quantity: Quantity,
+    /// What the open quantity cost, signed as the quantity is.
+    #[n(5)]
+    pub cost: Amount,
+    #[n(6)]
+    pub avg_price: Option<Price>,
+    #[n(7)]
+    pub realized_pl: Amount,
+    #[n(8)]
+    pub unrealized_pl: Option<Amount>,
+    #[n(9)]
+    pub market_price: Option<Price>,
+    #[n(10)]
+    pub market_value: Option<Amount>,
+    #[n(11)]
+    pub currency: Currency,
+    #[n(12)]
+    pub changed_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct CashBalance {
+    #[n(0)]
+    pub id: BalanceId,
+    #[n(1)]
+    pub strategy: StrategyId,
+    #[n(2)]
+    pub account: AccountId,
+    #[n(3)]
+    pub currency: Currency,
+    #[n(4)]
+    pub amount: Amount,
+}
+
+/// What a strategy is worth in base currency; a value is absent where a rate is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct PortfolioValue {
+    #[n(0)]
+    pub strategy: StrategyId,
+    #[n(1)]
+    pub at: Timestamp,
+    #[n(2)]
+    pub net_liq_value: Option<Amount>,
+    #[n(3)]
+    pub market_value: Option<Amount>,
+    #[n(4)]
+    pub cash_balance: Option<Amount>,
+    #[n(5)]
+    pub realized_pl: Option<Amount>,
+    #[n(6)]
+    pub unrealized_pl: Option<Amount>,
+    #[n(7)]
+    pub open_positions: u64,
+    #[n(8)]
+    pub currency: Currency,
+}

@@ -1,0 +1,83 @@
+//! Questions about live state, and all answers. A question goes through the same door as a command but leaves no trace.
+
+use std::sync::Arc;
+
+use crate::command::{Caller, Phase, PlaceOrder, Subscription};
+use crate::ids::{AccountId, AdapterName, IntId, SecurityId, StrategyId, Text, TransactionId};
+use crate::market::{Bar, BarSize, OrderBook, Tick};
+use crate::order::Order;
+use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
+use crate::refusal::Refusal;
+use crate::report::SessionState;
+use crate::risk::{Limits, Scope, StateChange, Verdict};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    OpenOrders(Filter),
+    /// Open or of today, by intId or by any ClOrdID of its chain.
+    Order(Text),
+    /// Open ones and those closed today.
+    Positions(Filter),
+    Balances(Filter),
+    PortfolioValue(Option<StrategyId>),
+    DailyTransactions(Filter),
+    /// Of today; older ones are history.
+    Transaction(TransactionId),
+    TradingStates,
+    Limits,
+    Check(PlaceOrder, Caller),
+    Subscriptions,
+    Ticks(Filter),
+    Book(SecurityId),
+    Bars(SecurityId, BarSize),
+    Adapters,
+    Phases,
+    /// The whole trading state, encoded: equal states have equal bytes.
+    State,
+}
+
+/// Narrows a list; what is absent does not narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub strategy: Option<StrategyId>,
+    pub account: Option<AccountId>,
+    pub security: Option<SecurityId>,
+}
+
+impl Filter {
+    pub fn admits(&self, strategy: StrategyId, account: AccountId, security: Option<SecurityId>) -> bool {
+        self.strategy.is_none_or(|wanted| wanted == strategy)
+            && self.account.is_none_or(|wanted| wanted == account)
+            && self.security.is_none_or(|wanted| Some(wanted) == security)
+    }
+}
+
+/// What comes back on a ticket.
+pub type Reply = Result<Answer, Refusal>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    Done,
+    /// The order that was placed, changed or asked to be cancelled.
+    Order(Arc<Order>),
+    OrderId(IntId),
+    Transaction(Arc<Transaction>),
+    Killed {
+        cancels: usize,
+    },
+    Orders(Vec<Arc<Order>>),
+    Positions(Vec<Position>),
+    Balances(Vec<CashBalance>),
+    PortfolioValues(Vec<PortfolioValue>),
+    Transactions(Vec<Arc<Transaction>>),
+    TradingStates(Vec<StateChange>),
+    Limits(Vec<(Scope, Limits)>),
+    Verdict(Verdict),
+    Subscriptions(Vec<Subscription>),
+    Ticks(Vec<Arc<Tick>>),
+    Book(Option<Arc<OrderBook>>),
+    Bars(Vec<Arc<Bar>>),
+    Adapters(Vec<(AdapterName, SessionState)>),
+    Phases(Vec<(StrategyId, Phase)>),
+    State(Vec<u8>),
+}

@@ -1,0 +1,291 @@
+//! Reference data: what can be traded, where, by whom. It enters the engine as commands and leaves it as a shared picture.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minicbor::{Decode, Encode};
+use rust_decimal::Decimal;
+
+use crate::amount::{Amount, Currency, Price, Quantity};
+use crate::ids::{AccountId, AdapterName, ExchangeId, FamilyId, SecurityId, StrategyId, Text};
+use crate::time::{Date, TimeOfDay};
+
+/// A place where securities trade.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Exchange {
+    #[n(0)]
+    pub id: ExchangeId,
+    #[n(1)]
+    pub name: Text,
+    #[n(2)]
+    pub code: Option<Text>,
+    #[n(3)]
+    pub mic: Option<Text>,
+    #[n(4)]
+    pub bloomberg_code: Option<Text>,
+    /// IANA name, such as `America/New_York`.
+    #[n(5)]
+    pub time_zone: Text,
+    #[n(6)]
+    pub trading_hours: Vec<TradingHours>,
+    #[n(7)]
+    pub holidays: Vec<Holiday>,
+    /// How long the call before the open lasts; 0 = no opening auction.
+    #[n(8)]
+    pub opening_auction_minutes: u16,
+    /// How long the call before the close lasts; 0 = no closing auction.
+    #[n(9)]
+    pub closing_auction_minutes: u16,
+}
+
+/// A daily session on some days of the week. A close that is not after the open is on the next day.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct TradingHours {
+    #[n(0)]
+    pub open: TimeOfDay,
+    #[n(1)]
+    pub close: TimeOfDay,
+    /// Monday = 1 to Sunday = 7, ascending.
+    #[n(2)]
+    pub days: Vec<u8>,
+}
+
+/// A day that differs: closed, or with other hours.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Holiday {
+    #[n(0)]
+    pub date: Date,
+    #[n(1)]
+    pub open: Option<TimeOfDay>,
+    #[n(2)]
+    pub close: Option<TimeOfDay>,
+}
+
+/// What securities of one product share.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Family {
+    #[n(0)]
+    pub id: FamilyId,
+    #[n(1)]
+    pub name: Text,
+    #[n(2)]
+    pub symbol_root: Option<Text>,
+    #[n(3)]
+    pub isin_root: Option<Text>,
+    #[n(4)]
+    pub ric_root: Option<Text>,
+    #[n(5)]
+    pub currency: Currency,
+    #[cbor(n(6), with = "crate::amount::decimal")]
+    pub contract_size: Decimal,
+    #[cbor(n(7), with = "crate::amount::decimal")]
+    pub price_incr: Decimal,
+    #[n(8)]
+    pub underlying: Option<SecurityId>,
+    #[n(9)]
+    pub exchange: Option<ExchangeId>,
+    /// Per unit of quantity, in the family's currency.
+    #[n(10)]
+    pub execution_commission: Amount,
+    #[n(11)]
+    pub clearing_commission: Amount,
+    #[n(12)]
+    pub fee: Amount,
+}
+
+/// Something with a price.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Security {
+    #[n(0)]
+    pub id: SecurityId,
+    #[n(1)]
+    pub kind: SecurityKind,
+    #[n(2)]
+    pub symbol: Text,
+    #[n(3)]
+    pub description: Option<Text>,
+    #[n(4)]
+    pub isin: Option<Text>,
+    #[n(5)]
+    pub bbgid: Option<Text>,
+    #[n(6)]
+    pub ric: Option<Text>,
+    #[n(7)]
+    pub conid: Option<Text>,
+    #[n(8)]
+    pub adapter_ticker: Option<Text>,
+    #[n(9)]
+    pub underlying: Option<SecurityId>,
+    #[n(10)]
+    pub family: Option<FamilyId>,
+    #[n(11)]
+    pub exchange: ExchangeId,
+    #[n(12)]
+    pub currency: Currency,
+    #[cbor(n(13), with = "crate::amount::decimal")]
+    pub contract_size: Decimal,
+    #[n(14)]
+    pub min_qty: Option<Quantity>,
+    #[n(15)]
+    pub max_qty: Option<Quantity>,
+    /// The lot; zero binds nothing.
+    #[cbor(n(16), with = "crate::amount::decimal")]
+    pub qty_incr: Decimal,
+    #[n(17)]
+    pub min_price: Option<Price>,
+    #[n(18)]
+    pub max_price: Option<Price>,
+    /// The tick; zero binds nothing.
+    #[cbor(n(19), with = "crate::amount::decimal")]
+    pub price_incr: Decimal,
+    #[n(20)]
+    pub min_notional: Option<Amount>,
+    #[n(21)]
+    pub tradeable: bool,
+}
+
+/// What kind of security, with what only that kind has.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum SecurityKind {
+    #[n(0)]
+    Stock,
+    #[n(1)]
+    Forex {
+        #[n(0)]
+        base: Currency,
+        #[n(1)]
+        transaction: Currency,
+    },
+    #[n(2)]
+    Future {
+        #[n(0)]
+        expiration: Date,
+        /// `YYYYMM`.
+        #[n(1)]
+        month_year: Text,
+        #[n(2)]
+        first_notice: Option<Date>,
+    },
+    #[n(3)]
+    Option {
+        #[n(0)]
+        expiration: Date,
+        #[n(1)]
+        strike: Price,
+        #[n(2)]
+        right: OptionRight,
+    },
+    #[n(4)]
+    Index,
+    #[n(5)]
+    Bond {
+        #[n(0)]
+        maturity: Date,
+        #[cbor(n(1), with = "crate::amount::decimal")]
+        coupon: Decimal,
+        /// Payments a year.
+        #[n(2)]
+        coupon_frequency: u8,
+    },
+    #[n(6)]
+    Commodity,
+    #[n(7)]
+    Fund,
+    #[n(8)]
+    PerpetualSwap,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum OptionRight {
+    #[n(0)]
+    Call,
+    #[n(1)]
+    Put,
+}
+
+impl Security {
+    /// Futures and swaps settle their P/L only; everything else is paid for in full.
+    pub fn is_margined(&self) -> bool {
+        matches!(self.kind, SecurityKind::Future { .. } | SecurityKind::PerpetualSwap)
+    }
+
+    /// The last day on which it trades, where it has one.
+    pub fn expiration(&self) -> Option<Date> {
+        match self.kind {
+            SecurityKind::Future { expiration, .. } | SecurityKind::Option { expiration, .. } => Some(expiration),
+            SecurityKind::Bond { maturity, .. } => Some(maturity),
+            _ => None,
+        }
+    }
+}
+
+/// An account at a venue, reached through one adapter.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Account {
+    #[n(0)]
+    pub id: AccountId,
+    #[n(1)]
+    pub name: Text,
+    #[n(2)]
+    pub active: bool,
+    #[n(3)]
+    pub adapter_type: Text,
+    #[n(4)]
+    pub session_qualifier: Option<Text>,
+    #[n(5)]
+    pub ext_account: Option<Text>,
+    #[n(6)]
+    pub ext_account_group: Option<Text>,
+    #[n(7)]
+    pub ext_allocation_profile: Option<Text>,
+    #[n(8)]
+    pub ext_clearing_account: Option<Text>,
+}
+
+impl Account {
+    pub fn adapter(&self) -> AdapterName {
+        AdapterName::new(&self.adapter_type, self.session_qualifier.as_deref())
+    }
+}
+
+/// Somebody in whose name orders are placed; `SERVER` always exists.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Strategy {
+    #[n(0)]
+    pub id: StrategyId,
+    #[n(1)]
+    pub name: Text,
+    #[n(2)]
+    pub auto_activate: bool,
+}
+
+/// All reference data, shared by reference: a change replaces the picture, readers keep theirs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReferenceData {
+    pub exchanges: BTreeMap<ExchangeId, Arc<Exchange>>,
+    pub families: BTreeMap<FamilyId, Arc<Family>>,
+    pub securities: BTreeMap<SecurityId, Arc<Security>>,
+    pub accounts: BTreeMap<AccountId, Arc<Account>>,
+    pub strategies: BTreeMap<StrategyId, Arc<Strategy>>,
+}
+
+impl ReferenceData {
+    pub fn account_named(&self, name: &str) -> Option<&Arc<Account>> {
+        self.accounts.values().find(|account| &*account.name == name)
+    }
+
+    pub fn strategy_named(&self, name: &str) -> Option<&Arc<Strategy>> {
+        self.strategies.values().find(|strategy| &*strategy.name == name)
+    }
+
+    pub fn family_of(&self, security: &Security) -> Option<&Arc<Family>> {
+        security.family.and_then(|id| self.families.get(&id))
+    }
+
+    /// The pair that quotes `transaction` per `base`.
+    pub fn forex(&self, base: Currency, transaction: Currency) -> Option<&Arc<Security>> {
+        let wanted = SecurityKind::Forex { base, transaction };
+        self.securities.values().find(|security| security.kind == wanted)
+    }
+}

@@ -1,0 +1,332 @@
+//! Why something was not done: values with a stable code. Each edge maps the code to its own kind of error.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rust_decimal::Decimal;
+
+use crate::amount::{Currency, Overflow, Price, Quantity};
+use crate::command::Phase;
+use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
+use crate::order::Order;
+use crate::risk::{Scope, TradingState};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    UnknownSecurity(SecurityId),
+    UnknownAccount(Text),
+    UnknownStrategy(Text),
+    UnknownExchange(ExchangeId),
+    UnknownOrder(Text),
+    UnknownPosition(u64),
+    UnknownTransaction(TransactionId),
+    NotTradeable(SecurityId),
+    Expired(SecurityId),
+    AccountInactive(AccountId),
+    /// No active account reaches the security's exchange.
+    NoAccount(ExchangeId),
+    /// Several do; the client must choose.
+    AccountAmbiguous(Vec<AccountId>),
+    /// The account's adapter does not serve that exchange, or the security is not listed there.
+    NoRoute {
+        account: AccountId,
+        exchange: ExchangeId,
+    },
+    NotPositive {
+        field: &'static str,
+        value: Decimal,
+    },
+    NotAMultiple {
+        field: &'static str,
+        value: Decimal,
+        step: Decimal,
+    },
+    TooSmall {
+        field: &'static str,
+        value: Decimal,
+        limit: Decimal,
+    },
+    TooLarge {
+        field: &'static str,
+        value: Decimal,
+        limit: Decimal,
+    },
+    DateInThePast,
+    /// The exchange has no such auction.
+    NoAuction {
+        tif: &'static str,
+    },
+    MarketClosed(ExchangeId),
+    AdapterDown(AdapterName),
+    AdapterReconciling(AdapterName),
+    /// An order with this id exists; it is untouched.
+    DuplicateOrder(DuplicateOrder),
+    DuplicateTransaction(Uuid),
+    OrderClosed(IntId),
+    CancelPending(IntId),
+    ReplacePending(IntId),
+    /// A modification cannot change this.
+    FieldFixed(&'static str),
+    NotNeeded {
+        field: &'static str,
+    },
+    Missing {
+        field: &'static str,
+    },
+    PositionClosed(u64),
+    WrongSign {
+        field: &'static str,
+        value: Decimal,
+    },
+    NoRate {
+        from: Currency,
+        to: Currency,
+    },
+    /// The account holds a currency without a rate, so its cash in base currency is not known.
+    CashUnknown(AccountId),
+    /// A position of the scope is in a currency without a rate.
+    ExposureUnknown(Scope),
+    TradingState {
+        scope: Scope,
+        state: TradingState,
+    },
+    Limit {
+        control: Control,
+        scope: Scope,
+        value: Decimal,
+        limit: Decimal,
+    },
+    PriceCollar {
+        price: Price,
+        reference: Price,
+        percent: Decimal,
+    },
+    NoReferencePrice(SecurityId),
+    StalePrice {
+        security: SecurityId,
+        age_seconds: i64,
+        limit_seconds: u32,
+    },
+    InsufficientCash {
+        needed: Decimal,
+        available: Decimal,
+        currency: Currency,
+    },
+    SelfTrade(IntId),
+    WouldFlip {
+        open: Quantity,
+    },
+    AmountTooLarge,
+    UnknownZone(Text),
+    /// A strategy's phases come in order.
+    PhaseOrder {
+        strategy: Text,
+        now: Option<Phase>,
+        wanted: Phase,
+    },
+}
+
+/// The live order behind a duplicate, where it is still known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuplicateOrder {
+    pub int_id: IntId,
+    pub order: Option<Arc<Order>>,
+}
+
+/// A numeric control of the risk gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Control {
+    MaxOrderQuantity,
+    MaxOrderNotional,
+    MaxOpenOrders,
+    MaxOpenNotional,
+    MaxPosition,
+    MaxGrossExposure,
+    OrderRate,
+    DuplicateContent,
+}
+
+impl Control {
+    fn code(self) -> &'static str {
+        match self {
+            Self::MaxOrderQuantity => "max-order-quantity",
+            Self::MaxOrderNotional => "max-order-notional",
+            Self::MaxOpenOrders => "max-open-orders",
+            Self::MaxOpenNotional => "max-open-notional",
+            Self::MaxPosition => "max-position",
+            Self::MaxGrossExposure => "max-gross-exposure",
+            Self::OrderRate => "order-rate",
+            Self::DuplicateContent => "duplicate-content",
+        }
+    }
+}
+
+impl From<Overflow> for Refusal {
+    fn from(Overflow: Overflow) -> Self {
+        Self::AmountTooLarge
+    }
+}
+
+impl Refusal {
+    /// Stable and kebab-case: part of the contract with clients.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownSecurity(_) => "unknown-security",
+            Self::UnknownAccount(_) => "unknown-account",
+            Self::UnknownStrategy(_) => "unknown-strategy",
+            Self::UnknownExchange(_) => "unknown-exchange",
+            Self::UnknownOrder(_) => "unknown-order",
+            Self::UnknownPosition(_) => "unknown-position",
+            Self::UnknownTransaction(_) => "unknown-transaction",
+            Self::NotTradeable(_) => "not-tradeable",
+            Self::Expired(_) => "security-expired",
+            Self::AccountInactive(_) => "account-inactive",
+            Self::NoAccount(_) => "no-account",
+            Self::AccountAmbiguous(_) => "account-ambiguous",
+            Self::NoRoute { .. } => "no-route",
+            Self::NotPositive { .. } => "not-positive",
+            Self::NotAMultiple { .. } => "not-a-multiple",
+            Self::TooSmall { .. } => "too-small",
+            Self::TooLarge { .. } => "too-large",
+            Self::DateInThePast => "date-in-the-past",
+            Self::NoAuction { .. } => "no-auction",
+            Self::MarketClosed(_) => "market-closed",
+            Self::AdapterDown(_) => "adapter-down",
+            Self::AdapterReconciling(_) => "adapter-reconciling",
+            Self::DuplicateOrder(_) => "duplicate-order",
+            Self::DuplicateTransaction(_) => "duplicate-transaction",
+            Self::OrderClosed(_) => "order-closed",
+            Self::CancelPending(_) => "cancel-pending",
+            Self::ReplacePending(_) => "replace-pending",
+            Self::FieldFixed(_) => "field-fixed",
+            Self::NotNeeded { .. } => "not-needed",
+            Self::Missing { .. } => "missing",
+            Self::PositionClosed(_) => "position-closed",
+            Self::WrongSign { .. } => "wrong-sign",
+            Self::NoRate { .. } => "no-rate",
+            Self::CashUnknown(_) => "cash-unknown",
+            Self::ExposureUnknown(_) => "exposure-unknown",
+            Self::TradingState { state: TradingState::Halted, .. } => "trading-halted",
+            Self::TradingState { .. } => "trading-reducing",
+            Self::Limit { control, .. } => control.code(),
+            Self::PriceCollar { .. } => "price-collar",
+            Self::NoReferencePrice(_) => "no-reference-price",
+            Self::StalePrice { .. } => "stale-price",
+            Self::InsufficientCash { .. } => "insufficient-cash",
+            Self::SelfTrade(_) => "self-trade",
+            Self::WouldFlip { .. } => "would-flip",
+            Self::AmountTooLarge => "amount-too-large",
+            Self::UnknownZone(_) => "unknown-zone",
+            Self::PhaseOrder { .. } => "phase-order",
+        }
+    }
+
+    /// The field of the request that is to blame, where it is one.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::UnknownSecurity(_) | Self::NotTradeable(_) | Self::Expired(_) => Some("securityId"),
+            Self::UnknownAccount(_) | Self::AccountInactive(_) | Self::NoAccount(_) | Self::AccountAmbiguous(_) => {
+                Some("accountId")
+            }
+            Self::UnknownStrategy(_) => Some("strategyId"),
+            Self::UnknownExchange(_) | Self::NoRoute { .. } => Some("exchangeId"),
+            Self::NotPositive { field, .. }
+            | Self::NotAMultiple { field, .. }
+            | Self::TooSmall { field, .. }
+            | Self::TooLarge { field, .. }
+            | Self::WrongSign { field, .. }
+            | Self::NotNeeded { field }
+            | Self::Missing { field }
+            | Self::FieldFixed(field) => Some(field),
+            Self::DateInThePast => Some("tifDateTime"),
+            Self::NoAuction { .. } => Some("tif"),
+            Self::DuplicateOrder(_) => Some("intId"),
+            Self::DuplicateTransaction(_) => Some("uuid"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownSecurity(id) => write!(f, "security {id} is not known"),
+            Self::UnknownAccount(name) => write!(f, "account {name} is not known"),
+            Self::UnknownStrategy(name) => write!(f, "strategy {name} is not known"),
+            Self::UnknownExchange(id) => write!(f, "exchange {id} is not known"),
+            Self::UnknownOrder(id) => write!(f, "order {id} is neither open nor of today"),
+            Self::UnknownPosition(id) => write!(f, "position {id} is not known"),
+            Self::UnknownTransaction(id) => write!(f, "transaction {id} is not known"),
+            Self::NotTradeable(id) => write!(f, "security {id} cannot be traded"),
+            Self::Expired(id) => write!(f, "security {id} has expired"),
+            Self::AccountInactive(id) => write!(f, "account {id} is not active"),
+            Self::NoAccount(id) => write!(f, "no active account reaches exchange {id}"),
+            Self::AccountAmbiguous(ids) => {
+                write!(f, "several accounts reach the exchange, choose one of {}", list(ids))
+            }
+            Self::NoRoute { account, exchange } => write!(f, "account {account} has no route to exchange {exchange}"),
+            Self::NotPositive { field, value } => write!(f, "{field} {} must be more than zero", value.normalize()),
+            Self::NotAMultiple { field, value, step } => {
+                write!(f, "{field} {} is not a multiple of {}", value.normalize(), step.normalize())
+            }
+            Self::TooSmall { field, value, limit } => {
+                write!(f, "{field} {} is below the minimum of {}", value.normalize(), limit.normalize())
+            }
+            Self::TooLarge { field, value, limit } => {
+                write!(f, "{field} {} is above the maximum of {}", value.normalize(), limit.normalize())
+            }
+            Self::DateInThePast => write!(f, "the good-till date lies in the past"),
+            Self::NoAuction { tif } => write!(f, "the exchange has no auction for {tif}"),
+            Self::MarketClosed(id) => write!(f, "exchange {id} is closed, and this order needs an open market"),
+            Self::AdapterDown(name) => write!(f, "the adapter {name} is not connected, try again later"),
+            Self::AdapterReconciling(name) => {
+                write!(f, "the adapter {name} is comparing orders with its venue, try again soon")
+            }
+            Self::DuplicateOrder(known) => {
+                write!(f, "an order with the id {} exists already and was not touched", known.int_id)
+            }
+            Self::DuplicateTransaction(uuid) => write!(f, "transaction {uuid} is recorded already"),
+            Self::OrderClosed(id) => write!(f, "order {id} is finished"),
+            Self::CancelPending(id) => write!(f, "order {id} is being cancelled already"),
+            Self::ReplacePending(id) => write!(f, "order {id} is being replaced already"),
+            Self::FieldFixed(field) => write!(f, "{field} of an order cannot be changed"),
+            Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
+            Self::Missing { field } => write!(f, "{field} is needed"),
+            Self::PositionClosed(id) => write!(f, "position {id} is closed"),
+            Self::WrongSign { field, value } => {
+                write!(f, "{field} {} has the wrong sign for this type", value.normalize())
+            }
+            Self::NoRate { from, to } => write!(f, "no rate from {from} to {to} is known"),
+            Self::CashUnknown(id) => write!(f, "account {id} holds a currency without a rate, its cash is not known"),
+            Self::ExposureUnknown(scope) => {
+                write!(f, "{scope} holds a currency without a rate, its exposure is not known")
+            }
+            Self::TradingState { scope, state } => write!(f, "trading is {} for {scope}", state.name()),
+            Self::Limit { scope, value, limit, .. } => {
+                write!(f, "{scope}: {} is above the limit of {}", value.normalize(), limit.normalize())
+            }
+            Self::PriceCollar { price, reference, percent } => {
+                write!(f, "price {price} is more than {} % through the reference of {reference}", percent.normalize())
+            }
+            Self::NoReferencePrice(id) => write!(f, "no price of security {id} is known"),
+            Self::StalePrice { security, age_seconds, limit_seconds } => {
+                write!(f, "the newest price of security {security} is {age_seconds} s old, more than {limit_seconds} s")
+            }
+            Self::InsufficientCash { needed, available, currency } => {
+                write!(f, "needs {} {currency}, available are {} {currency}", needed.normalize(), available.normalize())
+            }
+            Self::SelfTrade(id) => write!(f, "would trade with the account's own order {id}"),
+            Self::WouldFlip { open } => write!(f, "may only reduce the position, of which {open} can be closed"),
+            Self::AmountTooLarge => write!(f, "an amount does not fit into 28 digits"),
+            Self::UnknownZone(zone) => write!(f, "time zone {zone} is not known"),
+            Self::PhaseOrder { strategy, now, wanted } => {
+                let now = now.map_or("not started", Phase::name);
+                write!(f, "strategy {strategy} is {now} and cannot enter {}", wanted.name())
+            }
+        }
+    }
+}
+
+fn list(ids: &[AccountId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

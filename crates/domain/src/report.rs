@@ -1,0 +1,217 @@
+//! What a venue says, through its adapter.
+
+use minicbor::{Decode, Encode};
+
+use crate::amount::{Price, Quantity};
+use crate::ids::{AdapterName, ExchangeId, OrderId, Text};
+use crate::order::Terms;
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Report {
+    #[n(0)]
+    pub adapter: AdapterName,
+    /// The venue's own time.
+    #[n(1)]
+    pub ext_at: Option<Timestamp>,
+    #[n(2)]
+    pub said: Said,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Said {
+    /// The adapter is there and tells what it serves.
+    #[n(0)]
+    Attached(#[n(0)] Profile),
+    #[n(1)]
+    Session(#[n(0)] SessionState),
+    /// All that the venue knows of our orders and fills; given after each connect, before new orders.
+    #[n(2)]
+    Picture(#[n(0)] Picture),
+    #[n(3)]
+    Accepted {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        ext_id: Option<Text>,
+    },
+    #[n(4)]
+    Rejected {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Text,
+    },
+    #[n(5)]
+    Filled(#[n(0)] VenueFill),
+    #[n(6)]
+    Canceled {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Option<Text>,
+    },
+    #[n(7)]
+    Expired {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Option<Text>,
+    },
+    #[n(8)]
+    Replaced {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        terms: Terms,
+        #[n(2)]
+        ext_id: Option<Text>,
+    },
+    #[n(9)]
+    CancelRejected {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Text,
+    },
+    #[n(10)]
+    ReplaceRejected {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Text,
+    },
+    /// A fill is taken back.
+    #[n(11)]
+    Busted {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        exec_id: Text,
+        #[n(2)]
+        reason: Option<Text>,
+    },
+    /// A fill is changed; `exec_id` names the fill it replaces.
+    #[n(12)]
+    Corrected {
+        #[n(0)]
+        exec_id: Text,
+        #[n(1)]
+        by: VenueFill,
+    },
+    /// Said by the adapter itself: the request certainly did not reach the venue.
+    #[n(13)]
+    Unsent {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Text,
+    },
+    /// Said by the adapter itself: whether the request reached the venue is not known.
+    #[n(14)]
+    Lost {
+        #[n(0)]
+        order: OrderId,
+        #[n(1)]
+        reason: Text,
+    },
+}
+
+/// What an adapter can do.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Profile {
+    #[n(0)]
+    pub exchanges: Vec<ExchangeId>,
+    /// Expires DAY and GTD orders by itself; otherwise the engine cancels them.
+    #[n(1)]
+    pub expires_orders: bool,
+    /// Refuses a second order with a known client id, so that one which it certainly did not get may be sent again.
+    #[n(2)]
+    pub refuses_duplicates: bool,
+    /// Not a live venue.
+    #[n(3)]
+    pub simulated: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum SessionState {
+    #[n(0)]
+    Disconnected,
+    /// Reached; orders and fills are being compared.
+    #[n(1)]
+    Connected,
+    /// Reconciled and open for orders.
+    #[n(2)]
+    LoggedOn,
+    /// Market data flows too.
+    #[n(3)]
+    Subscribed,
+}
+
+impl SessionState {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disconnected => "DISCONNECTED",
+            Self::Connected => "CONNECTED",
+            Self::LoggedOn => "LOGGED_ON",
+            Self::Subscribed => "SUBSCRIBED",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct VenueFill {
+    #[n(0)]
+    pub order: OrderId,
+    #[n(1)]
+    pub exec_id: Text,
+    #[n(2)]
+    pub quantity: Quantity,
+    #[n(3)]
+    pub price: Price,
+    /// When the venue traded it.
+    #[n(4)]
+    pub at: Option<Timestamp>,
+}
+
+/// The venue's view of our business with it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Picture {
+    /// Every order that it knows and that is open or changed lately.
+    #[n(0)]
+    pub orders: Vec<VenueOrder>,
+    #[n(1)]
+    pub fills: Vec<VenueFill>,
+    /// Whether an order that is missing here certainly never reached the venue.
+    #[n(2)]
+    pub complete: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct VenueOrder {
+    #[n(0)]
+    pub order: OrderId,
+    #[n(1)]
+    pub ext_id: Option<Text>,
+    #[n(2)]
+    pub terms: Terms,
+    #[n(3)]
+    pub fate: Fate,
+    #[n(4)]
+    pub reason: Option<Text>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Fate {
+    /// In the market, or filled as its fills tell.
+    #[n(0)]
+    Live,
+    #[n(1)]
+    Canceled,
+    #[n(2)]
+    Expired,
+    #[n(3)]
+    Rejected,
+}

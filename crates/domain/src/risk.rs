@@ -1,0 +1,205 @@
+//! Limits and trading states, each for a scope. The strictest of all scopes that an order touches wins.
+
+use std::fmt;
+
+use minicbor::{Decode, Encode};
+use rust_decimal::Decimal;
+
+use crate::amount::{Amount, Quantity};
+use crate::ids::{AccountId, SecurityId, StrategyId, Text};
+use crate::time::Timestamp;
+
+/// What a limit or a trading state applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub enum Scope {
+    #[n(0)]
+    Platform,
+    #[n(1)]
+    Account(#[n(0)] AccountId),
+    #[n(2)]
+    Strategy(#[n(0)] StrategyId),
+    #[n(3)]
+    Security(#[n(0)] SecurityId),
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Platform => write!(f, "PLATFORM"),
+            Self::Account(id) => write!(f, "ACCOUNT-{id}"),
+            Self::Strategy(id) => write!(f, "STRATEGY-{id}"),
+            Self::Security(id) => write!(f, "SECURITY-{id}"),
+        }
+    }
+}
+
+impl std::str::FromStr for Scope {
+    type Err = NotAScope;
+
+    fn from_str(text: &str) -> Result<Self, NotAScope> {
+        if text == "PLATFORM" {
+            return Ok(Self::Platform);
+        }
+        let (kind, id) = text.split_once('-').ok_or(NotAScope)?;
+        let id = id.parse().map_err(|_| NotAScope)?;
+        match kind {
+            "ACCOUNT" => Ok(Self::Account(AccountId(id))),
+            "STRATEGY" => Ok(Self::Strategy(StrategyId(id))),
+            "SECURITY" => Ok(Self::Security(SecurityId(id))),
+            _ => Err(NotAScope),
+        }
+    }
+}
+
+/// A text that is not `PLATFORM`, `ACCOUNT-<id>`, `STRATEGY-<id>` or `SECURITY-<id>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotAScope;
+
+/// What may be done in a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Encode, Decode)]
+#[cbor(index_only)]
+pub enum TradingState {
+    #[n(0)]
+    #[default]
+    Active,
+    /// Only orders that lower exposure, and cancels.
+    #[n(1)]
+    Reducing,
+    /// Only cancels.
+    #[n(2)]
+    Halted,
+}
+
+impl TradingState {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "ACTIVE",
+            Self::Reducing => "REDUCING",
+            Self::Halted => "HALTED",
+        }
+    }
+}
+
+/// A trading state with who set it and why.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct StateChange {
+    #[n(0)]
+    pub scope: Scope,
+    #[n(1)]
+    pub state: TradingState,
+    #[n(2)]
+    pub at: Timestamp,
+    #[n(3)]
+    pub reason: Option<Text>,
+    #[n(4)]
+    pub changed_by: Option<Text>,
+}
+
+/// The limits of one scope; what is absent does not bind.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Limits {
+    #[n(0)]
+    pub max_order_quantity: Option<Quantity>,
+    /// In base currency, like every notional here.
+    #[n(1)]
+    pub max_order_notional: Option<Amount>,
+    /// How far a price may lie on the aggressive side of the reference, in percent.
+    #[n(2)]
+    pub price_collar_percent: Option<Amount>,
+    /// An order that needs a price is refused when the newest is older.
+    #[n(3)]
+    pub stale_after_seconds: Option<u32>,
+    #[n(4)]
+    pub max_open_orders: Option<u32>,
+    /// Worst case: the position and all open buys, or all open sells.
+    #[n(5)]
+    pub max_open_notional: Option<Amount>,
+    #[n(6)]
+    pub max_long: Option<Quantity>,
+    #[n(7)]
+    pub max_short: Option<Quantity>,
+    #[n(8)]
+    pub max_gross_exposure: Option<Amount>,
+    /// Whether buys need cash; absent = as the platform says, there absent = yes.
+    #[n(9)]
+    pub cash_check: Option<bool>,
+    #[n(10)]
+    pub orders_per_second: Option<u32>,
+    #[n(11)]
+    pub duplicate_guard: Option<Burst>,
+    #[n(12)]
+    pub reject_breaker: Option<Burst>,
+    /// Loss of the platform day, realised and unrealised, at which only reducing orders pass.
+    #[n(13)]
+    pub max_day_loss: Option<Amount>,
+    /// Fall from the highest net value of the day, at which trading halts.
+    #[n(14)]
+    pub max_drawdown: Option<Amount>,
+    #[n(15)]
+    pub self_trade: Option<SelfTrade>,
+}
+
+/// So many in so long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Burst {
+    #[n(0)]
+    pub count: u32,
+    #[n(1)]
+    pub millis: u32,
+}
+
+/// What happens to an order that would meet a resting one of the same account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum SelfTrade {
+    /// Let it through: the venue prevents it or it may happen.
+    #[n(0)]
+    Allow,
+    #[n(1)]
+    RefuseNewest,
+}
+
+/// The verdict of a dry run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub refusal: Option<crate::refusal::Refusal>,
+    /// In base currency; absent where no price or rate is known.
+    pub notional: Option<Amount>,
+    /// Commissions and fee, in the security's currency.
+    pub fee: Option<Amount>,
+}
+
+/// What the engine is told at start and whenever the configuration changes.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Settings {
+    /// Marks this data folder; minted ids contain it.
+    #[n(0)]
+    pub instance: u64,
+    #[n(1)]
+    pub base_currency: crate::amount::Currency,
+    /// The platform day begins at midnight of this zone.
+    #[n(2)]
+    pub trading_zone: Text,
+    /// Futures need this part of their notional as cash.
+    #[cbor(n(3), with = "crate::amount::decimal")]
+    pub margin_rate: Decimal,
+    /// What a market order is expected to cost beyond the opposite side, in percent.
+    #[cbor(n(4), with = "crate::amount::decimal")]
+    pub slippage_percent: Decimal,
+    /// An order that the venue certainly did not get is sent again when it is no older than this; 0 = never.
+    #[n(5)]
+    pub resend_within_seconds: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            instance: 1,
+            base_currency: crate::amount::Currency::USD,
+            trading_zone: "UTC".into(),
+            margin_rate: Decimal::new(1, 1),
+            slippage_percent: Decimal::ONE,
+            resend_within_seconds: 30,
+        }
+    }
+}

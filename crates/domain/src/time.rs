@@ -1,0 +1,164 @@
+//! Instants and dates as data: nobody in a pure crate asks what time it is.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil;
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+const NANOS_PER_MILLI: i64 = 1_000_000;
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
+/// An instant: nanoseconds since 1970 in UTC.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub struct Timestamp(#[n(0)] pub i64);
+
+impl Timestamp {
+    pub fn from_millis(millis: i64) -> Option<Self> {
+        millis.checked_mul(NANOS_PER_MILLI).map(Self)
+    }
+
+    pub fn millis(self) -> i64 {
+        self.0.div_euclid(NANOS_PER_MILLI)
+    }
+
+    pub fn plus_seconds(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(seconds.saturating_mul(NANOS_PER_SECOND)))
+    }
+
+    pub fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis.saturating_mul(NANOS_PER_MILLI)))
+    }
+
+    /// Nanoseconds from `earlier` to this; negative where it is later.
+    pub fn nanos_since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    pub fn seconds_since(self, earlier: Self) -> i64 {
+        self.nanos_since(earlier) / NANOS_PER_SECOND
+    }
+
+    pub fn to_jiff(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_nanosecond(self.0.into()).expect("64-bit nanoseconds lie within the years jiff knows")
+    }
+}
+
+impl From<jiff::Timestamp> for Timestamp {
+    fn from(instant: jiff::Timestamp) -> Self {
+        Self(i64::try_from(instant.as_nanosecond()).unwrap_or(i64::MAX))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_jiff().fmt(f)
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_jiff().fmt(f)
+    }
+}
+
+/// A day of the calendar.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(pub civil::Date);
+
+impl FromStr for Date {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        text.parse().map(Self)
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<C> Encode<C> for Date {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.i32(i32::from(self.0.year()) * 10_000 + i32::from(self.0.month()) * 100 + i32::from(self.0.day()))?.ok()
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Date {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let packed = d.i32()?;
+        let part = |number: i32| i8::try_from(number).unwrap_or(0);
+        let year = i16::try_from(packed / 10_000).unwrap_or(0);
+        civil::Date::new(year, part(packed / 100 % 100), part(packed % 100))
+            .map(Self)
+            .map_err(|_| minicbor::decode::Error::message("not a date"))
+    }
+}
+
+/// A time of the day in minutes since midnight; 1440 is the end of the day.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(transparent)]
+pub struct TimeOfDay(#[n(0)] pub u16);
+
+/// A text that is not `HH:MM`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotATimeOfDay;
+
+impl FromStr for TimeOfDay {
+    type Err = NotATimeOfDay;
+
+    fn from_str(text: &str) -> Result<Self, NotATimeOfDay> {
+        let (hours, minutes) = text.split_once(':').ok_or(NotATimeOfDay)?;
+        let number = |part: &str| part.parse::<u16>().map_err(|_| NotATimeOfDay);
+        let (hours, minutes) = (number(hours)?, number(minutes)?);
+        let total = hours * 60 + minutes;
+        (hours <= 24 && minutes < 60 && total <= 1440).then_some(Self(total)).ok_or(NotATimeOfDay)
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+impl fmt::Debug for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_are_read_and_written_alike() {
+        for text in ["00:00", "09:30", "24:00"] {
+            assert_eq!(text.parse::<TimeOfDay>().unwrap().to_string(), text);
+        }
+        for bad in ["9", "25:00", "24:01", "10:60", "x:00"] {
+            assert_eq!(bad.parse::<TimeOfDay>(), Err(NotATimeOfDay), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_date_survives_the_disk() {
+        let date: Date = "2027-02-28".parse().unwrap();
+        let bytes = minicbor::to_vec(date).unwrap();
+        assert_eq!(minicbor::decode::<Date>(&bytes).unwrap(), date);
+    }
+}
