@@ -1,0 +1,31 @@
+//! What a rule says when it is broken, and where.
+
+use std::fmt;
+
+/// One breach of one rule, with the place a reader can jump to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Complaint {
+    pub path: String,
+    /// Counted from 1; a complaint about a whole file stands at its first line.
+    pub line: usize,
+    pub what: String,
+}
+
+impl Complaint {
+    pub(crate) fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.what)
+    }
+}
+
+/// All complaints as lines of text, sorted by place; empty when the rule is kept.
+pub fn report(mut complaints: Vec<Complaint>) -> String {
+    complaints.sort();
+    let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,71 @@
+//! Cargo manifests, as far as the rules need them: sections of `key = value` lines.
+
+use crate::tree::TextFile;
+
+/// One line of a manifest with the section it stands in.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    pub(crate) line: usize,
+    pub(crate) section: &'a str,
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a str,
+}
+
+/// Every `key = value` line, in order; arrays that go over several lines give their first line only.
+pub(crate) fn entries(manifest: &TextFile) -> Vec<Entry<'_>> {
+    let mut section = "";
+    let mut found = Vec::new();
+    for (line, text) in manifest.numbered_lines() {
+        if let Some(name) = section_name(text) {
+            section = name;
+        } else if let Some((key, value)) = text.split_once('=').filter(|_| !text.starts_with([' ', '#'])) {
+            found.push(Entry { line, section, key: key.trim(), value: value.trim() });
+        }
+    }
+    found
+}
+
+/// What the crate is built from: names and lines of `[dependencies]` and `[build-dependencies]`, also those for one
+/// target only. What only tests use is not part of the house's plan.
+pub(crate) fn dependencies(manifest: &TextFile) -> Vec<(usize, &str)> {
+    let mut found: Vec<(usize, &str)> = entries(manifest)
+        .into_iter()
+        .filter(|entry| is_dependency_section(entry.section))
+        .map(|entry| (entry.line, entry.key.split('.').next().unwrap_or(entry.key)))
+        .collect();
+    let tables = manifest.numbered_lines().filter_map(|(line, text)| {
+        let (section, name) = section_name(text)?.rsplit_once('.')?;
+        (is_dependency_section(section)).then_some((line, name))
+    });
+    found.extend(tables);
+    found
+}
+
+fn section_name(line: &str) -> Option<&str> {
+    line.trim().strip_prefix('[')?.strip_suffix(']')
+}
+
+fn is_dependency_section(section: &str) -> bool {
+    let last = section.rsplit('.').next().unwrap_or(section);
+    matches!(last, "dependencies" | "build-dependencies") && !section.starts_with("workspace")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_found_in_every_spelling() {
+        let manifest = TextFile {
+            path: "Cargo.toml".to_owned(),
+            text: "[dependencies]\ndomain.workspace = true\n# serde = \"1\"\ntokio = { workspace = true }\n\
+                   [dependencies.csv]\nversion = \"1\"\n\
+                   [target.'cfg(unix)'.dependencies]\nrustix = \"1\"\n\
+                   [dev-dependencies]\nproptest = \"1\"\n"
+                .to_owned(),
+        };
+        let mut found: Vec<&str> = dependencies(&manifest).into_iter().map(|(_, name)| name).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["csv", "domain", "rustix", "tokio"]);
+    }
+}

@@ -1,0 +1,120 @@
+//! The crate table of ARCHITECTURE.md is true: every crate has a row, every row a crate, and no crate is built from
+//! anything its row does not list.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::complaint::Complaint;
+use crate::manifest::dependencies;
+use crate::markdown::{names, table};
+use crate::tree::{TextFile, Tree};
+
+const MAP: &str = "ARCHITECTURE.md";
+const HEADER: [&str; 3] = ["Crate", "May use of ours", "Outside"];
+
+/// What a row of the table allows.
+struct Row<'a> {
+    line: usize,
+    ours: BTreeSet<&'a str>,
+    outside: BTreeSet<&'a str>,
+}
+
+pub fn crate_table_is_true(tree: &Tree) -> Vec<Complaint> {
+    let Some(rows) = tree.text(MAP).and_then(rows) else {
+        return vec![Complaint::new(MAP, 1, format!("has no table with the columns {}", HEADER.join(", ")))];
+    };
+    let crates: BTreeSet<&str> = tree.crates().collect();
+    let mut complaints = rows_without_crate(&rows, &crates);
+    for name in &crates {
+        match rows.get(name) {
+            Some(row) => complaints.extend(uses_beyond(tree, name, row, &crates)),
+            None => complaints.push(Complaint::new(MAP, 1, format!("the crate table has no row for `{name}`"))),
+        }
+    }
+    complaints
+}
+
+fn rows(map: &TextFile) -> Option<BTreeMap<&str, Row<'_>>> {
+    let mut rows = BTreeMap::new();
+    for (line, cells) in table(map, &HEADER)? {
+        let [crates, ours, outside] = cells[..] else {
+            continue;
+        };
+        for name in names(crates) {
+            rows.insert(name, Row { line, ours: names(ours).collect(), outside: names(outside).collect() });
+        }
+    }
+    Some(rows)
+}
+
+fn rows_without_crate(rows: &BTreeMap<&str, Row<'_>>, crates: &BTreeSet<&str>) -> Vec<Complaint> {
+    let strays = rows.iter().filter(|(name, _)| !crates.contains(*name));
+    strays.map(|(name, row)| Complaint::new(MAP, row.line, format!("there is no crate `{name}`"))).collect()
+}
+
+fn uses_beyond(tree: &Tree, name: &str, row: &Row<'_>, crates: &BTreeSet<&str>) -> Vec<Complaint> {
+    let path = format!("crates/{name}/Cargo.toml");
+    let Some(manifest) = tree.text(&path) else {
+        return Vec::new();
+    };
+    let mut complaints = Vec::new();
+    for (line, used) in dependencies(manifest) {
+        let (column, allowed) = if crates.contains(used) { (HEADER[1], &row.ours) } else { (HEADER[2], &row.outside) };
+        if !allowed.contains(used) {
+            let what = format!("`{name}` uses `{used}`, which {MAP} does not list under \"{column}\"");
+            complaints.push(Complaint::new(&path, line, what));
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::complaint::report;
+
+    fn check(table_rows: &str, manifests: &[(&str, &str)]) -> String {
+        let map = format!("| Crate | May use of ours | Outside |\n|---|---|---|\n{table_rows}");
+        let mut files = vec![(MAP, map.as_str())];
+        files.extend(manifests);
+        report(crate_table_is_true(&Tree::of(&files)))
+    }
+
+    #[test]
+    fn a_crate_within_its_row_is_fine() {
+        let manifests = [
+            ("crates/bus/Cargo.toml", "[dependencies]\ndomain.workspace = true\ntokio = \"1\"\n"),
+            ("crates/domain/Cargo.toml", "[dev-dependencies]\nproptest = \"1\"\n"),
+        ];
+        assert_eq!(check("| domain | – | – |\n| bus | domain | tokio |\n", &manifests), "");
+    }
+
+    #[test]
+    fn a_crate_that_reaches_around_the_door_is_named() {
+        let manifests = [
+            ("crates/engine/Cargo.toml", ""),
+            ("crates/web/Cargo.toml", "[dependencies]\nengine.workspace = true\nserde = \"1\"\n"),
+        ];
+        assert_eq!(
+            check("| engine, web | – | – |\n", &manifests),
+            "crates/web/Cargo.toml:2: `web` uses `engine`, which ARCHITECTURE.md does not list under \"May use of ours\"\n\
+             crates/web/Cargo.toml:3: `web` uses `serde`, which ARCHITECTURE.md does not list under \"Outside\""
+        );
+    }
+
+    #[test]
+    fn a_crate_without_row_and_a_row_without_crate_are_named() {
+        assert_eq!(
+            check("| ghost | – | – |\n", &[("crates/new/Cargo.toml", "")]),
+            "ARCHITECTURE.md:1: the crate table has no row for `new`\nARCHITECTURE.md:3: there is no crate `ghost`"
+        );
+    }
+
+    #[test]
+    fn a_map_without_the_table_is_no_map() {
+        let complaints = crate_table_is_true(&Tree::of(&[(MAP, "# Rialto\n")]));
+        assert_eq!(
+            report(complaints),
+            "ARCHITECTURE.md:1: has no table with the columns Crate, May use of ours, Outside"
+        );
+    }
+}

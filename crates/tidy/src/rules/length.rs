@@ -1,0 +1,109 @@
+//! Functions and files stay short: 70 lines and 500 lines, with a reason beside each exception.
+
+use std::collections::BTreeMap;
+
+use crate::complaint::Complaint;
+use crate::rust_text::{Function, functions};
+use crate::tree::{TextFile, Tree};
+
+const FUNCTION_LINES_MAX: usize = 70;
+const FILE_LINES_MAX: usize = 500;
+
+/// Where exceptions stand: one a line, `path: reason` for a file and `path fn name: reason` for a function.
+const ALLOW_LIST: &str = "crates/tidy/allow.txt";
+/// More exceptions than this, and the rule is what needs a second look.
+const EXCEPTIONS_MAX: usize = 10;
+
+pub fn functions_and_files_are_short(tree: &Tree) -> Vec<Complaint> {
+    let exceptions = tree.text(ALLOW_LIST).map(exceptions).unwrap_or_default();
+    let mut offenders = Vec::new();
+    for file in tree.texts().filter(|file| file.has_extension("rs")) {
+        offenders.extend(long_file(file));
+        offenders.extend(functions(&file.text).iter().filter_map(|function| long_function(file, function)));
+    }
+    let mut complaints = doubtful(&exceptions, &offenders);
+    offenders.retain(|(subject, _)| !exceptions.contains_key(subject));
+    complaints.extend(offenders.into_iter().map(|(_, complaint)| complaint));
+    complaints
+}
+
+/// The subject of an exception, with its line and its reason.
+fn exceptions(list: &TextFile) -> BTreeMap<String, (usize, String)> {
+    let entries = list.numbered_lines().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let parse = |(number, line): (usize, &str)| {
+        let (subject, reason) = line.split_once(':').unwrap_or((line, ""));
+        (subject.trim().to_owned(), (number, reason.trim().to_owned()))
+    };
+    entries.map(parse).collect()
+}
+
+fn long_file(file: &TextFile) -> Option<(String, Complaint)> {
+    let lines = file.text.lines().count();
+    let what = format!("the file has {lines} lines, more than {FILE_LINES_MAX}");
+    (lines > FILE_LINES_MAX).then(|| (file.path.clone(), Complaint::new(&file.path, 1, what)))
+}
+
+fn long_function(file: &TextFile, function: &Function) -> Option<(String, Complaint)> {
+    let Function { name, first_line, .. } = function;
+    let what = format!("`{name}` has {} lines, more than {FUNCTION_LINES_MAX}", function.lines());
+    let subject = format!("{} fn {name}", file.path);
+    (function.lines() > FUNCTION_LINES_MAX).then(|| (subject, Complaint::new(&file.path, *first_line, what)))
+}
+
+/// Exceptions that give no reason, that nobody needs any more, or that are too many.
+fn doubtful(exceptions: &BTreeMap<String, (usize, String)>, offenders: &[(String, Complaint)]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for (subject, (line, reason)) in exceptions {
+        if reason.is_empty() {
+            complaints.push(Complaint::new(ALLOW_LIST, *line, format!("`{subject}` gives no reason")));
+        }
+        if !offenders.iter().any(|(offender, _)| offender == subject) {
+            complaints.push(Complaint::new(ALLOW_LIST, *line, format!("`{subject}` is short enough: strike it out")));
+        }
+    }
+    if exceptions.len() > EXCEPTIONS_MAX {
+        let what = format!("{} exceptions, more than {EXCEPTIONS_MAX}", exceptions.len());
+        complaints.push(Complaint::new(ALLOW_LIST, 1, what));
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::complaint::report;
+
+    fn function_of(lines: usize) -> String {
+        format!("fn long() {{\n{}}}\n", "    step();\n".repeat(lines - 2))
+    }
+
+    fn check(files: &[(&str, &str)]) -> String {
+        report(functions_and_files_are_short(&Tree::of(files)))
+    }
+
+    #[test]
+    fn seventy_lines_pass_and_seventy_one_do_not() {
+        assert_eq!(check(&[("a.rs", &function_of(70))]), "");
+        assert_eq!(check(&[("a.rs", &function_of(71))]), "a.rs:1: `long` has 71 lines, more than 70");
+    }
+
+    #[test]
+    fn a_file_over_five_hundred_lines_is_named() {
+        assert_eq!(check(&[("a.rs", &"// a\n".repeat(500))]), "");
+        assert_eq!(check(&[("a.rs", &"// a\n".repeat(501))]), "a.rs:1: the file has 501 lines, more than 500");
+    }
+
+    #[test]
+    fn an_exception_needs_a_reason() {
+        let long = function_of(80);
+        assert_eq!(check(&[("a.rs", &long), (ALLOW_LIST, "a.rs fn long: one table\n")]), "");
+        let unexplained = check(&[("a.rs", &long), (ALLOW_LIST, "a.rs fn long:\n")]);
+        assert_eq!(unexplained, "crates/tidy/allow.txt:1: `a.rs fn long` gives no reason");
+    }
+
+    #[test]
+    fn an_exception_nobody_needs_is_struck_out() {
+        let complaint = check(&[("a.rs", "fn a() {}\n"), (ALLOW_LIST, "# heading\na.rs: it was long\n")]);
+        assert_eq!(complaint, "crates/tidy/allow.txt:2: `a.rs` is short enough: strike it out");
+    }
+}

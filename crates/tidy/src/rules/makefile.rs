@@ -1,0 +1,41 @@
+//! Every target of the Makefile says what it does, so that `make help` is complete.
+
+use crate::complaint::Complaint;
+use crate::tree::Tree;
+
+const MAKEFILE: &str = "Makefile";
+
+pub fn targets_describe_themselves(tree: &Tree) -> Vec<Complaint> {
+    let Some(makefile) = tree.text(MAKEFILE) else {
+        return vec![Complaint::new(MAKEFILE, 1, "is missing")];
+    };
+    let silent = makefile.numbered_lines().filter_map(|(number, line)| Some((number, silent_target(line)?)));
+    silent.map(|(number, target)| Complaint::new(MAKEFILE, number, format!("`{target}` has no `## text`"))).collect()
+}
+
+/// The name of the target that a line defines without describing it. Recipes are indented, assignments have `:=`,
+/// names with a dot in front are for make itself.
+fn silent_target(line: &str) -> Option<&str> {
+    let (target, rest) = line.split_once(':')?;
+    let is_target = !line.starts_with(['\t', ' ', '#', '.']) && !rest.starts_with('=') && !target.contains('=');
+    let described = rest.split_once("## ").is_some_and(|(_, text)| !text.trim().is_empty());
+    (is_target && !described).then_some(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::complaint::report;
+
+    #[test]
+    fn a_target_without_text_is_named() {
+        let makefile = ".PHONY: run test\nBIN := rialto\nrun: build ## start the demo\n\techo a:b\ntest:\n\nlint: ##\n";
+        let complaints = targets_describe_themselves(&Tree::of(&[(MAKEFILE, makefile)]));
+        assert_eq!(report(complaints), "Makefile:5: `test` has no `## text`\nMakefile:7: `lint` has no `## text`");
+    }
+
+    #[test]
+    fn a_repository_has_a_makefile() {
+        assert_eq!(report(targets_describe_themselves(&Tree::default())), "Makefile:1: is missing");
+    }
+}

@@ -1,0 +1,73 @@
+//! Every crate obeys the workspace's lints; every pure crate has a `clippy.toml` that bans the outer world.
+
+use crate::complaint::Complaint;
+use crate::manifest::entries;
+use crate::tree::Tree;
+
+/// Crates that read no clock, no chance, no file and no socket (ARCHITECTURE.md, invariant 2).
+const PURE: [&str; 6] = ["domain", "engine", "venue-sim", "strategy", "fix", "stomp"];
+
+/// What the `clippy.toml` of a pure crate bans at the least.
+const BANNED: [&str; 4] =
+    ["std::time::SystemTime::now", "std::time::Instant::now", "std::collections::HashMap", "std::fs::File"];
+
+pub fn crates_obey_the_lints(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for name in tree.crates() {
+        complaints.extend(lints_of_its_own(tree, name));
+        if PURE.contains(&name) {
+            complaints.extend(impure(tree, name));
+        }
+    }
+    complaints
+}
+
+fn lints_of_its_own(tree: &Tree, name: &str) -> Option<Complaint> {
+    let path = format!("crates/{name}/Cargo.toml");
+    let found = entries(tree.text(&path)?)
+        .iter()
+        .any(|entry| (entry.section, entry.key, entry.value) == ("lints", "workspace", "true"));
+    (!found).then(|| Complaint::new(&path, 1, "`[lints] workspace = true` is missing"))
+}
+
+fn impure(tree: &Tree, name: &str) -> Vec<Complaint> {
+    let path = format!("crates/{name}/clippy.toml");
+    let Some(file) = tree.text(&path) else {
+        return vec![Complaint::new(&path, 1, format!("the pure crate `{name}` needs a clippy.toml"))];
+    };
+    let missing = BANNED.iter().filter(|banned| !file.text.contains(&format!("\"{banned}\"")));
+    missing.map(|banned| Complaint::new(&path, 1, format!("does not ban `{banned}`"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::complaint::report;
+
+    const OBEDIENT: &str = "[lints]\nworkspace = true\n";
+
+    fn check(files: &[(&str, &str)]) -> String {
+        report(crates_obey_the_lints(&Tree::of(files)))
+    }
+
+    #[test]
+    fn an_edge_needs_only_the_lints() {
+        assert_eq!(check(&[("crates/web/Cargo.toml", OBEDIENT)]), "");
+        assert_eq!(
+            check(&[("crates/web/Cargo.toml", "[package]\nworkspace = true\n")]),
+            "crates/web/Cargo.toml:1: `[lints] workspace = true` is missing"
+        );
+    }
+
+    #[test]
+    fn a_pure_crate_bans_the_outer_world() {
+        let bans = BANNED.map(|banned| format!("{{ path = \"{banned}\" }}\n")).concat();
+        let engine = ("crates/engine/Cargo.toml", OBEDIENT);
+        assert_eq!(check(&[engine, ("crates/engine/clippy.toml", &bans)]), "");
+        assert_eq!(check(&[engine]), "crates/engine/clippy.toml:1: the pure crate `engine` needs a clippy.toml");
+        assert_eq!(
+            check(&[engine, ("crates/engine/clippy.toml", &bans.replace("fs::File", "fs::Fife"))]),
+            "crates/engine/clippy.toml:1: does not ban `std::fs::File`"
+        );
+    }
+}
