@@ -1,0 +1,100 @@
+//! Transactions that somebody records by hand, and what is done with the whole portfolio.
+
+use std::sync::Arc;
+
+use domain::command::RecordTransaction;
+use domain::query::{Answer, Reply};
+use domain::{AccountId, Currency, Quantity, Refusal, Security, StrategyId, Transaction};
+
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::{Trading, valuer};
+
+impl Trading {
+    pub(crate) fn record(&mut self, moment: Moment, ask: &RecordTransaction, out: &mut Outbox) -> Reply {
+        let (transaction, security) = self.check_record(moment, ask)?;
+        let booking = self.portfolio.plan(transaction, security.as_deref())?;
+        let transaction = booking.transaction().clone();
+        self.minted.booked();
+        self.portfolio.commit(booking, &valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+        Ok(Answer::Transaction(transaction))
+    }
+
+    fn check_record(
+        &self,
+        moment: Moment,
+        ask: &RecordTransaction,
+    ) -> Result<(Transaction, Option<Arc<Security>>), Refusal> {
+        let security = ask.security.map(|id| self.directory.security(id).cloned()).transpose()?;
+        let strategy = ask.strategy.unwrap_or(StrategyId::SERVER);
+        self.directory.strategy(strategy)?;
+        if ask.price.is_negative() {
+            return Err(Refusal::NotPositive { field: "price", value: ask.price.0 });
+        }
+        let (id, uuid) = self.minted.next_booking(self.settings.instance);
+        let transaction = Transaction {
+            id,
+            uuid: ask.uuid.unwrap_or(uuid),
+            at: ask.at.unwrap_or(moment.at),
+            settlement_date: ask.settlement_date,
+            ext_id: ask.ext_id.clone(),
+            int_order_id: ask.int_order_id.clone(),
+            ext_order_id: ask.ext_order_id.clone(),
+            kind: ask.kind,
+            quantity: quantity(ask)?,
+            price: ask.price,
+            execution_commission: ask.execution_commission.unwrap_or_default(),
+            clearing_commission: ask.clearing_commission.unwrap_or_default(),
+            fee: ask.fee.unwrap_or_default(),
+            currency: currency(ask, security.as_deref())?,
+            account: self.booking_account(ask.account)?,
+            security: ask.security,
+            strategy,
+            description: ask.description.clone(),
+        };
+        Ok((transaction, security))
+    }
+
+    fn booking_account(&self, asked: Option<AccountId>) -> Result<AccountId, Refusal> {
+        if let Some(account) = asked {
+            return self.directory.account(account).map(|account| account.id);
+        }
+        let active = self.directory.data().accounts.values().filter(|account| account.active);
+        let ids: Vec<_> = active.map(|account| account.id).collect();
+        match ids[..] {
+            [] => Err(Refusal::Missing { field: "accountId" }),
+            [only] => Ok(only),
+            _ => Err(Refusal::AccountAmbiguous(ids)),
+        }
+    }
+
+    pub(crate) fn reset_positions(&mut self, moment: Moment, out: &mut Outbox) -> Reply {
+        self.portfolio.reset_positions(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn reset_cash(&mut self, moment: Moment, out: &mut Outbox) -> Reply {
+        self.portfolio.reset_cash(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+        Ok(Answer::Done)
+    }
+}
+
+/// For the kinds that move cash only it may be left out.
+fn quantity(ask: &RecordTransaction) -> Result<Quantity, Refusal> {
+    ask.quantity.or(ask.kind.cash_sign()).ok_or(Refusal::Missing { field: "quantity" })
+}
+
+/// A booking of a security is in its currency; cash needs one to be named, or a security whose currency it is.
+fn currency(ask: &RecordTransaction, security: Option<&Security>) -> Result<Currency, Refusal> {
+    match (ask.kind.cash_sign(), security) {
+        (None, None) => Err(Refusal::Missing { field: "securityId" }),
+        (None, Some(security)) => match ask.currency {
+            Some(currency) if currency != security.currency => Err(Refusal::FieldFixed("currency")),
+            _ => Ok(security.currency),
+        },
+        (Some(_), security) => {
+            let currency = ask.currency.or(security.map(|security| security.currency));
+            currency.ok_or(Refusal::Missing { field: "currency" })
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Shared values on disk: encoded as the values themselves, keyed again when they are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+pub(crate) fn encode_shared<'a, T, C, W>(
+    values: impl ExactSizeIterator<Item = &'a Arc<T>>,
+    e: &mut Encoder<W>,
+    ctx: &mut C,
+) -> Result<(), minicbor::encode::Error<W::Error>>
+where
+    T: Encode<C> + 'a,
+    W: minicbor::encode::Write,
+{
+    e.array(values.len() as u64)?;
+    for value in values {
+        value.as_ref().encode(e, ctx)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn decode_shared<'b, K: Ord, T: Decode<'b, C>, C>(
+    d: &mut Decoder<'b>,
+    ctx: &mut C,
+    key: impl Fn(&T) -> K,
+) -> Result<BTreeMap<K, Arc<T>>, minicbor::decode::Error> {
+    let count = d.array()?.ok_or_else(|| minicbor::decode::Error::message("a list of known length is expected"))?;
+    (0..count)
+        .map(|_| {
+            let value = T::decode(d, ctx)?;
+            Ok((key(&value), Arc::new(value)))
+        })
+        .collect()
+}
+
+/// A map by 128-bit keys, which CBOR's integers do not hold: keys as 16 bytes.
+pub(crate) fn encode_keyed<T: Encode<C>, C, W: minicbor::encode::Write>(
+    map: &BTreeMap<u128, T>,
+    e: &mut Encoder<W>,
+    ctx: &mut C,
+) -> Result<(), minicbor::encode::Error<W::Error>> {
+    e.map(map.len() as u64)?;
+    for (key, value) in map {
+        e.bytes(&key.to_be_bytes())?;
+        value.encode(e, ctx)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn decode_keyed<'b, T: Decode<'b, C>, C>(
+    d: &mut Decoder<'b>,
+    ctx: &mut C,
+) -> Result<BTreeMap<u128, T>, minicbor::decode::Error> {
+    let count = d.map()?.ok_or_else(|| minicbor::decode::Error::message("a map of known length is expected"))?;
+    (0..count).map(|_| Ok((decode_key(d)?, T::decode(d, ctx)?))).collect()
+}
+
+pub(crate) fn encode_keys<W: minicbor::encode::Write>(
+    keys: &BTreeSet<u128>,
+    e: &mut Encoder<W>,
+) -> Result<(), minicbor::encode::Error<W::Error>> {
+    e.array(keys.len() as u64)?;
+    for key in keys {
+        e.bytes(&key.to_be_bytes())?;
+    }
+    Ok(())
+}
+
+pub(crate) fn decode_keys(d: &mut Decoder<'_>) -> Result<BTreeSet<u128>, minicbor::decode::Error> {
+    let count = d.array()?.ok_or_else(|| minicbor::decode::Error::message("a list of known length is expected"))?;
+    (0..count).map(|_| decode_key(d)).collect()
+}
+
+fn decode_key(d: &mut Decoder<'_>) -> Result<u128, minicbor::decode::Error> {
+    let bytes = <[u8; 16]>::try_from(d.bytes()?).map_err(|_| minicbor::decode::Error::message("a key has 16 bytes"))?;
+    Ok(u128::from_be_bytes(bytes))
+}

@@ -1,0 +1,76 @@
+//! Days and deadlines. The driver asks for the next deadline and says when it has passed; a server that slept over
+//! midnight rolls once.
+
+use domain::calendar::next_midnight;
+use domain::order::Order;
+use domain::{Caller, TimeInForce, Timestamp};
+
+use crate::moment::Moment;
+use crate::orders::transitions::{Ask, may_ask};
+use crate::outbox::Outbox;
+use crate::trading::{Trading, valuer};
+
+impl Trading {
+    /// The next instant at which the engine has something to do by itself.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let expiry = self.expiries.first().map(|(at, _)| *at);
+        [self.day_ends, expiry].into_iter().flatten().min()
+    }
+
+    pub(crate) fn clock(&mut self, moment: Moment, out: &mut Outbox) {
+        self.expire_due(moment, out);
+        if self.day_ends.is_some_and(|end| moment.at >= end) {
+            self.roll(moment);
+        }
+    }
+
+    /// Before the first input there is no day; from then on there always is one.
+    pub(crate) fn ensure_day(&mut self, at: Timestamp) {
+        if self.day_ends.is_none() {
+            self.set_day_end(at);
+        }
+    }
+
+    pub(crate) fn set_day_end(&mut self, at: Timestamp) {
+        // Settings with an unknown zone were refused, so the zone is known.
+        self.day_ends = next_midnight(&self.settings.trading_zone, at).ok();
+    }
+
+    fn roll(&mut self, moment: Moment) {
+        let day_start = self.day_ends.unwrap_or(moment.at);
+        self.orders.retire(day_start);
+        self.portfolio.roll(&valuer(&self.marks, &self.directory, &self.settings, moment.at));
+        self.set_day_end(moment.at);
+    }
+
+    /// Only for adapters whose venue does not expire orders by itself.
+    pub(crate) fn watch_expiry(&mut self, order: &Order) {
+        if self.desks.expires_orders(&order.adapter) || !order.state.is_working() {
+            return;
+        }
+        if let Some(at) = self.expiry_of(order) {
+            self.expiries.insert((at, order.id));
+        }
+    }
+
+    fn expiry_of(&self, order: &Order) -> Option<Timestamp> {
+        match order.terms.tif {
+            TimeInForce::Day => self.directory.close(order.exchange),
+            TimeInForce::Gtd { until } => Some(until),
+            TimeInForce::Gtc | TimeInForce::Ato | TimeInForce::Ioc | TimeInForce::Fok | TimeInForce::Atc => None,
+        }
+    }
+
+    fn expire_due(&mut self, moment: Moment, out: &mut Outbox) {
+        while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
+            self.expiries.remove(&(at, id));
+            let Some(order) = self.orders.get(id).cloned() else { continue };
+            // A replace may have moved the end since.
+            let still_due =
+                self.expiry_of(&order).is_none_or(|end| end <= moment.at || order.terms.tif == TimeInForce::Day);
+            if still_due && order.state.is_working() && may_ask(&order.pending, Ask::Cancel) {
+                self.ask_cancel(moment, &Caller::platform(), &order, None, out);
+            }
+        }
+    }
+}

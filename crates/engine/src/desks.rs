@@ -1,0 +1,103 @@
+//! What is known of each adapter: what it serves and whether it is there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::event::SessionChange;
+use domain::report::{Profile, SessionState};
+use domain::{AdapterName, Event, ExchangeId, Instruction};
+use minicbor::{Decode, Encode};
+
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+#[derive(Debug, Clone, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub(crate) struct Desks(#[n(0)] BTreeMap<AdapterName, Desk>);
+
+#[derive(Debug, Clone, Encode, Decode)]
+struct Desk {
+    #[n(0)]
+    profile: Profile,
+    #[n(1)]
+    session: SessionState,
+    /// Compared with the venue since it connected.
+    #[n(2)]
+    reconciled: bool,
+}
+
+impl Desks {
+    pub(crate) fn serves(&self, adapter: &AdapterName, exchange: ExchangeId) -> bool {
+        self.0.get(adapter).is_some_and(|desk| desk.profile.exchanges.contains(&exchange))
+    }
+
+    pub(crate) fn serving(&self, exchange: ExchangeId) -> impl Iterator<Item = &AdapterName> {
+        let serves = move |desk: &Desk| desk.profile.exchanges.contains(&exchange);
+        self.0.iter().filter(move |(_, desk)| serves(desk)).map(|(name, _)| name)
+    }
+
+    /// An adapter is open for orders only after it was reconciled.
+    pub(crate) fn session(&self, adapter: &AdapterName) -> SessionState {
+        match self.0.get(adapter) {
+            Some(desk) if desk.reconciled => desk.session,
+            Some(desk) => desk.session.min(SessionState::Connected),
+            None => SessionState::Disconnected,
+        }
+    }
+
+    pub(crate) fn refuses_duplicates(&self, adapter: &AdapterName) -> bool {
+        self.0.get(adapter).is_some_and(|desk| desk.profile.refuses_duplicates)
+    }
+
+    pub(crate) fn expires_orders(&self, adapter: &AdapterName) -> bool {
+        self.0.get(adapter).is_none_or(|desk| desk.profile.expires_orders)
+    }
+
+    pub(crate) fn reconciled(&mut self, adapter: &AdapterName) {
+        if let Some(desk) = self.0.get_mut(adapter) {
+            desk.reconciled = true;
+        }
+    }
+
+    pub(crate) fn sessions(&self) -> Vec<(AdapterName, SessionState)> {
+        self.0.keys().map(|name| (name.clone(), self.session(name))).collect()
+    }
+}
+
+impl Trading {
+    /// An adapter appears, at start or anew: it is not connected yet, what it did not answer before is in doubt, and it
+    /// wants to know what to subscribe to.
+    pub(crate) fn attach(&mut self, moment: Moment, adapter: &AdapterName, profile: &Profile, out: &mut Outbox) {
+        self.doubt_unanswered(moment, adapter, out);
+        let desk = Desk { profile: profile.clone(), session: SessionState::Disconnected, reconciled: false };
+        self.desks.0.insert(adapter.clone(), desk);
+        let data = self.directory.data();
+        let served = |security: &domain::SecurityId| {
+            data.securities.get(security).is_some_and(|security| profile.exchanges.contains(&security.exchange))
+        };
+        for security in self.subscriptions.securities().filter(served) {
+            out.instruct(adapter, Instruction::Subscribe(security));
+        }
+    }
+
+    pub(crate) fn session_changed(
+        &mut self,
+        moment: Moment,
+        adapter: &AdapterName,
+        state: SessionState,
+        out: &mut Outbox,
+    ) {
+        let Some(desk) = self.desks.0.get_mut(adapter) else {
+            return out.error("unknown-adapter", format!("adapter {adapter} speaks before it was attached"));
+        };
+        desk.session = state;
+        if state <= SessionState::Connected {
+            desk.reconciled = false;
+        }
+        out.publish(Event::Session(Arc::new(SessionChange { adapter: adapter.clone(), state })));
+        if state == SessionState::Disconnected {
+            self.doubt_unanswered(moment, adapter, out);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The reference data as the engine uses it: with calendars, routes and the present session of each exchange at hand.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::command::ReferenceChange;
+use domain::{
+    Account, AccountId, AdapterName, Calendar, ExchangeId, MarketPhase, ReferenceData, Refusal, Security, SecurityId,
+    Session, Strategy, StrategyId, Timestamp,
+};
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Directory {
+    data: Arc<ReferenceData>,
+    calendars: BTreeMap<ExchangeId, Hours>,
+    adapters: BTreeMap<AccountId, AdapterName>,
+}
+
+/// A calendar with the session that runs or comes next, so that an order need not compute it.
+#[derive(Debug, Clone)]
+struct Hours {
+    calendar: Calendar,
+    session: Option<Session>,
+}
+
+impl Directory {
+    pub(crate) fn data(&self) -> &Arc<ReferenceData> {
+        &self.data
+    }
+
+    pub(crate) fn security(&self, id: SecurityId) -> Result<&Arc<Security>, Refusal> {
+        self.data.securities.get(&id).ok_or(Refusal::UnknownSecurity(id))
+    }
+
+    pub(crate) fn account(&self, id: AccountId) -> Result<&Arc<Account>, Refusal> {
+        self.data.accounts.get(&id).ok_or_else(|| Refusal::UnknownAccount(id.to_string().into()))
+    }
+
+    pub(crate) fn strategy(&self, id: StrategyId) -> Result<&Arc<Strategy>, Refusal> {
+        self.data.strategies.get(&id).ok_or_else(|| Refusal::UnknownStrategy(id.to_string().into()))
+    }
+
+    pub(crate) fn adapter_of(&self, account: AccountId) -> Result<&AdapterName, Refusal> {
+        self.adapters.get(&account).ok_or_else(|| Refusal::UnknownAccount(account.to_string().into()))
+    }
+
+    pub(crate) fn calendar(&self, exchange: ExchangeId) -> Result<&Calendar, Refusal> {
+        let hours = self.calendars.get(&exchange).ok_or(Refusal::UnknownExchange(exchange))?;
+        Ok(&hours.calendar)
+    }
+
+    pub(crate) fn phase(&self, exchange: ExchangeId, at: Timestamp) -> MarketPhase {
+        let session = self.calendars.get(&exchange).and_then(|hours| hours.session);
+        session.map_or(MarketPhase::Closed, |session| session.phase(at))
+    }
+
+    /// Brings the present sessions up to an instant; every input does so first.
+    pub(crate) fn advance(&mut self, at: Timestamp) {
+        for hours in self.calendars.values_mut() {
+            if hours.session.is_none_or(|session| at >= session.close) {
+                hours.session = hours.calendar.session_ending_after(at);
+            }
+        }
+    }
+
+    /// The end of the running or next session of an exchange.
+    pub(crate) fn close(&self, exchange: ExchangeId) -> Option<Timestamp> {
+        self.calendars.get(&exchange).and_then(|hours| hours.session).map(|session| session.close)
+    }
+
+    /// Whether the change would be taken.
+    pub(crate) fn check(&self, change: &ReferenceChange) -> Result<(), Refusal> {
+        match change {
+            ReferenceChange::Exchange(exchange) => Calendar::new(Arc::new(exchange.clone()))
+                .map(drop)
+                .map_err(|unknown| Refusal::UnknownZone(unknown.0.into())),
+            ReferenceChange::Security(security) if !self.data.exchanges.contains_key(&security.exchange) => {
+                Err(Refusal::UnknownExchange(security.exchange))
+            }
+            ReferenceChange::RetireSecurity(id) => self.security(*id).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn change(&mut self, change: &ReferenceChange, is_used: impl Fn(SecurityId) -> bool) {
+        let data = Arc::make_mut(&mut self.data);
+        match change.clone() {
+            ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, Arc::new(exchange))),
+            ReferenceChange::Family(family) => drop(data.families.insert(family.id, Arc::new(family))),
+            ReferenceChange::Security(security) => drop(data.securities.insert(security.id, Arc::new(security))),
+            ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, Arc::new(account))),
+            ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, Arc::new(strategy))),
+            ReferenceChange::RetireSecurity(id) if is_used(id) => make_not_tradeable(data, id),
+            ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
+        }
+        self.derive();
+    }
+
+    fn derive(&mut self) {
+        let routes = self.data.accounts.values().map(|account| (account.id, account.adapter()));
+        self.adapters = routes.collect();
+        self.calendars = self.data.exchanges.values().filter_map(|exchange| hours(exchange.clone())).collect();
+    }
+}
+
+fn hours(exchange: Arc<domain::Exchange>) -> Option<(ExchangeId, Hours)> {
+    let id = exchange.id;
+    let calendar = Calendar::new(exchange).ok()?;
+    Some((id, Hours { calendar, session: None }))
+}
+
+fn make_not_tradeable(data: &mut ReferenceData, id: SecurityId) {
+    if let Some(security) = data.securities.get_mut(&id) {
+        Arc::make_mut(security).tradeable = false;
+    }
+}
+
+impl<C> Encode<C> for Directory {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        let data = &self.data;
+        e.array(5)?;
+        crate::codec::encode_shared(data.exchanges.values(), e, ctx)?;
+        crate::codec::encode_shared(data.families.values(), e, ctx)?;
+        crate::codec::encode_shared(data.securities.values(), e, ctx)?;
+        crate::codec::encode_shared(data.accounts.values(), e, ctx)?;
+        crate::codec::encode_shared(data.strategies.values(), e, ctx)
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Directory {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        d.array()?;
+        let data = ReferenceData {
+            exchanges: crate::codec::decode_shared(d, ctx, |exchange: &domain::Exchange| exchange.id)?,
+            families: crate::codec::decode_shared(d, ctx, |family: &domain::Family| family.id)?,
+            securities: crate::codec::decode_shared(d, ctx, |security: &Security| security.id)?,
+            accounts: crate::codec::decode_shared(d, ctx, |account: &Account| account.id)?,
+            strategies: crate::codec::decode_shared(d, ctx, |strategy: &Strategy| strategy.id)?,
+        };
+        let mut directory = Self { data: Arc::new(data), ..Self::default() };
+        directory.derive();
+        Ok(directory)
+    }
+}

@@ -1,0 +1,143 @@
+//! The engine: one state, one door. Who calls `apply`, and with what time, is the runtime's business.
+
+use domain::command::Command;
+use domain::query::{Answer, Reply};
+use domain::{Envelope, Input, Mark, Query, Refusal, SecurityId, Stamped, Timestamp};
+
+use crate::market::Market;
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+/// The market half is fed by prices and forgotten at a restart; the trading half is the truth that is replayed.
+#[derive(Debug, Default)]
+pub struct Engine {
+    market: Market,
+    trading: Trading,
+}
+
+/// A snapshot that cannot be read.
+#[derive(Debug)]
+pub struct BadSnapshot(pub minicbor::decode::Error);
+
+impl Engine {
+    pub fn apply(&mut self, input: &Stamped<Input>, out: &mut Outbox) -> Reply {
+        let moment = Moment::from(input);
+        self.trading.directory.advance(moment.at);
+        self.trading.ensure_day(moment.at);
+        match &input.what {
+            Input::Command(envelope) => return self.obey(moment, envelope, out),
+            Input::Report(report) => self.trading.believe(moment, report, out),
+            Input::Marks(marks) => self.trading.mark(moment, marks, out),
+            Input::Clock => self.trading.clock(moment, out),
+            Input::Market(data) => self.market.take(data, moment.at, out),
+        }
+        Ok(Answer::Done)
+    }
+
+    fn obey(&mut self, moment: Moment, envelope: &Envelope, out: &mut Outbox) -> Reply {
+        let reply = self.trading.obey(moment, envelope, out);
+        if matches!(envelope.command, Command::Reference(_)) {
+            self.market.list(self.trading.directory.data());
+        }
+        reply
+    }
+
+    /// A look at the present state; changes nothing.
+    pub fn answer(&self, at: Timestamp, sequence: u64, query: &Query) -> Reply {
+        match query {
+            Query::Ticks(filter) => Ok(Answer::Ticks(self.market.ticks(*filter))),
+            Query::Book(security) => Ok(Answer::Book(self.market.book(*security))),
+            Query::Bars(security, size) => Ok(Answer::Bars(self.market.bars(*security, *size))),
+            trading => self.trading.answer(Moment { sequence, at }, trading),
+        }
+    }
+
+    /// The newest prices that changed since last asked and matter: of what is held, worked on or asked for, and of
+    /// every currency pair.
+    pub fn changed_marks(&mut self, subjects: &[SecurityId]) -> Vec<Mark> {
+        let subjects = subjects.iter().filter_map(|security| self.market.changed_mark(*security));
+        let mut marks: Vec<_> = subjects.collect();
+        let trading = &self.trading;
+        marks.extend(self.market.changed_marks(|security| trading.cares_for(security)));
+        marks
+    }
+
+    /// Time passes for the market: bars that ended are closed.
+    pub fn advance_market(&mut self, at: Timestamp, out: &mut Outbox) {
+        self.market.advance(at, out);
+    }
+
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.trading.next_deadline()
+    }
+
+    pub fn reference(&self) -> &std::sync::Arc<domain::ReferenceData> {
+        self.trading.directory.data()
+    }
+
+    pub fn settings(&self) -> &domain::risk::Settings {
+        &self.trading.settings
+    }
+
+    /// The whole trading state, in one encoding: equal states have equal bytes.
+    pub fn encode_state(&self) -> Vec<u8> {
+        minicbor::to_vec(&self.trading).expect("a vector takes everything")
+    }
+
+    pub fn from_state(bytes: &[u8]) -> Result<Self, BadSnapshot> {
+        let mut trading: Trading = minicbor::decode(bytes).map_err(BadSnapshot)?;
+        trading.derive();
+        let mut market = Market::default();
+        market.list(trading.directory.data());
+        Ok(Self { market, trading })
+    }
+}
+
+/// The security that a command is about: its newest price must be known before it is applied.
+pub fn subject(command: &Command) -> Option<SecurityId> {
+    match command {
+        Command::Place(ask) => Some(ask.security),
+        Command::Record(ask) => ask.security,
+        _ => None,
+    }
+}
+
+impl Trading {
+    fn answer(&self, moment: Moment, query: &Query) -> Reply {
+        Ok(match query {
+            Query::OpenOrders(filter) => {
+                let fits = |order: &&std::sync::Arc<domain::Order>| {
+                    filter.admits(order.strategy, order.account, Some(order.security))
+                };
+                Answer::Orders(self.orders.open().filter(fits).cloned().collect())
+            }
+            Query::Order(name) => match self.orders.named(name) {
+                orders if orders.is_empty() => return Err(Refusal::UnknownOrder(name.clone())),
+                orders => Answer::Orders(orders),
+            },
+            Query::Positions(filter) => Answer::Positions(self.portfolio.positions(*filter)),
+            Query::Balances(filter) => Answer::Balances(self.portfolio.balances(*filter)),
+            Query::PortfolioValue(strategy) => {
+                Answer::PortfolioValues(self.portfolio.values(&self.valuer(moment.at), *strategy))
+            }
+            Query::DailyTransactions(filter) => Answer::Transactions(self.portfolio.today(*filter)),
+            Query::Transaction(id) => {
+                let found = self.portfolio.transaction(*id).ok_or(Refusal::UnknownTransaction(*id))?;
+                Answer::Transaction(found)
+            }
+            Query::TradingStates => Answer::TradingStates(self.risk.states()),
+            Query::Limits => Answer::Limits(self.risk.limits()),
+            Query::Check(ask, caller) => Answer::Verdict(self.check_dry(moment, caller, ask)),
+            Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
+            Query::Adapters => Answer::Adapters(self.desks.sessions()),
+            Query::Phases => Answer::Phases(self.phases.iter().map(|(id, (_, phase))| (*id, *phase)).collect()),
+            Query::State => Answer::State(minicbor::to_vec(self).expect("a vector takes everything")),
+            Query::Ticks(_) | Query::Book(_) | Query::Bars(..) => unreachable!("answered by the market half"),
+        })
+    }
+
+    fn cares_for(&self, security: SecurityId) -> bool {
+        self.marks.is_pair(security) || self.portfolio.holds(security) || self.orders.has_open(security)
+    }
+}

@@ -1,0 +1,61 @@
+//! The phases of a strategy's life, in order; after EXIT it may begin again.
+
+use std::sync::Arc;
+
+use domain::command::{Mode, Phase};
+use domain::event::LifeCycle;
+use domain::query::{Answer, Reply};
+use domain::{Event, Refusal, StrategyId};
+
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+impl Trading {
+    pub(crate) fn enter_phase(&mut self, strategy: StrategyId, mode: Mode, phase: Phase, out: &mut Outbox) -> Reply {
+        let name = self.directory.strategy(strategy)?.name.clone();
+        let now = self.phases.get(&strategy).map(|(_, phase)| *phase);
+        if !may_follow(now, phase) {
+            return Err(Refusal::PhaseOrder { strategy: name, now, wanted: phase });
+        }
+        self.phases.insert(strategy, (mode, phase));
+        out.publish(Event::LifeCycle(Arc::new(LifeCycle { strategy, mode, phase })));
+        Ok(Answer::Done)
+    }
+}
+
+fn may_follow(now: Option<Phase>, next: Phase) -> bool {
+    match (now, next) {
+        (None | Some(Phase::Exit), next) => next == Phase::Init,
+        // A strategy may leave at any time; otherwise no phase is skipped.
+        (Some(_), Phase::Exit) => true,
+        (Some(now), next) => next as u8 == now as u8 + 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_come_in_order_and_a_strategy_may_leave_at_any_time() {
+        let ways: Vec<_> = [None]
+            .into_iter()
+            .chain(Phase::ALL.map(Some))
+            .map(|now| {
+                let next = Phase::ALL.into_iter().filter(|next| may_follow(now, *next));
+                format!("{} -> {}", now.map_or("-", Phase::name), next.map(Phase::name).collect::<Vec<_>>().join(" "))
+            })
+            .collect();
+        assert_eq!(
+            ways,
+            [
+                "- -> INIT",
+                "INIT -> PREFEED EXIT",
+                "PREFEED -> START EXIT",
+                "START -> RUN EXIT",
+                "RUN -> EXIT",
+                "EXIT -> INIT"
+            ]
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! Bars of one security. A price touches only the bar of its second; each bar that closes is added to the next size.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use domain::{Amount, Bar, BarSize, Decimal, Event, Price, Quantity, SecurityId, Text, Timestamp};
+
+use crate::outbox::Outbox;
+
+/// Closed bars kept for each size, and fewer of the shortest, of which there are most.
+const BARS_KEPT: usize = 1_000;
+const SECONDS_KEPT: usize = 300;
+
+const SIZES: usize = BarSize::ALL.len();
+
+#[derive(Debug, Clone)]
+pub(super) struct Bars {
+    security: SecurityId,
+    forming: [Option<Forming>; SIZES],
+    closed: [VecDeque<Arc<Bar>>; SIZES],
+    due: Timestamp,
+}
+
+#[derive(Debug, Clone)]
+struct Forming {
+    feed: Text,
+    start: Timestamp,
+    end: Timestamp,
+    open: Price,
+    high: Price,
+    low: Price,
+    close: Price,
+    vol: Quantity,
+    turnover: Amount,
+}
+
+impl Bars {
+    pub(super) fn new(security: SecurityId) -> Self {
+        Self { security, forming: Default::default(), closed: Default::default(), due: Timestamp(i64::MAX) }
+    }
+
+    /// When the first of the forming bars ends.
+    pub(super) fn due(&self) -> Timestamp {
+        self.due
+    }
+
+    pub(super) fn add(
+        &mut self,
+        price: Price,
+        quantity: Option<Quantity>,
+        feed: &Text,
+        at: Timestamp,
+        out: &mut Outbox,
+    ) {
+        self.close_until(at, out);
+        let [second, ..] = &mut self.forming;
+        match second {
+            Some(forming) => forming.see(price),
+            None => {
+                let forming = second.insert(Forming::new(price, feed.clone(), BarSize::Sec1, at));
+                self.due = self.due.min(forming.end);
+            }
+        }
+        if let (Some(forming), Some(quantity)) = (second, quantity) {
+            forming.trade(quantity, quantity.value_at(price, Decimal::ONE).unwrap_or_default());
+        }
+    }
+
+    /// Closes, from short to long, the bars whose span is over.
+    pub(super) fn close_until(&mut self, at: Timestamp, out: &mut Outbox) {
+        if at < self.due {
+            return;
+        }
+        for (place, size) in BarSize::ALL.into_iter().enumerate() {
+            if let Some(over) = self.forming[place].take_if(|forming| forming.end <= at) {
+                self.lengthen(place + 1, &over);
+                self.close(place, over.into_bar(self.security, size), out);
+            }
+        }
+        self.due = self.forming.iter().flatten().map(|forming| forming.end).min().unwrap_or(Timestamp(i64::MAX));
+    }
+
+    fn lengthen(&mut self, place: usize, part: &Forming) {
+        let Some(size) = BarSize::ALL.get(place) else { return };
+        match &mut self.forming[place] {
+            Some(forming) => forming.append(part),
+            nothing => *nothing = Some(part.begun(*size)),
+        }
+    }
+
+    fn close(&mut self, place: usize, bar: Bar, out: &mut Outbox) {
+        let kept = if bar.size == BarSize::Sec1 { SECONDS_KEPT } else { BARS_KEPT };
+        let bar = Arc::new(bar);
+        let closed = &mut self.closed[place];
+        if closed.len() == kept {
+            closed.pop_front();
+        }
+        closed.push_back(bar.clone());
+        out.publish(Event::Bar(bar));
+    }
+
+    pub(super) fn closed(&self, size: BarSize) -> Vec<Arc<Bar>> {
+        let place = BarSize::ALL.iter().position(|known| *known == size);
+        place.map_or(Vec::new(), |place| self.closed[place].iter().cloned().collect())
+    }
+}
+
+impl Forming {
+    fn new(price: Price, feed: Text, size: BarSize, at: Timestamp) -> Self {
+        let start = size.start_of(at);
+        Self {
+            feed,
+            start,
+            end: start.plus_seconds(size.seconds()),
+            open: price,
+            high: price,
+            low: price,
+            close: price,
+            vol: Quantity::ZERO,
+            turnover: Amount::ZERO,
+        }
+    }
+
+    /// A longer bar that begins with this one.
+    fn begun(&self, size: BarSize) -> Self {
+        let start = size.start_of(self.start);
+        Self { start, end: start.plus_seconds(size.seconds()), ..self.clone() }
+    }
+
+    fn see(&mut self, price: Price) {
+        if price > self.high {
+            self.high = price;
+        } else if price < self.low {
+            self.low = price;
+        }
+        self.close = price;
+    }
+
+    /// Nothing is booked by a bar, so a volume that does not fit any more just stays where it is.
+    fn trade(&mut self, quantity: Quantity, value: Amount) {
+        self.vol = self.vol.plus(quantity).unwrap_or(self.vol);
+        self.turnover = self.turnover.plus(value).unwrap_or(self.turnover);
+    }
+
+    fn append(&mut self, part: &Self) {
+        self.see(part.high);
+        self.see(part.low);
+        self.close = part.close;
+        self.trade(part.vol, part.turnover);
+    }
+
+    fn into_bar(self, security: SecurityId, size: BarSize) -> Bar {
+        let vwap = (!self.vol.is_zero()).then(|| self.turnover.over(self.vol.0).ok()).flatten();
+        Bar {
+            security,
+            feed: self.feed,
+            at: self.start,
+            size,
+            open: self.open,
+            high: self.high,
+            low: self.low,
+            close: self.close,
+            vol: self.vol,
+            vwap: vwap.map(|vwap| Price(vwap.0)),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! One security: its newest quote, book and bars, and what no market can say of it.
+
+use std::sync::Arc;
+
+use domain::command::MarketData;
+use domain::{
+    Decimal, Event, Level, Mark, OrderBook, Price, Quantity, Security, SecurityId, SecurityKind, Tick, Timestamp, Trade,
+};
+
+use super::bars::Bars;
+use crate::outbox::Outbox;
+
+#[derive(Debug, Clone)]
+pub(super) struct Listing {
+    pub(super) security: SecurityId,
+    floor: Floor,
+    pub(super) tick: Option<Arc<Tick>>,
+    pub(super) book: Option<Arc<OrderBook>>,
+    pub(super) bars: Bars,
+    pub(super) mark_changed: bool,
+    /// Whether it stands in the market's list of changed ones.
+    pub(super) is_queued: bool,
+}
+
+/// How low the prices of a kind of security can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Floor {
+    AboveZero,
+    /// An option can be worth nothing.
+    Zero,
+    /// Futures and commodities have traded below zero.
+    None,
+}
+
+impl Listing {
+    pub(super) fn new(security: &Security) -> Self {
+        Self {
+            security: security.id,
+            floor: Floor::of(&security.kind),
+            tick: None,
+            book: None,
+            bars: Bars::new(security.id),
+            mark_changed: false,
+            is_queued: false,
+        }
+    }
+
+    pub(super) fn describe(&mut self, security: &Security) {
+        self.floor = Floor::of(&security.kind);
+    }
+
+    /// Takes what a feed says, or tells that it makes no sense.
+    pub(super) fn take(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) -> bool {
+        match data {
+            MarketData::Tick(tick) => self.admits_tick(tick) && self.take_tick(tick, at, out),
+            MarketData::Trade(trade) => self.admits_trade(trade) && self.take_trade(trade, at, out),
+            MarketData::Book(book) => self.admits_book(book) && self.take_book(book, out),
+        }
+    }
+
+    /// A crossed quote passes: consolidated feeds and auctions show them.
+    fn admits_tick(&self, tick: &Tick) -> bool {
+        let prices = [tick.last, tick.bid, tick.ask];
+        let volumes = [tick.vol_last, tick.vol_bid, tick.vol_ask, tick.vol];
+        prices.into_iter().flatten().all(|price| self.floor.admits(price))
+            && !volumes.into_iter().flatten().any(Quantity::is_negative)
+    }
+
+    fn admits_trade(&self, trade: &Trade) -> bool {
+        self.floor.admits(trade.price) && trade.quantity.is_positive()
+    }
+
+    fn admits_book(&self, book: &OrderBook) -> bool {
+        let is_level = |level: &Level| self.floor.admits(level.price) && level.quantity.is_positive();
+        book.bids.iter().chain(&book.asks).all(is_level)
+            && book.bids.is_sorted_by(|better, worse| better.price > worse.price)
+            && book.asks.is_sorted_by(|better, worse| better.price < worse.price)
+    }
+
+    fn take_tick(&mut self, tick: &Tick, at: Timestamp, out: &mut Outbox) -> bool {
+        let newest = Arc::new(match &self.tick {
+            Some(known) => merged(known, tick),
+            None => Tick { last_at: last_at(tick), ..tick.clone() },
+        });
+        // A security that trades is charted by its trades, any other by the middle of its quote.
+        let price = if newest.last.is_some() { tick.last } else { middle(&newest) };
+        if let Some(price) = price {
+            self.bars.add(price, None, &tick.feed, at, out);
+        }
+        self.tick = Some(newest.clone());
+        out.publish(Event::Tick(newest));
+        true
+    }
+
+    fn take_trade(&mut self, trade: &Trade, at: Timestamp, out: &mut Outbox) -> bool {
+        self.bars.add(trade.price, Some(trade.quantity), &trade.feed, at, out);
+        out.publish(Event::Trade(Arc::new(trade.clone())));
+        let newest = Tick {
+            at: trade.at,
+            last: Some(trade.price),
+            last_at: Some(trade.at),
+            vol_last: Some(trade.quantity),
+            ..self.known(trade.feed.clone())
+        };
+        self.put(newest, out)
+    }
+
+    fn take_book(&mut self, book: &OrderBook, out: &mut Outbox) -> bool {
+        let book = Arc::new(book.clone());
+        self.book = Some(book.clone());
+        let (bid, ask) = (book.bids.first(), book.asks.first());
+        let newest = Tick {
+            at: book.at,
+            bid: bid.map(|level| level.price),
+            vol_bid: bid.map(|level| level.quantity),
+            ask: ask.map(|level| level.price),
+            vol_ask: ask.map(|level| level.quantity),
+            ..self.known(book.feed.clone())
+        };
+        out.publish(Event::Book(book));
+        self.put(newest, out)
+    }
+
+    fn known(&self, feed: domain::Text) -> Tick {
+        let nothing = || Tick {
+            security: self.security,
+            feed: feed.clone(),
+            at: Timestamp::default(),
+            last: None,
+            last_at: None,
+            vol_last: None,
+            bid: None,
+            ask: None,
+            vol_bid: None,
+            vol_ask: None,
+            vol: None,
+        };
+        let known = self.tick.as_deref().cloned().unwrap_or_else(nothing);
+        Tick { feed, ..known }
+    }
+
+    /// A trade or a book says more than a tick does, so the tick that follows from it is published only where a feed
+    /// that sends both did not tell it already.
+    fn put(&mut self, newest: Tick, out: &mut Outbox) -> bool {
+        let newest = Arc::new(newest);
+        let told = self.tick.as_deref().is_some_and(|known| Tick { at: newest.at, ..known.clone() } == *newest);
+        self.tick = Some(newest.clone());
+        if !told {
+            out.publish(Event::Tick(newest));
+        }
+        true
+    }
+
+    pub(super) fn changed_mark(&mut self) -> Option<Mark> {
+        let has_changed = std::mem::take(&mut self.mark_changed);
+        self.tick.as_deref().filter(|_| has_changed).map(Mark::from)
+    }
+}
+
+impl Floor {
+    fn of(kind: &SecurityKind) -> Self {
+        match kind {
+            SecurityKind::Future { .. } | SecurityKind::Commodity => Self::None,
+            SecurityKind::Option { .. } => Self::Zero,
+            SecurityKind::Stock
+            | SecurityKind::Forex { .. }
+            | SecurityKind::Index
+            | SecurityKind::Bond { .. }
+            | SecurityKind::Fund
+            | SecurityKind::PerpetualSwap => Self::AboveZero,
+        }
+    }
+
+    fn admits(self, price: Price) -> bool {
+        match self {
+            Self::AboveZero => price.is_positive(),
+            Self::Zero => !price.is_negative(),
+            Self::None => true,
+        }
+    }
+}
+
+/// What a feed leaves out keeps the last known value.
+fn merged(known: &Tick, new: &Tick) -> Tick {
+    Tick {
+        security: new.security,
+        feed: new.feed.clone(),
+        at: new.at,
+        last: new.last.or(known.last),
+        last_at: last_at(new).or(known.last_at),
+        vol_last: new.vol_last.or(known.vol_last),
+        bid: new.bid.or(known.bid),
+        ask: new.ask.or(known.ask),
+        vol_bid: new.vol_bid.or(known.vol_bid),
+        vol_ask: new.vol_ask.or(known.vol_ask),
+        vol: new.vol.or(known.vol),
+    }
+}
+
+fn last_at(tick: &Tick) -> Option<Timestamp> {
+    tick.last.and(tick.last_at.or(Some(tick.at)))
+}
+
+/// Multiplied by a half: a division would cost most of a tick's time.
+fn middle(tick: &Tick) -> Option<Price> {
+    const HALF: Decimal = Decimal::from_parts(5, 0, 0, false, 1);
+    tick.bid?.plus(tick.ask?).and_then(|sum| sum.times(HALF)).ok()
+}

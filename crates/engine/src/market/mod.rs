@@ -1,0 +1,139 @@
+//! The market half: last values, books and bars, as feeds tell them. Nothing here is journalled or in the digest.
+
+/// What prices did in spans of time.
+mod bars;
+/// What is known of one security, and what no market can say of it.
+mod listing;
+
+use std::sync::Arc;
+
+use domain::command::MarketData;
+use domain::query::Filter;
+use domain::{Bar, BarSize, Index, Mark, OrderBook, ReferenceData, SecurityId, Tick, Timestamp};
+
+use self::listing::Listing;
+use crate::outbox::Outbox;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Market {
+    /// One place for each security, found without a walk: millions of ticks a second pass here.
+    listings: Vec<Listing>,
+    places: Index<SecurityId, usize>,
+    /// Places whose mark changed since all marks were asked for, each once.
+    changed: Vec<usize>,
+    /// When the first of all forming bars ends.
+    bars_due: Timestamp,
+    dropped: u64,
+}
+
+impl Default for Market {
+    fn default() -> Self {
+        Self {
+            listings: Vec::new(),
+            places: Index::default(),
+            changed: Vec::new(),
+            bars_due: Timestamp(i64::MAX),
+            dropped: 0,
+        }
+    }
+}
+
+impl Market {
+    /// Makes room for every security; prices of others are dropped. Needed at start and when reference data changed.
+    pub(crate) fn list(&mut self, reference: &ReferenceData) {
+        for security in reference.securities.values() {
+            match self.places.get(&security.id) {
+                Some(place) => self.listings[*place].describe(security),
+                None => {
+                    self.places.insert(security.id, self.listings.len());
+                    self.listings.push(Listing::new(security));
+                }
+            }
+        }
+    }
+
+    /// What a feed says; nonsense is counted and dropped.
+    pub(crate) fn take(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) {
+        let Some(place) = self.places.get(&data.security()).copied() else {
+            self.dropped += 1;
+            return;
+        };
+        let listing = &mut self.listings[place];
+        if !listing.take(data, at, out) {
+            self.dropped += 1;
+            return;
+        }
+        self.bars_due = self.bars_due.min(listing.bars.due());
+        listing.mark_changed = true;
+        if !std::mem::replace(&mut listing.is_queued, true) {
+            self.changed.push(place);
+        }
+    }
+
+    /// Time passes: bars whose span is over are closed, also where nothing trades any more.
+    pub(crate) fn advance(&mut self, at: Timestamp, out: &mut Outbox) {
+        if at < self.bars_due {
+            return;
+        }
+        for listing in &mut self.listings {
+            listing.bars.close_until(at, out);
+        }
+        self.bars_due = self.listings.iter().map(|listing| listing.bars.due()).min().unwrap_or(Timestamp(i64::MAX));
+    }
+
+    /// The newest marks that changed since they were asked for. What is not wanted stays changed.
+    pub(crate) fn changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        let listings = &mut self.listings;
+        self.changed.retain(|place| {
+            let listing = &mut listings[*place];
+            let is_taken = !listing.mark_changed || wanted(listing.security);
+            if is_taken {
+                marks.extend(listing.changed_mark());
+            }
+            listing.is_queued = !is_taken;
+            listing.is_queued
+        });
+        marks
+    }
+
+    /// The newest mark of one security where it changed since it was asked for: no walk over all that changed.
+    pub(crate) fn changed_mark(&mut self, security: SecurityId) -> Option<Mark> {
+        let place = self.places.get(&security)?;
+        self.listings[*place].changed_mark()
+    }
+
+    pub(crate) fn tick(&self, security: SecurityId) -> Option<Arc<Tick>> {
+        self.listing(security)?.tick.clone()
+    }
+
+    pub(crate) fn ticks(&self, filter: Filter) -> Vec<Arc<Tick>> {
+        if let Some(security) = filter.security {
+            return self.tick(security).into_iter().collect();
+        }
+        let mut ticks: Vec<_> = self.listings.iter().filter_map(|listing| listing.tick.clone()).collect();
+        ticks.sort_by_key(|tick| tick.security);
+        ticks
+    }
+
+    pub(crate) fn book(&self, security: SecurityId) -> Option<Arc<OrderBook>> {
+        self.listing(security)?.book.clone()
+    }
+
+    /// Closed bars, oldest first.
+    pub(crate) fn bars(&self, security: SecurityId, size: BarSize) -> Vec<Arc<Bar>> {
+        self.listing(security).map_or(Vec::new(), |listing| listing.bars.closed(size))
+    }
+
+    /// How many messages of feeds made no sense.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn listing(&self, security: SecurityId) -> Option<&Listing> {
+        self.places.get(&security).map(|place| &self.listings[*place])
+    }
+}
+
+#[cfg(test)]
+mod stories;

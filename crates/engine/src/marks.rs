@@ -1,0 +1,161 @@
+//! The prices that trading sees. They enter as a journalled input, so that a replay sees the same ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::amount::{DIVISION_DECIMALS, divide};
+use domain::{Amount, Currency, Decimal, Index, Mark, ReferenceData, SecurityId, SecurityKind};
+use minicbor::{Decode, Encode};
+
+#[derive(Debug, Clone, Default, Encode, Decode)]
+pub(crate) struct Marks {
+    #[n(0)]
+    marks: BTreeMap<SecurityId, Mark>,
+    /// Forex pairs by base and transaction currency. Follows from reference data, so it is not encoded.
+    #[cbor(skip)]
+    pairs: Index<(Currency, Currency), Vec<SecurityId>>,
+    #[cbor(skip)]
+    pair_ids: BTreeSet<SecurityId>,
+}
+
+impl Marks {
+    /// Finds the forex pairs; needed after every decode and after every change of reference data.
+    pub(crate) fn index_pairs(&mut self, reference: &ReferenceData) {
+        self.pairs = Index::default();
+        self.pair_ids.clear();
+        for security in reference.securities.values() {
+            if let SecurityKind::Forex { base, transaction } = security.kind {
+                self.add_pair((base, transaction), security.id);
+            }
+        }
+    }
+
+    fn add_pair(&mut self, pair: (Currency, Currency), security: SecurityId) {
+        self.pair_ids.insert(security);
+        match self.pairs.get_mut(&pair) {
+            Some(listed) => listed.push(security),
+            None => drop(self.pairs.insert(pair, vec![security])),
+        }
+    }
+
+    pub(crate) fn absorb(&mut self, marks: &[Mark]) {
+        self.marks.extend(marks.iter().map(|mark| (mark.security, *mark)));
+    }
+
+    pub(crate) fn get(&self, security: SecurityId) -> Option<&Mark> {
+        self.marks.get(&security)
+    }
+
+    /// Whether rates depend on a security.
+    pub(crate) fn is_pair(&self, security: SecurityId) -> bool {
+        self.pair_ids.contains(&security)
+    }
+
+    /// How much of `to` one `from` is worth: by the pair, else by its inverse, else over USD.
+    pub(crate) fn rate(&self, from: Currency, to: Currency) -> Option<Decimal> {
+        if from == to {
+            return Some(Decimal::ONE);
+        }
+        let over_usd = || self.quoted(from, Currency::USD)?.checked_mul(self.quoted(Currency::USD, to)?);
+        self.quoted(from, to).or_else(over_usd)
+    }
+
+    /// An amount in another currency, rounded half to even; absent where there is no rate or the result does not fit.
+    pub(crate) fn convert(&self, amount: Amount, from: Currency, to: Currency) -> Option<Amount> {
+        if from == to || amount.is_zero() {
+            return Some(amount);
+        }
+        let converted = amount.times(self.rate(from, to)?).ok()?;
+        Some(Amount(converted.0.round_dp(DIVISION_DECIMALS)))
+    }
+
+    fn quoted(&self, from: Currency, to: Currency) -> Option<Decimal> {
+        self.mid(from, to).or_else(|| divide(Decimal::ONE, self.mid(to, from)?).ok())
+    }
+
+    /// Where a pair is listed more than once, the first listing that has a price counts.
+    fn mid(&self, base: Currency, transaction: Currency) -> Option<Decimal> {
+        let listed = self.pairs.get(&(base, transaction))?;
+        let mid = listed.iter().find_map(|security| self.get(*security)?.mid())?;
+        mid.is_positive().then_some(mid.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::{Price, Timestamp};
+
+    use super::*;
+    use crate::samples;
+
+    fn currency(code: &str) -> Currency {
+        code.parse().unwrap()
+    }
+
+    fn mark(security: u64, bid: &str, ask: &str) -> Mark {
+        let price = |text: &str| text.parse::<Price>().ok();
+        Mark { security: SecurityId(security), bid: price(bid), ask: price(ask), last: None, at: Timestamp(0) }
+    }
+
+    fn desk() -> Marks {
+        let pairs = [(1, "EUR", "USD"), (2, "USD", "JPY"), (3, "EUR", "GBP"), (4, "EUR", "USD")];
+        let mut reference = ReferenceData::default();
+        for (id, base, transaction) in pairs {
+            let kind = SecurityKind::Forex { base: currency(base), transaction: currency(transaction) };
+            reference.securities.insert(SecurityId(id), Arc::new(samples::security(id, kind, transaction, "1")));
+        }
+        let mut marks = Marks::default();
+        marks.index_pairs(&reference);
+        marks
+    }
+
+    fn rate(marks: &Marks, from: &str, to: &str) -> String {
+        marks.rate(currency(from), currency(to)).map_or("none".into(), |rate| rate.normalize().to_string())
+    }
+
+    #[test]
+    fn a_rate_is_the_mid_of_the_pair_else_of_its_inverse_else_goes_over_usd() {
+        let mut marks = desk();
+        marks.absorb(&[mark(1, "1.09", "1.11"), mark(2, "159", "161")]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
+        assert_eq!(rate(&marks, "USD", "EUR"), "0.909090909091");
+        assert_eq!(rate(&marks, "EUR", "JPY"), "176");
+        assert_eq!(rate(&marks, "JPY", "EUR"), "0.00568181818181875");
+        assert_eq!(rate(&marks, "CHF", "CHF"), "1");
+    }
+
+    #[test]
+    fn a_pair_without_both_sides_has_no_rate() {
+        let mut marks = desk();
+        assert_eq!(rate(&marks, "EUR", "USD"), "none");
+        marks.absorb(&[mark(1, "1.09", ""), mark(2, "0", "0")]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "none");
+        assert_eq!(rate(&marks, "USD", "JPY"), "none");
+        assert_eq!(rate(&marks, "USD", "CHF"), "none");
+    }
+
+    #[test]
+    fn a_second_listing_serves_where_the_first_has_no_price() {
+        let mut marks = desk();
+        marks.absorb(&[mark(4, "1.2", "1.2")]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "1.2");
+    }
+
+    #[test]
+    fn nothing_is_nothing_in_every_currency() {
+        let marks = desk();
+        assert_eq!(marks.convert(Amount::ZERO, currency("CHF"), Currency::USD), Some(Amount::ZERO));
+        assert_eq!(marks.convert(Amount::from(1), currency("CHF"), Currency::USD), None);
+    }
+
+    #[test]
+    fn marks_survive_the_disk() {
+        let mut marks = desk();
+        marks.absorb(&[mark(1, "1.09", "1.11")]);
+        let bytes = minicbor::to_vec(&marks).unwrap();
+        let read: Marks = minicbor::decode(&bytes).unwrap();
+        assert_eq!(read.get(SecurityId(1)), marks.get(SecurityId(1)));
+        assert_eq!(minicbor::to_vec(&read).unwrap(), bytes);
+    }
+}

@@ -1,0 +1,274 @@
+//! Executions. A fill changes order, transaction, position and cash in one step; a repeated one is counted and dropped;
+//! one that comes late is booked all the same, because it is the venue's truth.
+
+use std::sync::Arc;
+
+use domain::order::{BaseState, Fill, Order, Step};
+use domain::report::VenueFill;
+use domain::{
+    AdapterName, Amount, Decimal, Event, Overflow, Quantity, Refusal, Security, Side, Text, Timestamp, Transaction,
+    TransactionKind,
+};
+
+use super::registry::{Execution, execution_key};
+use super::reports::Word;
+use super::telling::{Change, tell};
+use super::transitions::{Turn, after};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::portfolio::Booking;
+use crate::trading::{Trading, valuer};
+
+/// Everything that one execution will change, computed before anything is changed.
+struct Effect {
+    state: BaseState,
+    step: Step,
+    filled: Quantity,
+    turnover: Amount,
+    booking: Booking,
+}
+
+impl Trading {
+    pub(crate) fn filled(
+        &mut self,
+        moment: Moment,
+        adapter: &AdapterName,
+        fill: &VenueFill,
+        ext_at: Option<Timestamp>,
+        out: &mut Outbox,
+    ) {
+        let word = Word { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
+        let Some(order) = self.known(word, out) else { return };
+        let key = execution_key(adapter, order.account, &fill.exec_id);
+        if self.orders.knows_execution(key) {
+            self.orders.repeated_executions += 1;
+            return;
+        }
+        match self.effect_of(word, &order, fill) {
+            Ok(effect) => self.book_fill(word, &order, key, fill, effect, out),
+            Err(refusal) => {
+                let text = format!("order {}: execution {} cannot be booked: {refusal}", order.int_id, fill.exec_id);
+                out.error("fill-not-booked", text);
+            }
+        }
+    }
+
+    fn effect_of(&self, word: Word, order: &Order, fill: &VenueFill) -> Result<Effect, Refusal> {
+        if !fill.quantity.is_positive() {
+            return Err(Refusal::NotPositive { field: "quantity", value: fill.quantity.0 });
+        }
+        let filled = order.filled.plus(fill.quantity)?;
+        let turnover = order.turnover_with(fill.quantity, fill.price)?;
+        let (turn, step) = if filled >= order.terms.quantity {
+            (Turn::FilledInFull, Step::FilledInFull)
+        } else {
+            (Turn::FilledInPart, Step::FilledInPart)
+        };
+        let state = after(order.state, turn).expect("the table lets every state be filled");
+        let security = self.directory.security(order.security)?;
+        let transaction = self.transaction_of(word, order, security, fill)?;
+        let booking = self.portfolio.plan(transaction, Some(security))?;
+        Ok(Effect { state, step, filled, turnover, booking })
+    }
+
+    fn book_fill(&mut self, word: Word, order: &Order, key: u128, fill: &VenueFill, effect: Effect, out: &mut Outbox) {
+        self.warn_of_odd_fill(order, &effect, out);
+        let published = published_fill(word, order, fill);
+        let execution = Execution { order: order.id, quantity: fill.quantity, price: fill.price, busted: false };
+        self.orders.remember_execution(key, execution);
+        out.publish(Event::Fill(Arc::new(published.clone())));
+        self.minted.booked();
+        self.portfolio.commit(
+            effect.booking,
+            &valuer(&self.marks, &self.directory, &self.settings, word.moment.at),
+            out,
+        );
+        let order = self.orders.change(order.id, |order| {
+            order.state = effect.state;
+            order.filled = effect.filled;
+            order.turnover = effect.turnover;
+            order.in_doubt = order.in_doubt && effect.state == BaseState::PendingNew;
+            order.changed_at = word.moment.at;
+        });
+        self.risk.filled(&order);
+        let change = Change { step: effect.step, fill: Some(&published), ext_at: word.ext_at, request: None };
+        tell(word.moment, &order, change, out);
+    }
+
+    fn warn_of_odd_fill(&self, order: &Order, effect: &Effect, out: &mut Outbox) {
+        if !order.state.is_working() && order.state != BaseState::Filled {
+            let text = format!("order {}: filled after it was {:?}; the fill is booked", order.int_id, order.state);
+            out.warn("late-fill", text);
+        }
+        if effect.filled > order.terms.quantity {
+            let text = format!(
+                "order {}: {} filled of {}; the excess is booked",
+                order.int_id, effect.filled, order.terms.quantity
+            );
+            out.error("overfill", text);
+        }
+    }
+
+    fn transaction_of(
+        &self,
+        word: Word,
+        order: &Order,
+        security: &Security,
+        fill: &VenueFill,
+    ) -> Result<Transaction, Refusal> {
+        let costs = self.costs(security, fill.quantity)?;
+        let (id, uuid) = self.minted.next_booking(self.settings.instance);
+        Ok(Transaction {
+            id,
+            uuid,
+            at: word.moment.at,
+            settlement_date: None,
+            ext_id: Some(fill.exec_id.clone()),
+            int_order_id: Some(order.int_id.clone()),
+            ext_order_id: order.ext_id.clone(),
+            kind: match order.side {
+                Side::Buy => TransactionKind::Buy,
+                Side::Sell => TransactionKind::Sell,
+            },
+            quantity: order.side.signed(fill.quantity),
+            price: fill.price,
+            execution_commission: costs.execution,
+            clearing_commission: costs.clearing,
+            fee: costs.fee,
+            currency: security.currency,
+            account: order.account,
+            security: Some(security.id),
+            strategy: order.strategy,
+            description: None,
+        })
+    }
+
+    /// Commissions and fee of the family for so many units.
+    pub(crate) fn costs(&self, security: &Security, quantity: Quantity) -> Result<Costs, Overflow> {
+        let Some(family) = self.directory.data().family_of(security) else { return Ok(Costs::default()) };
+        Ok(Costs {
+            execution: family.execution_commission.times(quantity.0)?,
+            clearing: family.clearing_commission.times(quantity.0)?,
+            fee: family.fee.times(quantity.0)?,
+        })
+    }
+
+    /// The venue takes a fill back: a new record with the opposite quantity undoes it.
+    pub(crate) fn busted(
+        &mut self,
+        word: Word,
+        adapter: &AdapterName,
+        exec_id: &Text,
+        reason: Option<&Text>,
+        out: &mut Outbox,
+    ) {
+        let Some(order) = self.known(word, out) else { return };
+        let key = execution_key(adapter, order.account, exec_id);
+        let Some(execution) = self.orders.execution(key).filter(|execution| !execution.busted).cloned() else {
+            return out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
+        };
+        match self.undoing(word, &order, exec_id, &execution) {
+            Ok(effect) => self.book_bust(word, &order, key, reason, effect, out),
+            Err(refusal) => {
+                out.error("bust-not-booked", format!("order {}: {exec_id} stays: {refusal}", order.int_id));
+            }
+        }
+    }
+
+    fn undoing(&self, word: Word, order: &Order, exec_id: &Text, execution: &Execution) -> Result<Effect, Refusal> {
+        let filled = order.filled.minus(execution.quantity)?;
+        let value = execution.quantity.value_at(execution.price, Decimal::ONE)?;
+        let turn = if filled.is_zero() { Turn::Emptied } else { Turn::Reopened };
+        let state = after(order.state, turn).unwrap_or(order.state);
+        let security = self.directory.security(order.security)?;
+        let fill = VenueFill {
+            order: order.id,
+            exec_id: exec_id.clone(),
+            quantity: execution.quantity,
+            price: execution.price,
+            at: word.ext_at,
+        };
+        let opposite = Order { side: order.side.opposite(), ..order.clone() };
+        let mut transaction = self.transaction_of(word, &opposite, security, &fill)?;
+        transaction.execution_commission = transaction.execution_commission.negated();
+        transaction.clearing_commission = transaction.clearing_commission.negated();
+        transaction.fee = transaction.fee.negated();
+        transaction.description = Some(format!("undoes execution {exec_id}").into());
+        let booking = self.portfolio.plan(transaction, Some(security))?;
+        Ok(Effect { state, step: Step::Busted, filled, turnover: order.turnover.minus(value)?, booking })
+    }
+
+    fn book_bust(
+        &mut self,
+        word: Word,
+        order: &Order,
+        key: u128,
+        reason: Option<&Text>,
+        effect: Effect,
+        out: &mut Outbox,
+    ) {
+        self.minted.booked();
+        self.portfolio.commit(
+            effect.booking,
+            &valuer(&self.marks, &self.directory, &self.settings, word.moment.at),
+            out,
+        );
+        if let Some(execution) = self.orders.execution_mut(key) {
+            execution.busted = true;
+        }
+        let order = self.orders.change(order.id, |order| {
+            order.state = effect.state;
+            order.filled = effect.filled;
+            order.turnover = effect.turnover;
+            order.reason = reason.cloned();
+            order.changed_at = word.moment.at;
+        });
+        self.risk.settle_terms(&order);
+        tell(word.moment, &order, Change::at_venue(effect.step, word.ext_at), out);
+    }
+
+    /// A correction takes the old fill back and books the new one, both as new records.
+    pub(crate) fn corrected(
+        &mut self,
+        word: Word,
+        adapter: &AdapterName,
+        exec_id: &Text,
+        by: &VenueFill,
+        out: &mut Outbox,
+    ) {
+        let reason = Text::from(format!("corrected by {}", by.exec_id));
+        self.busted(word, adapter, exec_id, Some(&reason), out);
+        self.filled(word.moment, adapter, by, word.ext_at, out);
+    }
+}
+
+/// What an execution costs besides its price, in the security's currency.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Costs {
+    pub(crate) execution: Amount,
+    pub(crate) clearing: Amount,
+    pub(crate) fee: Amount,
+}
+
+impl Costs {
+    pub(crate) fn total(self) -> Result<Amount, Overflow> {
+        self.execution.plus(self.clearing)?.plus(self.fee)
+    }
+}
+
+fn published_fill(word: Word, order: &Order, fill: &VenueFill) -> Fill {
+    Fill {
+        order: order.id,
+        int_id: order.int_id.clone(),
+        strategy: order.strategy,
+        security: order.security,
+        account: order.account,
+        ext_id: fill.exec_id.clone(),
+        at: word.moment.at,
+        ext_at: word.ext_at,
+        sequence: word.moment.sequence,
+        side: order.side,
+        quantity: fill.quantity,
+        price: fill.price,
+    }
+}

@@ -1,0 +1,279 @@
+//! A new order: given its defaults, routed, held against the rules of its security and exchange, then against risk.
+
+use std::sync::Arc;
+
+use domain::command::PlaceOrder;
+use domain::order::{BaseState, Order, OrderKind, Pending, Side, Step, Terms};
+use domain::query::{Answer, Reply};
+use domain::refusal::DuplicateOrder;
+use domain::report::SessionState;
+use domain::{
+    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, Price, Quantity, Refusal,
+    Security, StrategyId, TimeInForce, Timestamp,
+};
+
+use super::telling::{Change, tell};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::risk::{Candidate, Reservation};
+use crate::trading::Trading;
+
+/// An order that passed every check and can no longer be refused.
+struct Draft {
+    int_id: Option<IntId>,
+    route: Route,
+    reservation: Reservation,
+}
+
+/// Where an order goes and in whose name.
+#[derive(Debug, Clone)]
+pub(crate) struct Route {
+    pub(crate) security: Arc<Security>,
+    pub(crate) account: AccountId,
+    pub(crate) strategy: StrategyId,
+    pub(crate) exchange: ExchangeId,
+    pub(crate) adapter: AdapterName,
+}
+
+impl Trading {
+    pub(crate) fn place(&mut self, moment: Moment, caller: &Caller, ask: &PlaceOrder, out: &mut Outbox) -> Reply {
+        self.place_as(moment, caller, ask, false, out)
+    }
+
+    /// A reduce-only order may lower the position of its strategy, account and security, nothing else.
+    pub(crate) fn place_as(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        reduce_only: bool,
+        out: &mut Outbox,
+    ) -> Reply {
+        let draft = self.check_new(moment, caller, ask, reduce_only)?;
+        Ok(Answer::Order(self.take_on(moment, caller, ask, reduce_only, draft, out)))
+    }
+
+    /// The verdict of all checks, without a trace.
+    pub(crate) fn check_dry(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> domain::risk::Verdict {
+        let (notional, fee) = self.estimate(ask);
+        let refusal = self.check_new(moment, caller, ask, false).err();
+        domain::risk::Verdict { refusal, notional, fee }
+    }
+
+    fn check_new(
+        &self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        reduce_only: bool,
+    ) -> Result<Draft, Refusal> {
+        let int_id = self.check_names(caller, ask)?;
+        let route = self.route(ask)?;
+        let terms = Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
+        check_terms(&route.security, &terms)?;
+        self.check_hours(moment.at, &route, &terms)?;
+        self.check_adapter(&route.adapter)?;
+        let candidate = Candidate { route: &route, side: ask.side, terms, replaces: None, reduce_only, caller };
+        let reservation = self.check_risk(moment, &candidate)?;
+        Ok(Draft { int_id, route, reservation })
+    }
+
+    /// The id that the order will bear where the client chose one; `None`: mint one.
+    fn check_names(&self, caller: &Caller, ask: &PlaceOrder) -> Result<Option<IntId>, Refusal> {
+        if let Some(id) = &ask.int_id {
+            return if self.orders.is_taken(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
+        }
+        let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
+        if let Some(known) = self.orders.named(cl_ord_id).into_iter().find(|order| order.source == caller.source) {
+            return Err(Refusal::DuplicateOrder(DuplicateOrder { int_id: known.int_id.clone(), order: Some(known) }));
+        }
+        // The first ClOrdID becomes the platform's id where it is free.
+        Ok(cl_ord_id.parse().ok().filter(|id| !self.orders.is_taken(id)))
+    }
+
+    fn duplicate(&self, id: &IntId) -> Refusal {
+        let order = self.orders.by_int_id(id).cloned();
+        Refusal::DuplicateOrder(DuplicateOrder { int_id: id.clone(), order })
+    }
+
+    pub(crate) fn route(&self, ask: &PlaceOrder) -> Result<Route, Refusal> {
+        let security = self.directory.security(ask.security)?.clone();
+        let exchange = ask.exchange.unwrap_or(security.exchange);
+        let strategy = ask.strategy.unwrap_or(StrategyId::SERVER);
+        self.directory.strategy(strategy)?;
+        let account = match ask.account {
+            Some(account) => account,
+            None => self.only_account_for(exchange)?,
+        };
+        if !self.directory.account(account)?.active {
+            return Err(Refusal::AccountInactive(account));
+        }
+        let adapter = self.directory.adapter_of(account)?.clone();
+        if exchange != security.exchange || !self.desks.serves(&adapter, exchange) {
+            return Err(Refusal::NoRoute { account, exchange });
+        }
+        Ok(Route { security, account, strategy, exchange, adapter })
+    }
+
+    fn only_account_for(&self, exchange: ExchangeId) -> Result<AccountId, Refusal> {
+        let reaches =
+            |id: AccountId| self.directory.adapter_of(id).is_ok_and(|adapter| self.desks.serves(adapter, exchange));
+        let accounts = self.directory.data().accounts.values();
+        let fitting: Vec<_> =
+            accounts.filter(|account| account.active && reaches(account.id)).map(|account| account.id).collect();
+        match fitting[..] {
+            [] => Err(Refusal::NoAccount(exchange)),
+            [only] => Ok(only),
+            _ => Err(Refusal::AccountAmbiguous(fitting)),
+        }
+    }
+
+    pub(crate) fn check_hours(&self, at: Timestamp, route: &Route, terms: &Terms) -> Result<(), Refusal> {
+        let calendar = self.directory.calendar(route.exchange)?;
+        let today = calendar.local_date(at);
+        if route.security.expiration().is_some_and(|last_day| last_day.0 < today) {
+            return Err(Refusal::Expired(route.security.id));
+        }
+        let phase = self.directory.phase(route.exchange, at);
+        match terms.tif {
+            TimeInForce::Gtd { until } if until <= at => Err(Refusal::DateInThePast),
+            TimeInForce::Ato if !calendar.has_opening_auction() => Err(Refusal::NoAuction { tif: "ATO" }),
+            TimeInForce::Atc if !calendar.has_closing_auction() => Err(Refusal::NoAuction { tif: "ATC" }),
+            // Decision 0002: only what must trade at once needs an open market; the rest waits at the venue.
+            TimeInForce::Ioc | TimeInForce::Fok if phase != MarketPhase::Continuous => {
+                Err(Refusal::MarketClosed(route.exchange))
+            }
+            TimeInForce::Day if terms.kind == OrderKind::Market && phase == MarketPhase::Closed => {
+                Err(Refusal::MarketClosed(route.exchange))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_adapter(&self, adapter: &AdapterName) -> Result<(), Refusal> {
+        match self.desks.session(adapter) {
+            SessionState::LoggedOn | SessionState::Subscribed => Ok(()),
+            SessionState::Connected => Err(Refusal::AdapterReconciling(adapter.clone())),
+            SessionState::Disconnected => Err(Refusal::AdapterDown(adapter.clone())),
+        }
+    }
+
+    fn take_on(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        reduce_only: bool,
+        draft: Draft,
+        out: &mut Outbox,
+    ) -> Arc<Order> {
+        let Draft { int_id, route, reservation } = draft;
+        let int_id = int_id.unwrap_or_else(|| self.mint_int_id(route.account));
+        let id = OrderId(self.minted.next_order());
+        let order = Arc::new(new_order(moment, caller, ask, reduce_only, id, int_id, route));
+        self.risk.took_on(moment, &order, caller, reservation);
+        self.orders.insert(order.clone());
+        self.watch_expiry(&order);
+        tell(moment, &order, Change::plain(Step::Placed).answering(ask.cl_ord_id.clone()), out);
+        out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+        order
+    }
+}
+
+fn new_order(
+    moment: Moment,
+    caller: &Caller,
+    ask: &PlaceOrder,
+    reduce_only: bool,
+    id: OrderId,
+    int_id: IntId,
+    route: Route,
+) -> Order {
+    Order {
+        id,
+        int_id,
+        ext_id: None,
+        cl_ord_id: ask.cl_ord_id.clone(),
+        at: moment.at,
+        side: ask.side,
+        terms: Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif },
+        exchange_order: ask.exchange_order,
+        exchange: route.exchange,
+        security: route.security.id,
+        account: route.account,
+        strategy: route.strategy,
+        adapter: route.adapter,
+        reduce_only,
+        state: BaseState::PendingNew,
+        pending: Pending::Nothing,
+        filled: Quantity::ZERO,
+        turnover: domain::Amount::ZERO,
+        revision: 0,
+        reason: None,
+        in_doubt: false,
+        reference: ask.reference.clone(),
+        source: caller.source.clone(),
+        submitted_by: caller.user.clone(),
+        changed_at: moment.at,
+    }
+}
+
+/// The rules of the security itself.
+pub(crate) fn check_terms(security: &Security, terms: &Terms) -> Result<(), Refusal> {
+    if !security.tradeable || matches!(security.kind, domain::SecurityKind::Index) {
+        return Err(Refusal::NotTradeable(security.id));
+    }
+    check_quantity(security, terms.quantity)?;
+    for (field, price) in [("limit", terms.kind.limit()), ("stop", terms.kind.stop())] {
+        price.map_or(Ok(()), |price| check_price(security, field, price))?;
+    }
+    check_notional(security, terms)
+}
+
+fn check_quantity(security: &Security, quantity: Quantity) -> Result<(), Refusal> {
+    let (field, value) = ("quantity", quantity.0);
+    if !quantity.is_positive() {
+        return Err(Refusal::NotPositive { field, value });
+    }
+    if !quantity.is_multiple_of(security.qty_incr) {
+        return Err(Refusal::NotAMultiple { field, value, step: security.qty_incr });
+    }
+    match (security.min_qty, security.max_qty) {
+        (Some(min), _) if quantity < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
+        (_, Some(max)) if quantity > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),
+        _ => Ok(()),
+    }
+}
+
+fn check_price(security: &Security, field: &'static str, price: Price) -> Result<(), Refusal> {
+    let value = price.0;
+    if !price.is_positive() {
+        return Err(Refusal::NotPositive { field, value });
+    }
+    if !price.is_multiple_of(security.price_incr) {
+        return Err(Refusal::NotAMultiple { field, value, step: security.price_incr });
+    }
+    match (security.min_price, security.max_price) {
+        (Some(min), _) if price < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
+        (_, Some(max)) if price > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),
+        _ => Ok(()),
+    }
+}
+
+fn check_notional(security: &Security, terms: &Terms) -> Result<(), Refusal> {
+    let price = terms.kind.limit().or(terms.kind.stop());
+    let (Some(min), Some(price)) = (security.min_notional, price) else { return Ok(()) };
+    let notional = terms.quantity.value_at(price, security.contract_size)?;
+    if notional < min {
+        return Err(Refusal::TooSmall { field: "notional", value: notional.0, limit: min.0 });
+    }
+    Ok(())
+}
+
+/// The side of a position that an order of this side would lower.
+pub(crate) fn closes(side: Side, position: Quantity) -> bool {
+    match side {
+        Side::Buy => position.is_negative(),
+        Side::Sell => position.is_positive(),
+    }
+}

@@ -1,0 +1,20 @@
+//! Orders: taken in, changed by requests and by what venues say, kept while they are open or of today.
+
+/// Executions, busts and corrections: order, transaction, position and cash in one step.
+pub(crate) mod fills;
+/// A new order: defaults, route and the rules of its security.
+pub(crate) mod intake;
+/// The venue's picture against ours.
+pub(crate) mod reconcile;
+/// Where orders and executions are kept and found.
+pub(crate) mod registry;
+/// What a venue says of an order.
+pub(crate) mod reports;
+/// Modify, cancel, close, reduce.
+pub(crate) mod requests;
+/// What an order's change looks like from outside.
+pub(crate) mod telling;
+/// The two tables of legal changes.
+pub(crate) mod transitions;
+
+pub(crate) use registry::Registry;

@@ -1,0 +1,133 @@
+//! The venue's picture against ours, after each connect and before new orders: what is missing is applied, what was in
+//! doubt is settled, and what nobody can explain raises an alarm.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::order::{BaseState, Order, Pending, Step};
+use domain::report::{Fate, Picture, VenueOrder};
+use domain::{AdapterName, Instruction, OrderId, Text};
+
+use super::reports::Word;
+use super::telling::{Change, tell};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+impl Trading {
+    pub(crate) fn reconcile(&mut self, moment: Moment, adapter: &AdapterName, picture: &Picture, out: &mut Outbox) {
+        for seen in &picture.orders {
+            self.adopt(moment, seen, out);
+        }
+        for fill in &picture.fills {
+            self.filled(moment, adapter, fill, fill.at, out);
+        }
+        for seen in &picture.orders {
+            self.conclude(moment, seen, out);
+        }
+        let seen: BTreeSet<OrderId> = picture.orders.iter().map(|order| order.order).collect();
+        let unseen = self.orders.open().filter(|order| order.adapter == *adapter && !seen.contains(&order.id));
+        for order in unseen.cloned().collect::<Vec<_>>() {
+            self.settle_unseen(moment, &order, picture.complete, out);
+        }
+        self.desks.reconciled(adapter);
+    }
+
+    /// First the facts that must stand before fills are booked: the order is there, with these terms.
+    fn adopt(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+        let word = Word { moment, order: seen.order, ext_at: None };
+        let Some(order) = self.known(word, out) else { return };
+        if seen.fate != Fate::Rejected && order.state == BaseState::PendingNew {
+            self.accepted(word, seen.ext_id.as_ref(), out);
+        }
+        if order.is_open() && seen.fate == Fate::Live && order.terms != seen.terms {
+            self.replaced(word, seen.terms, seen.ext_id.as_ref(), out);
+        }
+    }
+
+    /// Then, with all fills booked, how it ended or what became of a request.
+    fn conclude(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+        let word = Word { moment, order: seen.order, ext_at: None };
+        let Some(order) = self.orders.get(seen.order).cloned() else { return };
+        if !order.is_open() {
+            return;
+        }
+        match seen.fate {
+            Fate::Live => self.settle_live(word, &order, out),
+            Fate::Canceled if order.state.is_working() => {
+                self.ended(word, Step::Canceled, seen.reason.as_ref(), out);
+            }
+            Fate::Expired if order.state.is_working() => self.ended(word, Step::Expired, seen.reason.as_ref(), out),
+            Fate::Rejected if order.state.is_working() => {
+                let reason = seen.reason.clone().unwrap_or_else(|| "rejected by the venue".into());
+                self.rejected(word, &reason, out);
+            }
+            Fate::Canceled | Fate::Expired | Fate::Rejected => self.settle_live(word, &order, out),
+        }
+    }
+
+    /// A request that the venue's picture does not show did not reach it: the connection was lost first.
+    fn settle_live(&mut self, word: Word, order: &Arc<Order>, out: &mut Outbox) {
+        let reason = Text::from("the request was lost with the connection");
+        match order.pending {
+            Pending::Cancel(_) => self.cancel_refused(word, &reason, out),
+            Pending::Replace(..) => self.replace_refused(word, &reason, out),
+            Pending::Nothing if order.in_doubt => self.settled(word, order, out),
+            Pending::Nothing => {}
+        }
+    }
+
+    fn settled(&mut self, word: Word, order: &Order, out: &mut Outbox) {
+        let order = self.orders.change(order.id, |order| {
+            order.in_doubt = false;
+            order.reason = None;
+            order.changed_at = word.moment.at;
+        });
+        tell(word.moment, &order, Change::plain(Step::Settled), out);
+    }
+
+    /// An open order of ours that the venue does not show.
+    fn settle_unseen(&mut self, moment: Moment, order: &Arc<Order>, complete: bool, out: &mut Outbox) {
+        let word = Word { moment, order: order.id, ext_at: None };
+        if !complete {
+            return self.doubted(word, &"the venue did not mention the order".into(), out);
+        }
+        if order.state != BaseState::PendingNew {
+            out.error("order-vanished", format!("order {}: the venue no longer knows it", order.int_id));
+            return self.ended(word, Step::Canceled, Some(&"the venue no longer knows the order".into()), out);
+        }
+        if order.pending == Pending::Nothing && self.may_send_again(moment, order) {
+            self.send_again(moment, order, out);
+        } else {
+            self.rejected(word, &"the order never reached the venue".into(), out);
+        }
+    }
+
+    /// Decision 0003: not blindly, only where the venue certainly does not have it and would refuse a second one.
+    fn may_send_again(&self, moment: Moment, order: &Order) -> bool {
+        let age_seconds = moment.at.seconds_since(order.at);
+        self.desks.refuses_duplicates(&order.adapter) && age_seconds <= i64::from(self.settings.resend_within_seconds)
+    }
+
+    fn send_again(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
+        let order = self.orders.change(order.id, |order| {
+            order.in_doubt = false;
+            order.reason = None;
+            order.changed_at = moment.at;
+        });
+        out.warn("order-sent-again", format!("order {}: never reached the venue and is sent again", order.int_id));
+        out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+    }
+
+    /// The connection is gone: whatever the venue has not answered is in doubt.
+    pub(crate) fn doubt_unanswered(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
+        let unanswered =
+            |order: &&Arc<Order>| order.state == BaseState::PendingNew || order.pending != Pending::Nothing;
+        let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
+        let ids: Vec<OrderId> = of_adapter.filter(unanswered).map(|order| order.id).collect();
+        let reason = Text::from("the connection was lost before the venue answered");
+        for order in ids {
+            self.doubted(Word { moment, order, ext_at: None }, &reason, out);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Requests on live orders and positions: modify, cancel, close, reduce.
+
+use std::sync::Arc;
+
+use domain::command::{CancelOrder, ModifyOrder, PlaceOrder, ReducePosition, Restated};
+use domain::order::{Order, OrderKind, Pending, Request, Side, Step, Terms};
+use domain::query::{Answer, Reply};
+use domain::{Caller, Instruction, IntId, Price, Refusal, Scope, Text, TimeInForce};
+
+use super::intake::{Route, check_terms};
+use super::telling::{Change, tell};
+use super::transitions::{Ask, may_ask};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::risk::{Candidate, Reservation};
+use crate::trading::Trading;
+
+impl Trading {
+    pub(crate) fn modify(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
+        let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
+        self.risk.reserve(&order, reservation);
+        let request = Request { cl_ord_id: ask.cl_ord_id.clone(), source: caller.source.clone() };
+        if let Some(cl_ord_id) = &ask.cl_ord_id {
+            self.orders.chain(cl_ord_id.clone(), order.id);
+        }
+        let order = self.orders.change(order.id, |order| {
+            order.pending = Pending::Replace(request, terms);
+            order.changed_at = moment.at;
+        });
+        tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(ask.cl_ord_id.clone()), out);
+        out.instruct(&order.adapter, Instruction::Replace(order.clone(), terms));
+        Ok(Answer::Order(order))
+    }
+
+    fn check_modify(
+        &self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &ModifyOrder,
+    ) -> Result<(Arc<Order>, Terms, Reservation), Refusal> {
+        let order = self.askable(&ask.int_id, Ask::Replace)?;
+        check_restated(&order, &ask.restated)?;
+        let terms = new_terms(&order, ask)?;
+        let route = self.route_of(&order)?;
+        check_terms(&route.security, &terms)?;
+        self.check_hours(moment.at, &route, &terms)?;
+        self.check_adapter(&order.adapter)?;
+        let candidate = Candidate {
+            route: &route,
+            side: order.side,
+            terms,
+            replaces: Some(&order),
+            reduce_only: order.reduce_only,
+            caller,
+        };
+        let reservation = self.check_risk(moment, &candidate)?;
+        Ok((order, terms, reservation))
+    }
+
+    pub(crate) fn route_of(&self, order: &Order) -> Result<Route, Refusal> {
+        Ok(Route {
+            security: self.directory.security(order.security)?.clone(),
+            account: order.account,
+            strategy: order.strategy,
+            exchange: order.exchange,
+            adapter: order.adapter.clone(),
+        })
+    }
+
+    pub(crate) fn cancel(&mut self, moment: Moment, caller: &Caller, ask: &CancelOrder, out: &mut Outbox) -> Reply {
+        let order = self.askable(&ask.int_id, Ask::Cancel)?;
+        self.check_adapter(&order.adapter)?;
+        Ok(Answer::Order(self.ask_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
+    }
+
+    /// The live order of that name, where the request may be made now.
+    fn askable(&self, id: &IntId, ask: Ask) -> Result<Arc<Order>, Refusal> {
+        let order = self.orders.by_int_id(id).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
+        if !may_ask(&order.pending, ask) {
+            return Err(match order.pending {
+                Pending::Replace(..) => Refusal::ReplacePending(id.clone()),
+                Pending::Cancel(_) | Pending::Nothing => Refusal::CancelPending(id.clone()),
+            });
+        }
+        if !order.state.is_working() {
+            return Err(Refusal::OrderClosed(id.clone()));
+        }
+        Ok(order.clone())
+    }
+
+    pub(crate) fn ask_cancel(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        order: &Order,
+        cl_ord_id: Option<Text>,
+        out: &mut Outbox,
+    ) -> Arc<Order> {
+        if let Some(cl_ord_id) = &cl_ord_id {
+            self.orders.chain(cl_ord_id.clone(), order.id);
+        }
+        let request = Request { cl_ord_id: cl_ord_id.clone(), source: caller.source.clone() };
+        let order = self.orders.change(order.id, |order| {
+            order.pending = Pending::Cancel(request);
+            order.changed_at = moment.at;
+        });
+        tell(moment, &order, Change::plain(Step::CancelAsked).answering(cl_ord_id), out);
+        out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
+        order
+    }
+
+    /// Cancels everything in a scope that can be; gives how many.
+    pub(crate) fn cancel_all(&mut self, moment: Moment, caller: &Caller, scope: Scope, out: &mut Outbox) -> usize {
+        let in_scope = |order: &&Arc<Order>| crate::risk::touches(scope, order.account, order.strategy, order.security);
+        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
+        let orders: Vec<_> = self.orders.open().filter(in_scope).filter(can_be).cloned().collect();
+        for order in &orders {
+            self.ask_cancel(moment, caller, order, None, out);
+        }
+        orders.len()
+    }
+
+    pub(crate) fn reduce(&mut self, moment: Moment, caller: &Caller, ask: &ReducePosition, out: &mut Outbox) -> Reply {
+        let order = self.reducing_order(ask)?;
+        self.place_as(moment, caller, &order, true, out)
+    }
+
+    /// An opposite market order that cannot flip the position.
+    fn reducing_order(&self, ask: &ReducePosition) -> Result<PlaceOrder, Refusal> {
+        let holding = self.portfolio.position(ask.position).ok_or(Refusal::UnknownPosition(ask.position.0))?;
+        if holding.quantity.is_zero() {
+            return Err(Refusal::PositionClosed(ask.position.0));
+        }
+        let open = holding.quantity.abs();
+        let quantity = ask.quantity.unwrap_or(open);
+        if quantity > open {
+            return Err(Refusal::TooLarge { field: "quantity", value: quantity.0, limit: open.0 });
+        }
+        Ok(PlaceOrder {
+            int_id: None,
+            cl_ord_id: None,
+            security: holding.security,
+            account: Some(holding.account),
+            strategy: Some(holding.strategy),
+            exchange: None,
+            side: if holding.quantity.is_negative() { Side::Buy } else { Side::Sell },
+            quantity,
+            kind: OrderKind::Market,
+            tif: TimeInForce::Day,
+            exchange_order: false,
+            reference: None,
+        })
+    }
+}
+
+/// What a modification repeats must be what the order is.
+fn check_restated(order: &Order, restated: &Restated) -> Result<(), Refusal> {
+    let differs = [
+        ("side", restated.side.is_some_and(|side| side != order.side)),
+        ("securityId", restated.security.is_some_and(|security| security != order.security)),
+        ("accountId", restated.account.is_some_and(|account| account != order.account)),
+        ("objectType", restated.kind.is_some_and(|kind| !kind.same_kind(&order.terms.kind))),
+    ];
+    match differs.into_iter().find(|(_, differs)| *differs) {
+        Some((field, _)) => Err(Refusal::FieldFixed(field)),
+        None => Ok(()),
+    }
+}
+
+/// The order's terms with what was asked; a total below the filled quantity amends to it.
+fn new_terms(order: &Order, ask: &ModifyOrder) -> Result<Terms, Refusal> {
+    let kind = new_kind(&order.terms.kind, ask.limit, ask.stop)?;
+    let quantity = ask.quantity.unwrap_or(order.terms.quantity);
+    let quantity = if quantity.is_positive() { quantity.max(order.filled) } else { quantity };
+    Ok(Terms { quantity, kind, tif: ask.tif.unwrap_or(order.terms.tif) })
+}
+
+fn new_kind(kind: &OrderKind, limit: Option<Price>, stop: Option<Price>) -> Result<OrderKind, Refusal> {
+    let no_limit = || limit.map_or(Ok(()), |_| Err(Refusal::NotNeeded { field: "limit" }));
+    let no_stop = || stop.map_or(Ok(()), |_| Err(Refusal::NotNeeded { field: "stop" }));
+    Ok(match *kind {
+        OrderKind::Market => {
+            no_limit().and_then(|()| no_stop())?;
+            OrderKind::Market
+        }
+        OrderKind::Limit { limit: old } => {
+            no_stop()?;
+            OrderKind::Limit { limit: limit.unwrap_or(old) }
+        }
+        OrderKind::Stop { stop: old } => {
+            no_limit()?;
+            OrderKind::Stop { stop: stop.unwrap_or(old) }
+        }
+        OrderKind::StopLimit { limit: old_limit, stop: old_stop } => {
+            OrderKind::StopLimit { limit: limit.unwrap_or(old_limit), stop: stop.unwrap_or(old_stop) }
+        }
+    })
+}

@@ -1,0 +1,58 @@
+//! What an order's change looks like from outside: the order itself and a status event that says what happened.
+
+use std::sync::Arc;
+
+use domain::order::{Order, OrderStatus, Step};
+use domain::{Event, Fill, Text, Timestamp};
+
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+
+/// A change worth telling.
+pub(crate) struct Change<'a> {
+    pub(crate) step: Step,
+    pub(crate) fill: Option<&'a Fill>,
+    pub(crate) ext_at: Option<Timestamp>,
+    /// The ClOrdID of the request that this answers.
+    pub(crate) request: Option<Text>,
+}
+
+impl Change<'_> {
+    pub(crate) fn plain(step: Step) -> Self {
+        Self { step, fill: None, ext_at: None, request: None }
+    }
+
+    pub(crate) fn at_venue(step: Step, ext_at: Option<Timestamp>) -> Self {
+        Self { ext_at, ..Self::plain(step) }
+    }
+
+    pub(crate) fn answering(self, request: Option<Text>) -> Self {
+        Self { request, ..self }
+    }
+}
+
+pub(crate) fn tell(moment: Moment, order: &Arc<Order>, change: Change<'_>, out: &mut Outbox) {
+    out.publish(Event::Order(order.clone()));
+    out.publish(Event::OrderStatus(Arc::new(status(moment, order, change))));
+}
+
+fn status(moment: Moment, order: &Order, change: Change<'_>) -> OrderStatus {
+    OrderStatus {
+        order: order.id,
+        int_id: order.int_id.clone(),
+        ext_id: order.ext_id.clone(),
+        strategy: order.strategy,
+        at: moment.at,
+        ext_at: change.ext_at,
+        sequence: moment.sequence,
+        status: order.status(),
+        step: change.step,
+        filled: order.filled,
+        remaining: order.remaining(),
+        last_quantity: change.fill.map(|fill| fill.quantity),
+        last_price: change.fill.map(|fill| fill.price),
+        avg_price: order.avg_price(),
+        reason: order.reason.clone(),
+        request: change.request,
+    }
+}

@@ -1,0 +1,34 @@
+//! What one input causes: events for everyone, instructions for adapters. The runtime holds them until the input is durable.
+
+use std::sync::Arc;
+
+use domain::event::{Alarm, AlarmLevel};
+use domain::{AdapterName, Event, Instruction};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Outbox {
+    pub events: Vec<Event>,
+    pub instructions: Vec<(AdapterName, Instruction)>,
+}
+
+impl Outbox {
+    pub fn publish(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    pub fn instruct(&mut self, adapter: &AdapterName, instruction: Instruction) {
+        self.instructions.push((adapter.clone(), instruction));
+    }
+
+    pub fn warn(&mut self, code: &'static str, text: String) {
+        self.alarm(AlarmLevel::Warn, code, text);
+    }
+
+    pub fn error(&mut self, code: &'static str, text: String) {
+        self.alarm(AlarmLevel::Error, code, text);
+    }
+
+    fn alarm(&mut self, level: AlarmLevel, code: &'static str, text: String) {
+        self.publish(Event::Alarm(Arc::new(Alarm { level, code, text: text.into() })));
+    }
+}

@@ -1,0 +1,97 @@
+//! A transaction on its way into the books: everything is checked and computed before anything changes.
+
+use std::sync::Arc;
+
+use domain::{
+    Amount, Decimal, Overflow, Quantity, Refusal, Scope, Security, SecurityKind, Timestamp, Transaction,
+    TransactionKind,
+};
+
+use super::Portfolio;
+use super::books::{Books, CashKey, Effect, Entry};
+use super::holding::Contract;
+
+/// A transaction with all that it will change; only the newest plan can be committed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Booking {
+    pub(super) entry: Entry,
+    pub(super) effect: Effect,
+    /// What it brings in or takes out.
+    pub(super) flow: Option<(CashKey, Amount)>,
+}
+
+impl Booking {
+    pub(crate) fn transaction(&self) -> &Arc<Transaction> {
+        &self.entry.transaction
+    }
+}
+
+impl Portfolio {
+    /// What a transaction will change, or why it cannot be booked.
+    pub(crate) fn plan(&self, transaction: Transaction, security: Option<&Security>) -> Result<Booking, Refusal> {
+        if self.taken.contains(transaction.uuid, transaction.id) {
+            return Err(Refusal::DuplicateTransaction(transaction.uuid));
+        }
+        check_sign(transaction.kind, transaction.quantity)?;
+        let contract = match transaction.kind.cash_sign() {
+            None => Some(contract(security)?),
+            Some(_) => check_cash(&transaction)?,
+        };
+        // The time of booking is known only when it happens.
+        let entry = Entry { transaction: Arc::new(transaction), contract, booked_at: Timestamp::default() };
+        Ok(Booking { effect: self.live.effect(&entry)?, flow: flow(&entry)?, entry })
+    }
+}
+
+fn contract(security: Option<&Security>) -> Result<Contract, Refusal> {
+    let security = security.ok_or(Refusal::Missing { field: "securityId" })?;
+    if security.kind == SecurityKind::Index {
+        return Err(Refusal::NotTradeable(security.id));
+    }
+    Ok(Contract::from(security))
+}
+
+fn check_cash(transaction: &Transaction) -> Result<Option<Contract>, Refusal> {
+    if !transaction.price.is_positive() {
+        return Err(Refusal::NotPositive { field: "price", value: transaction.price.0 });
+    }
+    Ok(None)
+}
+
+fn check_sign(kind: TransactionKind, quantity: Quantity) -> Result<(), Refusal> {
+    let is_right = match kind {
+        TransactionKind::Buy => quantity.is_positive(),
+        TransactionKind::Sell => quantity.is_negative(),
+        TransactionKind::Expiration | TransactionKind::Transfer => !quantity.is_zero(),
+        _ => kind.cash_sign() == Some(quantity),
+    };
+    if is_right { Ok(()) } else { Err(Refusal::WrongSign { field: "quantity", value: quantity.0 }) }
+}
+
+/// Money paid in or out and positions moved in or out are no result of trading.
+fn flow(entry: &Entry) -> Result<Option<(CashKey, Amount)>, Overflow> {
+    let booked = &entry.transaction;
+    let (currency, size) = match (booked.kind, entry.contract) {
+        (TransactionKind::Credit | TransactionKind::Debit, _) => (booked.currency, Decimal::ONE),
+        (TransactionKind::Transfer, Some(contract)) if !contract.margined => (contract.currency, contract.size),
+        _ => return Ok(None),
+    };
+    let amount = booked.quantity.value_at(booked.price, size)?;
+    Ok(Some((CashKey { strategy: booked.strategy, account: booked.account, currency }, amount)))
+}
+
+impl Effect {
+    /// The scopes of a position or balance that did not exist before.
+    pub(super) fn opened_scopes(&self, before: &Books) -> impl Iterator<Item = Scope> + use<> {
+        let position = self.position.filter(|(_, holding)| holding.id.0 > before.last_position);
+        let position = position.map(|(key, _)| (key.strategy, key.account, Some(Scope::Security(key.security))));
+        let last_balance = before.last_balance;
+        let balances = self.cash.into_iter().flatten().filter(move |(_, balance)| balance.id.0 > last_balance);
+        let balances = balances.map(|(key, _)| (key.strategy, key.account, None));
+        position.into_iter().chain(balances).flat_map(|(strategy, account, security)| {
+            [Some(Scope::Platform), Some(Scope::Strategy(strategy)), Some(Scope::Account(account)), security]
+                .into_iter()
+                .flatten()
+        })
+    }
+}

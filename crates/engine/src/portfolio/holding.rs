@@ -1,0 +1,109 @@
+//! What a transaction does to a position: cost is an exact sum, a closing trade takes cost in proportion.
+
+use domain::amount::{decimal, divide};
+use domain::{
+    Amount, Currency, Decimal, Overflow, PositionId, Price, Quantity, Security, SecurityId, SecurityKind, Timestamp,
+};
+use minicbor::{Decode, Encode};
+
+/// The terms by which a security is booked. Kept with the transaction, so that a later change of reference data
+/// does not change what was booked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(super) struct Contract {
+    #[n(0)]
+    pub(super) security: SecurityId,
+    #[cbor(n(1), with = "decimal")]
+    pub(super) size: Decimal,
+    #[n(2)]
+    pub(super) currency: Currency,
+    /// Only P/L is settled, never the notional.
+    #[n(3)]
+    pub(super) margined: bool,
+}
+
+impl From<&Security> for Contract {
+    fn from(security: &Security) -> Self {
+        let currency = match security.kind {
+            SecurityKind::Forex { transaction, .. } => transaction,
+            _ => security.currency,
+        };
+        Self { security: security.id, size: security.contract_size, currency, margined: security.is_margined() }
+    }
+}
+
+/// A position as the books have it. It stays when it is closed: its realised P/L counts, and its id is never given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(super) struct Holding {
+    #[n(0)]
+    pub(super) id: PositionId,
+    #[n(1)]
+    pub(super) quantity: Quantity,
+    /// Signed as the quantity is.
+    #[n(2)]
+    pub(super) cost: Amount,
+    #[n(3)]
+    pub(super) realized_pl: Amount,
+    #[n(4)]
+    pub(super) currency: Currency,
+    #[n(5)]
+    pub(super) changed_at: Timestamp,
+}
+
+impl Holding {
+    pub(super) fn empty(id: PositionId, currency: Currency) -> Self {
+        Self {
+            id,
+            quantity: Quantity::ZERO,
+            cost: Amount::ZERO,
+            realized_pl: Amount::ZERO,
+            currency,
+            changed_at: Timestamp::default(),
+        }
+    }
+
+    /// This position after its quantity changed at a price.
+    pub(super) fn after(self, change: Quantity, price: Price, size: Decimal) -> Result<Self, Overflow> {
+        let opens = self.quantity.is_zero() || self.quantity.is_negative() == change.is_negative();
+        if opens {
+            return self.extended(change, price, size);
+        }
+        if change.abs() <= self.quantity.abs() {
+            return self.reduced(change, price, size);
+        }
+        let closing = self.quantity.negated();
+        self.reduced(closing, price, size)?.extended(change.minus(closing)?, price, size)
+    }
+
+    fn extended(self, change: Quantity, price: Price, size: Decimal) -> Result<Self, Overflow> {
+        let cost = self.cost.plus(change.value_at(price, size)?)?;
+        Ok(Self { quantity: self.quantity.plus(change)?, cost, ..self })
+    }
+
+    fn reduced(self, change: Quantity, price: Price, size: Decimal) -> Result<Self, Overflow> {
+        let taken = self.cost_of(change)?;
+        let received = change.value_at(price, size)?.negated();
+        Ok(Self {
+            quantity: self.quantity.plus(change)?,
+            cost: self.cost.minus(taken)?,
+            realized_pl: self.realized_pl.plus(received.minus(taken)?)?,
+            ..self
+        })
+    }
+
+    /// The part of the cost that a closing change takes along; the last one takes all, so that no dust stays behind.
+    fn cost_of(&self, change: Quantity) -> Result<Amount, Overflow> {
+        if change.abs() == self.quantity.abs() {
+            return Ok(self.cost);
+        }
+        self.cost.times(change.abs().0)?.over(self.quantity.abs().0)
+    }
+
+    /// What one unit of the underlying cost on average.
+    pub(super) fn avg_price(&self, size: Decimal) -> Option<Price> {
+        if self.quantity.is_zero() {
+            return None;
+        }
+        let units = self.quantity.0.checked_mul(size)?;
+        divide(self.cost.0, units).ok().map(Price)
+    }
+}

@@ -1,0 +1,166 @@
+//! What outsiders are shown, and what the risk gate asks.
+
+use std::sync::Arc;
+
+use domain::query::Filter;
+use domain::{
+    AccountId, Amount, CashBalance, PortfolioValue, Position, PositionId, Quantity, Scope, SecurityId, StrategyId,
+    Transaction, TransactionId,
+};
+
+use super::books::{Balance, CashKey, PositionKey};
+use super::holding::Holding;
+use super::totals::Exposure;
+use super::{Portfolio, Valuer};
+
+impl Portfolio {
+    /// Open positions and those closed today.
+    pub(crate) fn positions(&self, filter: Filter) -> Vec<Position> {
+        let positions = self.live.positions.iter();
+        let is_shown = |holding: &Holding| !holding.quantity.is_zero() || holding.changed_at >= self.day.began_at;
+        positions
+            .filter(|(key, holding)| filter.admits(key.strategy, key.account, Some(key.security)) && is_shown(holding))
+            .map(|(key, _)| self.picture(*key))
+            .collect()
+    }
+
+    /// Any position that ever was.
+    pub(crate) fn position(&self, id: PositionId) -> Option<Position> {
+        self.by_id.get(&id).map(|key| self.picture(*key))
+    }
+
+    pub(crate) fn balances(&self, filter: Filter) -> Vec<CashBalance> {
+        let balances = self.live.cash.iter().filter(|(key, _)| filter.admits(key.strategy, key.account, None));
+        balances.map(|(key, balance)| cash_balance(key, balance)).collect()
+    }
+
+    /// Today's transactions, newest first.
+    pub(crate) fn today(&self, filter: Filter) -> Vec<Arc<Transaction>> {
+        let newest_first = self.today.iter().rev().map(|entry| &entry.transaction);
+        let wanted = |booked: &Transaction| filter.admits(booked.strategy, booked.account, booked.security);
+        newest_first.filter(|booked| wanted(booked)).cloned().collect()
+    }
+
+    /// A transaction of today.
+    pub(crate) fn transaction(&self, id: TransactionId) -> Option<Arc<Transaction>> {
+        self.today.iter().rev().map(|entry| &entry.transaction).find(|booked| booked.id == id).cloned()
+    }
+
+    /// What one strategy, or each, is worth in base currency.
+    pub(crate) fn values(&self, valuer: &Valuer<'_>, strategy: Option<StrategyId>) -> Vec<PortfolioValue> {
+        let strategies = valuer.reference.strategies.keys();
+        let wanted = strategies.filter(|id| strategy.is_none_or(|wanted| wanted == **id));
+        wanted.map(|id| self.portfolio_value(*id, valuer)).collect()
+    }
+
+    fn portfolio_value(&self, strategy: StrategyId, valuer: &Valuer<'_>) -> PortfolioValue {
+        let scope = Scope::Strategy(strategy);
+        let cash_balance = self.totals.cash(scope, valuer);
+        let market_value = self.totals.market_value(scope, valuer);
+        PortfolioValue {
+            strategy,
+            at: valuer.at,
+            net_liq_value: sum(cash_balance, market_value),
+            market_value,
+            cash_balance,
+            realized_pl: self.totals.realized_pl(scope, valuer),
+            unrealized_pl: self.totals.unrealized_pl(scope, valuer),
+            open_positions: self.totals.open_positions(scope),
+            currency: valuer.base,
+        }
+    }
+
+    pub(crate) fn quantity(&self, strategy: StrategyId, account: AccountId, security: SecurityId) -> Quantity {
+        self.totals.valued(PositionKey { strategy, account, security }).quantity
+    }
+
+    /// Whether anybody has an open position in a security.
+    pub(crate) fn holds(&self, security: SecurityId) -> bool {
+        let keys = self.by_security.get(&security).map_or(&[][..], Vec::as_slice);
+        keys.iter().any(|key| !self.totals.valued(*key).quantity.is_zero())
+    }
+
+    /// Whether any transaction ever named a security.
+    pub(crate) fn is_used(&self, security: SecurityId) -> bool {
+        self.by_security.contains(&security) || self.named.contains(&security)
+    }
+
+    /// The sum of a security's positions within a scope.
+    pub(crate) fn net_quantity(&self, scope: Scope, security: SecurityId) -> Quantity {
+        self.totals.net_quantity(scope, security)
+    }
+
+    /// Long and short value of all positions in a scope; absent where a rate is missing.
+    pub(crate) fn exposure(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Exposure> {
+        self.totals.exposure(scope, valuer)
+    }
+
+    /// Cash of a scope in base currency; absent where a rate is missing. A security as scope has none.
+    pub(crate) fn cash(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
+        self.totals.cash(scope, valuer)
+    }
+
+    /// What a scope gained today, realised and unrealised, less charges; a loss is negative. Money paid in or out and
+    /// transfers do not count. Of a security it is its P/L, charges left out. Absent where a price or a rate is missing.
+    pub(crate) fn day_result(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
+        if !self.totals.knows(scope) {
+            return Some(Amount::ZERO);
+        }
+        self.day.result(scope, self.worth(scope, valuer)?)
+    }
+
+    /// How far a scope is below its best of the day, of which a sample is taken whenever values are published.
+    pub(crate) fn drawdown(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
+        if !self.totals.knows(scope) {
+            return Some(Amount::ZERO);
+        }
+        self.day.drawdown(scope, self.worth(scope, valuer)?)
+    }
+
+    /// The value whose course through the day is the result.
+    pub(super) fn worth(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
+        let totals = &self.totals;
+        match scope {
+            // Cash does not belong to a security.
+            Scope::Security(_) => sum(totals.realized_pl(scope, valuer), totals.unrealized_pl(scope, valuer)),
+            Scope::Platform | Scope::Account(_) | Scope::Strategy(_) => {
+                let value = sum(totals.cash(scope, valuer), totals.market_value(scope, valuer))?;
+                value.minus(totals.flow(scope, valuer)?).ok()
+            }
+        }
+    }
+
+    pub(super) fn picture(&self, key: PositionKey) -> Position {
+        let holding = self.live.positions.get(&key).expect("keys are of positions");
+        let valued = self.totals.valued(key);
+        Position {
+            id: holding.id,
+            strategy: key.strategy,
+            security: key.security,
+            account: key.account,
+            quantity: holding.quantity,
+            cost: holding.cost,
+            avg_price: valued.contract_size.and_then(|size| holding.avg_price(size)),
+            realized_pl: holding.realized_pl,
+            unrealized_pl: valued.worth.map(|(_, unrealized)| unrealized),
+            market_price: valued.price,
+            market_value: valued.worth.map(|(market, _)| market),
+            currency: holding.currency,
+            changed_at: holding.changed_at,
+        }
+    }
+}
+
+pub(super) fn cash_balance(key: &CashKey, balance: &Balance) -> CashBalance {
+    CashBalance {
+        id: balance.id,
+        strategy: key.strategy,
+        account: key.account,
+        currency: key.currency,
+        amount: balance.amount,
+    }
+}
+
+fn sum(left: Option<Amount>, right: Option<Amount>) -> Option<Amount> {
+    left?.plus(right?).ok()
+}

@@ -1,0 +1,77 @@
+//! Which uuids are taken, for ever, in little memory.
+
+use std::collections::BTreeSet;
+
+use domain::{TransactionId, Uuid};
+use minicbor::{Decode, Encode};
+
+/// A uuid that we minted contains its transaction's id, which is never given twice, so it need not be remembered:
+/// it is enough that nobody else may use the space of its issuer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+pub(super) struct TakenUuids {
+    /// The instances that minted, as the upper half of their uuids has them.
+    #[n(0)]
+    issuers: BTreeSet<u64>,
+    /// Brought by clients.
+    #[n(1)]
+    foreign: BTreeSet<Uuid>,
+}
+
+impl TakenUuids {
+    pub(super) fn contains(&self, uuid: Uuid, id: TransactionId) -> bool {
+        let (issuer, is_minted) = parts(uuid, id);
+        !is_minted && (self.issuers.contains(&issuer) || self.foreign.contains(&uuid))
+    }
+
+    pub(super) fn take(&mut self, uuid: Uuid, id: TransactionId) {
+        let (issuer, is_minted) = parts(uuid, id);
+        if is_minted {
+            self.issuers.insert(issuer);
+        } else {
+            self.foreign.insert(uuid);
+        }
+    }
+}
+
+/// The upper half, and whether the whole is what the issuer of that half mints for a transaction.
+fn parts(uuid: Uuid, id: TransactionId) -> (u64, bool) {
+    let issuer = u64::try_from(uuid.0 >> 64).expect("64 bits are left");
+    (issuer, Uuid::mint(issuer, id.0) == uuid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uuid(text: &str) -> Uuid {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_clients_uuid_is_taken_once() {
+        let mut taken = TakenUuids::default();
+        let theirs = uuid("b2c3b0d8-6c55-4e0a-9c55-1b6f0c6f9e01");
+        assert!(!taken.contains(theirs, TransactionId(1)));
+        taken.take(theirs, TransactionId(1));
+        assert!(taken.contains(theirs, TransactionId(2)));
+    }
+
+    #[test]
+    fn a_minted_uuid_is_taken_by_its_own_transaction_only() {
+        let mut taken = TakenUuids::default();
+        taken.take(Uuid::mint(7, 1), TransactionId(1));
+        assert!(taken.contains(Uuid::mint(7, 1), TransactionId(2)), "a client repeats a minted one");
+        assert!(taken.contains(Uuid::mint(7, 9), TransactionId(2)), "a client takes one that we shall mint");
+        assert!(!taken.contains(Uuid::mint(7, 2), TransactionId(2)), "the next one of ours");
+        assert!(!taken.contains(Uuid::mint(8, 1), TransactionId(2)), "of a stranger");
+    }
+
+    #[test]
+    fn a_thousand_minted_uuids_take_no_more_room_than_one() {
+        let mut taken = TakenUuids::default();
+        (1..=1_000).for_each(|id| taken.take(Uuid::mint(7, id), TransactionId(id)));
+        let mut once = TakenUuids::default();
+        once.take(Uuid::mint(7, 1), TransactionId(1));
+        assert_eq!(taken, once);
+    }
+}

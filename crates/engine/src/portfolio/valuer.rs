@@ -1,0 +1,69 @@
+//! What a position is worth, seen from the marks.
+
+use domain::amount::DIVISION_DECIMALS;
+use domain::{Amount, Currency, Decimal, Price, Quantity, ReferenceData, SecurityId, Timestamp};
+
+use super::holding::{Contract, Holding};
+use crate::marks::Marks;
+
+/// Everything that a value depends on beside the books.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Valuer<'a> {
+    pub(crate) marks: &'a Marks,
+    pub(crate) reference: &'a ReferenceData,
+    pub(crate) base: Currency,
+    pub(crate) at: Timestamp,
+}
+
+/// The value of a holding in its own currency. Rounded like a division, so that sums can be kept up by adding and taking
+/// away and still equal a fresh sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Valued {
+    pub(super) quantity: Quantity,
+    pub(super) realized_pl: Amount,
+    pub(super) price: Option<Price>,
+    pub(super) contract_size: Option<Decimal>,
+    /// Market value and unrealised P/L; absent where an open position has no price.
+    pub(super) worth: Option<(Amount, Amount)>,
+    /// What moves with the market: at the price, else at cost. Signed as the quantity is.
+    pub(super) exposure: Amount,
+}
+
+impl Valuer<'_> {
+    pub(super) fn value(&self, security: SecurityId, holding: &Holding) -> Valued {
+        let contract = self.reference.securities.get(&security).map(|security| Contract::from(&**security));
+        let price = self.marks.get(security).and_then(|mark| mark.exit_price(holding.quantity));
+        let market = price.zip(contract).and_then(|(price, contract)| market_value(holding, price, contract));
+        let at_cost = rounded(holding.cost.0);
+        Valued {
+            quantity: holding.quantity,
+            realized_pl: rounded(holding.realized_pl.0),
+            price,
+            contract_size: contract.map(|contract| contract.size),
+            worth: worth(holding, market, contract),
+            exposure: market.unwrap_or(at_cost),
+        }
+    }
+
+    pub(super) fn in_base(&self, amount: Amount, currency: Currency) -> Option<Amount> {
+        self.marks.convert(amount, currency, self.base)
+    }
+}
+
+fn worth(holding: &Holding, market: Option<Amount>, contract: Option<Contract>) -> Option<(Amount, Amount)> {
+    if holding.quantity.is_zero() {
+        return Some((Amount::ZERO, Amount::ZERO));
+    }
+    let (market, contract) = market.zip(contract)?;
+    let unrealized = rounded(market.minus(holding.cost).ok()?.0);
+    Some((if contract.margined { unrealized } else { market }, unrealized))
+}
+
+fn market_value(holding: &Holding, price: Price, contract: Contract) -> Option<Amount> {
+    let value = holding.quantity.value_at(price, contract.size).ok()?;
+    (value.0.abs() <= super::AMOUNT_MAX).then(|| rounded(value.0))
+}
+
+pub(super) fn rounded(amount: Decimal) -> Amount {
+    Amount(amount.round_dp(DIVISION_DECIMALS))
+}

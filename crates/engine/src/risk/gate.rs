@@ -1,0 +1,289 @@
+//! The checks of one order, cheapest first. All on `&self`: a refusal leaves no trace.
+
+use domain::command::PlaceOrder;
+use domain::order::{Order, OrderKind, Side};
+use domain::refusal::Control;
+use domain::risk::{Scope, SelfTrade, TradingState};
+use domain::{Amount, Decimal, Mark, Price, Quantity, Refusal, Security};
+
+use super::{Candidate, Reservation};
+use crate::moment::Moment;
+use crate::orders::intake::closes;
+use crate::trading::Trading;
+
+const HUNDRED: Decimal = Decimal::ONE_HUNDRED;
+
+/// What an order is expected to be worth, per unit of quantity.
+struct Worth {
+    unit_notional: Amount,
+    unit_fee: Amount,
+}
+
+impl Trading {
+    /// What the order may reserve, or why it is refused.
+    pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<Reservation, Refusal> {
+        let opening = self.opening_quantity(candidate)?;
+        self.check_state(candidate, opening)?;
+        if candidate.replaces.is_none() {
+            self.risk.check_rate(moment.at, candidate)?;
+            self.risk.check_repetition(moment.at, candidate)?;
+        }
+        self.check_own_orders(candidate)?;
+        self.check_prices(moment, candidate)?;
+        let worth = self.worth(&candidate.route.security, candidate.side, candidate.terms.kind)?;
+        self.check_size(candidate, &worth)?;
+        let reservation = self.reservation(candidate, opening, &worth)?;
+        if opening.is_positive() {
+            self.check_position(candidate)?;
+            self.check_open(moment, candidate, &reservation)?;
+        }
+        self.check_cash(moment, candidate, &reservation)?;
+        Ok(reservation)
+    }
+
+    /// The part of the order that would open or enlarge a position; the rest only closes.
+    fn opening_quantity(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
+        let route = candidate.route;
+        let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
+        let still = candidate.terms.quantity.minus(candidate.replaces.map_or(Quantity::ZERO, |order| order.filled))?;
+        let closable = if closes(candidate.side, position) {
+            position.abs().minus(self.closing_elsewhere(candidate))?.max(Quantity::ZERO)
+        } else {
+            Quantity::ZERO
+        };
+        if candidate.reduce_only && still > closable {
+            return Err(Refusal::WouldFlip { open: closable });
+        }
+        Ok(still.minus(closable)?.max(Quantity::ZERO))
+    }
+
+    /// What open orders of the same side, strategy and account would close already.
+    fn closing_elsewhere(&self, candidate: &Candidate<'_>) -> Quantity {
+        let route = candidate.route;
+        let same = |order: &&std::sync::Arc<Order>| {
+            order.side == candidate.side
+                && order.strategy == route.strategy
+                && candidate.replaces.is_none_or(|replaced| replaced.id != order.id)
+        };
+        let open = self.orders.open_in(route.account, route.security.id).filter(same);
+        open.fold(Quantity::ZERO, |sum, order| sum.plus(order.remaining()).unwrap_or(sum))
+    }
+
+    fn check_state(&self, candidate: &Candidate<'_>, opening: Quantity) -> Result<(), Refusal> {
+        for scope in candidate.scopes() {
+            match self.risk.state(scope) {
+                TradingState::Active => {}
+                TradingState::Reducing if opening.is_zero() => {}
+                state => return Err(Refusal::TradingState { scope, state }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Would it trade with a resting order of the same account?
+    fn check_own_orders(&self, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+        let mut policies = self.risk.binding(candidate.scopes(), |limits| limits.self_trade);
+        if !policies.any(|(_, policy)| policy == SelfTrade::RefuseNewest) {
+            return Ok(());
+        }
+        let route = candidate.route;
+        let meets = |order: &&std::sync::Arc<Order>| {
+            order.side != candidate.side && order.state.is_working() && crosses(candidate, order.terms.kind)
+        };
+        match self.orders.open_in(route.account, route.security.id).find(meets) {
+            Some(own) => Err(Refusal::SelfTrade(own.int_id.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_prices(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+        let security = candidate.route.security.id;
+        let mark = self.marks.get(security);
+        for (_, limit_seconds) in self.risk.binding(candidate.scopes(), |limits| limits.stale_after_seconds) {
+            let mark = mark.ok_or(Refusal::NoReferencePrice(security))?;
+            let age_seconds = moment.at.seconds_since(mark.at);
+            if age_seconds > i64::from(limit_seconds) {
+                return Err(Refusal::StalePrice { security, age_seconds, limit_seconds });
+            }
+        }
+        let Some(reference) = mark.and_then(Mark::reference) else { return Ok(()) };
+        for (_, percent) in self.risk.binding(candidate.scopes(), |limits| limits.price_collar_percent) {
+            check_collar(candidate, reference, percent.0)?;
+        }
+        Ok(())
+    }
+
+    fn check_size(&self, candidate: &Candidate<'_>, worth: &Worth) -> Result<(), Refusal> {
+        let scopes = candidate.scopes();
+        let quantity = candidate.terms.quantity;
+        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_order_quantity) {
+            within(Control::MaxOrderQuantity, scope, quantity.0, limit.0)?;
+        }
+        let notional = worth.unit_notional.times(quantity.0)?;
+        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_order_notional) {
+            within(Control::MaxOrderNotional, scope, notional.0, limit.0)?;
+        }
+        Ok(())
+    }
+
+    /// The position if this and every open order of its side were filled.
+    fn check_position(&self, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+        let security = candidate.route.security.id;
+        let own = candidate.replaces.map_or(Quantity::ZERO, |order| self.risk.exposure.of(order.id).2);
+        let filled = candidate.replaces.map_or(Quantity::ZERO, |order| order.filled);
+        let (side, still) = (candidate.side, candidate.terms.quantity.minus(filled)?);
+        let limits = self.risk.binding(candidate.scopes(), |limits| match side {
+            Side::Buy => limits.max_long,
+            Side::Sell => limits.max_short,
+        });
+        for (scope, limit) in limits {
+            let open = self.risk.exposure.open_quantities(scope, security);
+            let position = self.portfolio.net_quantity(scope, security);
+            let (held, open) = match side {
+                Side::Buy => (position, open.buys),
+                Side::Sell => (position.negated(), open.sells),
+            };
+            let worst = held.plus(open)?.minus(own)?.plus(still)?;
+            within(Control::MaxPosition, scope, worst.0, limit.0)?;
+        }
+        Ok(())
+    }
+
+    fn check_open(&self, moment: Moment, candidate: &Candidate<'_>, reservation: &Reservation) -> Result<(), Refusal> {
+        let scopes = candidate.scopes();
+        let own = candidate.replaces.map_or(Amount::ZERO, |order| self.risk.exposure.of(order.id).0);
+        let added = reservation.unit_notional.times(reservation.quantity.0)?.minus(own)?;
+        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_open_orders) {
+            let orders = self.risk.exposure.totals(scope).orders + u32::from(candidate.replaces.is_none());
+            within(Control::MaxOpenOrders, scope, orders.into(), limit.into())?;
+        }
+        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_open_notional) {
+            let totals = self.risk.exposure.totals(scope);
+            let held = self.exposure(moment, scope)?;
+            let worst = match candidate.side {
+                Side::Buy => held.long.plus(totals.buys)?,
+                Side::Sell => held.short.plus(totals.sells)?,
+            };
+            within(Control::MaxOpenNotional, scope, worst.plus(added)?.0, limit.0)?;
+        }
+        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_gross_exposure) {
+            let totals = self.risk.exposure.totals(scope);
+            let held = self.exposure(moment, scope)?;
+            let gross = held.long.plus(held.short)?.plus(totals.buys)?.plus(totals.sells)?.plus(added)?;
+            within(Control::MaxGrossExposure, scope, gross.0, limit.0)?;
+        }
+        Ok(())
+    }
+
+    fn check_cash(&self, moment: Moment, candidate: &Candidate<'_>, reservation: &Reservation) -> Result<(), Refusal> {
+        let scopes = candidate.scopes();
+        if self.risk.binding(scopes, |limits| limits.cash_check).any(|(_, wanted)| !wanted) {
+            return Ok(());
+        }
+        let own = candidate.replaces.map_or(Amount::ZERO, |order| self.risk.exposure.of(order.id).1);
+        let needed = reservation.unit_cash.times(reservation.quantity.0)?.minus(own)?;
+        if !needed.is_positive() {
+            return Ok(());
+        }
+        let account = candidate.route.account;
+        let reserved = self.risk.exposure.totals(Scope::Account(account)).cash;
+        let cash = self.portfolio.cash(Scope::Account(account), &self.valuer(moment.at));
+        let available = cash.ok_or(Refusal::CashUnknown(account))?.minus(reserved)?;
+        if needed > available {
+            let currency = self.settings.base_currency;
+            return Err(Refusal::InsufficientCash { needed: needed.0, available: available.0, currency });
+        }
+        Ok(())
+    }
+
+    /// Long and short value of a scope's positions, both positive.
+    fn exposure(&self, moment: Moment, scope: Scope) -> Result<crate::portfolio::Exposure, Refusal> {
+        self.portfolio.exposure(scope, &self.valuer(moment.at)).ok_or(Refusal::ExposureUnknown(scope))
+    }
+
+    /// A buy needs its notional and fees; a margined security its margin, for the part that opens.
+    fn reservation(&self, candidate: &Candidate<'_>, opening: Quantity, worth: &Worth) -> Result<Reservation, Refusal> {
+        let security = &candidate.route.security;
+        let unit_cash = if security.is_margined() {
+            let margin = worth.unit_notional.times(self.settings.margin_rate)?.plus(worth.unit_fee)?;
+            // Spread over the whole order, since only a part of it may open.
+            margin.times(domain::amount::divide(opening.0, candidate.terms.quantity.0)?)?
+        } else {
+            match candidate.side {
+                Side::Buy => worth.unit_notional.plus(worth.unit_fee)?,
+                Side::Sell => Amount::ZERO,
+            }
+        };
+        Ok(Reservation { quantity: candidate.terms.quantity, unit_notional: worth.unit_notional, unit_cash })
+    }
+
+    fn worth(&self, security: &Security, side: Side, kind: OrderKind) -> Result<Worth, Refusal> {
+        let price = self.expected_price(security, side, kind).ok_or(Refusal::NoReferencePrice(security.id))?;
+        let one = Quantity(Decimal::ONE);
+        let base = self.settings.base_currency;
+        let convert = |amount: Amount| {
+            self.marks
+                .convert(amount, security.currency, base)
+                .ok_or(Refusal::NoRate { from: security.currency, to: base })
+        };
+        let unit_notional = convert(one.value_at(price, security.contract_size)?.abs())?;
+        let unit_fee = convert(self.costs(security, one)?.total()?)?;
+        Ok(Worth { unit_notional, unit_fee })
+    }
+
+    /// A limit is the worst price; a stop and a market order may slip.
+    fn expected_price(&self, security: &Security, side: Side, kind: OrderKind) -> Option<Price> {
+        if let Some(limit) = kind.limit() {
+            return Some(limit);
+        }
+        let mark = self.marks.get(security.id);
+        let touch = |mark: &Mark| match side {
+            Side::Buy => mark.ask,
+            Side::Sell => mark.bid,
+        };
+        let price = kind.stop().or_else(|| mark.and_then(|mark| touch(mark).or_else(|| mark.reference())))?;
+        let slip = price.times(self.settings.slippage_percent / HUNDRED).ok()?;
+        match side {
+            Side::Buy => price.plus(slip).ok(),
+            Side::Sell => Some(price),
+        }
+    }
+
+    /// Notional in base currency and costs in the security's, as well as they can be told.
+    pub(crate) fn estimate(&self, ask: &PlaceOrder) -> (Option<Amount>, Option<Amount>) {
+        let Ok(security) = self.directory.security(ask.security) else { return (None, None) };
+        let worth = self.worth(security, ask.side, ask.kind).ok();
+        let notional = worth.and_then(|worth| worth.unit_notional.times(ask.quantity.0).ok());
+        let costs = self.costs(security, ask.quantity).ok();
+        (notional, costs.and_then(|costs| costs.total().ok()))
+    }
+}
+
+/// Only the aggressive side is guarded: a buy far above the market, a sell far below it.
+fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> Result<(), Refusal> {
+    let Some(price) = candidate.terms.kind.limit() else { return Ok(()) };
+    // A stop-limit is meant for the market as it will be when the stop is reached.
+    let reference = candidate.terms.kind.stop().unwrap_or(market);
+    let band = reference.times(percent / HUNDRED)?;
+    let through = match candidate.side {
+        Side::Buy => price > reference.plus(band)?,
+        Side::Sell => price < reference.minus(band)?,
+    };
+    if through { Err(Refusal::PriceCollar { price, reference, percent }) } else { Ok(()) }
+}
+
+/// Whether the candidate would meet an opposite order that rests in the book. A stop does not rest there.
+fn crosses(candidate: &Candidate<'_>, resting: OrderKind) -> bool {
+    if candidate.terms.kind.stop().is_some() || resting.stop().is_some() {
+        return false;
+    }
+    let (Some(limit), Some(resting)) = (candidate.terms.kind.limit(), resting.limit()) else { return true };
+    match candidate.side {
+        Side::Buy => limit >= resting,
+        Side::Sell => limit <= resting,
+    }
+}
+
+fn within(control: Control, scope: Scope, value: Decimal, limit: Decimal) -> Result<(), Refusal> {
+    if value > limit { Err(Refusal::Limit { control, scope, value, limit }) } else { Ok(()) }
+}

@@ -1,0 +1,113 @@
+//! The risk gate: one gate for every door and for modifications. Limits and trading states belong to scopes; an order
+//! touches four of them, and the strictest wins.
+
+/// What open orders could still do.
+mod exposure;
+/// The checks of one order.
+mod gate;
+/// How fast orders and rejects come.
+mod pace;
+/// Trading states, kill switch, loss limits.
+mod states;
+
+use std::collections::BTreeMap;
+
+use domain::order::{Order, Side, Terms};
+use domain::risk::{Limits, Scope, StateChange};
+use domain::{AccountId, Caller, SecurityId, StrategyId};
+use minicbor::{Decode, Encode};
+
+use crate::moment::Moment;
+use crate::orders::intake::Route;
+pub(crate) use exposure::{Exposure, Reservation};
+use pace::Pace;
+
+#[derive(Debug, Clone, Default, Encode, Decode)]
+pub(crate) struct Risk {
+    #[n(0)]
+    limits: BTreeMap<Scope, Limits>,
+    #[n(1)]
+    states: BTreeMap<Scope, StateChange>,
+    #[n(2)]
+    pace: Pace,
+    #[n(3)]
+    exposure: Exposure,
+}
+
+/// An order, or new terms for one, before it is let through.
+pub(crate) struct Candidate<'a> {
+    pub(crate) route: &'a Route,
+    pub(crate) side: Side,
+    pub(crate) terms: Terms,
+    /// The live order whose terms these would become.
+    pub(crate) replaces: Option<&'a Order>,
+    pub(crate) reduce_only: bool,
+    pub(crate) caller: &'a Caller,
+}
+
+impl Candidate<'_> {
+    pub(crate) fn scopes(&self) -> [Scope; 4] {
+        scopes(self.route.account, self.route.strategy, self.route.security.id)
+    }
+}
+
+/// The scopes that an order touches.
+pub(crate) fn scopes(account: AccountId, strategy: StrategyId, security: SecurityId) -> [Scope; 4] {
+    [Scope::Platform, Scope::Account(account), Scope::Strategy(strategy), Scope::Security(security)]
+}
+
+pub(crate) fn touches(scope: Scope, account: AccountId, strategy: StrategyId, security: SecurityId) -> bool {
+    scopes(account, strategy, security).contains(&scope)
+}
+
+impl Risk {
+    /// The limits that bind, each with its scope.
+    fn binding<'a, T: 'a>(
+        &'a self,
+        scopes: [Scope; 4],
+        limit: impl Fn(&'a Limits) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (Scope, T)> + 'a {
+        scopes.into_iter().filter_map(move |scope| {
+            let limit = limit(self.limits.get(&scope)?)?;
+            Some((scope, limit))
+        })
+    }
+
+    pub(crate) fn limits(&self) -> Vec<(Scope, Limits)> {
+        self.limits.iter().map(|(scope, limits)| (*scope, limits.clone())).collect()
+    }
+
+    pub(crate) fn set_limits(&mut self, scope: Scope, limits: Limits) {
+        self.limits.insert(scope, limits);
+    }
+
+    /// An order was let through.
+    pub(crate) fn took_on(&mut self, moment: Moment, order: &Order, caller: &Caller, reservation: Reservation) {
+        let scopes = scopes(order.account, order.strategy, order.security);
+        self.pace.spend(moment.at, scopes, &self.limits);
+        self.pace.remember(moment.at, order, caller, &self.limits);
+        self.exposure.reserve(order, reservation);
+    }
+
+    /// New terms were let through; until the venue has answered, the larger of both is reserved.
+    pub(crate) fn reserve(&mut self, order: &Order, reservation: Reservation) {
+        self.exposure.propose(order, reservation);
+    }
+
+    pub(crate) fn filled(&mut self, order: &Order) {
+        self.exposure.update(order);
+    }
+
+    /// The order's terms are what they are now; a proposal is over.
+    pub(crate) fn settle_terms(&mut self, order: &Order) {
+        self.exposure.settle(order);
+    }
+
+    pub(crate) fn release(&mut self, order: &Order) {
+        self.exposure.settle(order);
+    }
+
+    pub(crate) fn rebuild<'a>(&mut self, orders: impl Iterator<Item = &'a Order>) {
+        self.exposure.rebuild(orders);
+    }
+}

@@ -1,0 +1,146 @@
+//! How fast orders and rejects come: token buckets, a guard against the same order again and again, a reject breaker.
+//! Only journalled instants move it, so a replay decides the same.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use domain::order::{Order, OrderKind, Side};
+use domain::refusal::Control;
+use domain::risk::{Burst, Limits, Scope};
+use domain::{Caller, Quantity, Refusal, SecurityId, Timestamp};
+use minicbor::{Decode, Encode};
+
+use super::{Candidate, Risk};
+
+#[derive(Debug, Clone, Default, Encode, Decode)]
+pub(super) struct Pace {
+    #[n(0)]
+    buckets: BTreeMap<Scope, Bucket>,
+    #[n(1)]
+    recent: BTreeMap<Scope, VecDeque<Content>>,
+    #[n(2)]
+    rejects: BTreeMap<Scope, VecDeque<Timestamp>>,
+}
+
+/// Tokens in millionths, so that time refills them exactly enough without fractions.
+#[derive(Debug, Clone, Copy, Encode, Decode)]
+struct Bucket {
+    #[n(0)]
+    millionths: u64,
+    #[n(1)]
+    at: Timestamp,
+}
+
+const WHOLE: u64 = 1_000_000;
+
+/// What makes two orders look like one sent twice.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+struct Content {
+    #[n(0)]
+    at: Timestamp,
+    #[n(1)]
+    side: Side,
+    #[n(2)]
+    security: SecurityId,
+    #[n(3)]
+    quantity: Quantity,
+    #[n(4)]
+    kind: OrderKind,
+    #[n(5)]
+    source: domain::Source,
+}
+
+impl Content {
+    fn looks_like(&self, other: &Self) -> bool {
+        Self { at: other.at, ..self.clone() } == *other
+    }
+}
+
+impl Bucket {
+    /// The level after a refill up to `at`; a bucket holds one second's worth.
+    fn level(self, at: Timestamp, per_second: u32) -> u64 {
+        let nanos = u64::try_from(at.nanos_since(self.at)).unwrap_or(0).min(1_000_000_000);
+        let refill = nanos * u64::from(per_second) / 1_000;
+        (self.millionths + refill).min(u64::from(per_second) * WHOLE)
+    }
+}
+
+impl Pace {
+    fn level(&self, scope: Scope, at: Timestamp, per_second: u32) -> u64 {
+        let full = u64::from(per_second) * WHOLE;
+        self.buckets.get(&scope).map_or(full, |bucket| bucket.level(at, per_second))
+    }
+
+    pub(super) fn spend(&mut self, at: Timestamp, scopes: [Scope; 4], limits: &BTreeMap<Scope, Limits>) {
+        for scope in scopes {
+            let Some(per_second) = limits.get(&scope).and_then(|limits| limits.orders_per_second) else { continue };
+            let millionths = self.level(scope, at, per_second).saturating_sub(WHOLE);
+            self.buckets.insert(scope, Bucket { millionths, at });
+        }
+    }
+
+    pub(super) fn remember(&mut self, at: Timestamp, order: &Order, caller: &Caller, limits: &BTreeMap<Scope, Limits>) {
+        for scope in super::scopes(order.account, order.strategy, order.security) {
+            let Some(guard) = limits.get(&scope).and_then(|limits| limits.duplicate_guard) else { continue };
+            let recent = self.recent.entry(scope).or_default();
+            forget_older(recent, at, guard, |content| content.at);
+            recent.push_back(Content {
+                at,
+                side: order.side,
+                security: order.security,
+                quantity: order.terms.quantity,
+                kind: order.terms.kind,
+                source: caller.source.clone(),
+            });
+        }
+    }
+
+    /// Counts a reject of the venue; says whether that is one too many.
+    pub(super) fn rejected(&mut self, at: Timestamp, scope: Scope, breaker: Burst) -> bool {
+        let rejects = self.rejects.entry(scope).or_default();
+        forget_older(rejects, at, breaker, |at| *at);
+        rejects.push_back(at);
+        rejects.len() >= breaker.count as usize
+    }
+}
+
+impl Risk {
+    pub(super) fn check_rate(&self, at: Timestamp, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+        for (scope, per_second) in self.binding(candidate.scopes(), |limits| limits.orders_per_second) {
+            if self.pace.level(scope, at, per_second) < WHOLE {
+                let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
+                return Err(Refusal::Limit { control: Control::OrderRate, scope, value, limit });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_repetition(&self, at: Timestamp, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+        let content = Content {
+            at,
+            side: candidate.side,
+            security: candidate.route.security.id,
+            quantity: candidate.terms.quantity,
+            kind: candidate.terms.kind,
+            source: candidate.caller.source.clone(),
+        };
+        for (scope, guard) in self.binding(candidate.scopes(), |limits| limits.duplicate_guard) {
+            let within = |known: &&Content| is_within(known.at, at, guard) && known.looks_like(&content);
+            let alike = self.pace.recent.get(&scope).map_or(0, |recent| recent.iter().filter(within).count());
+            if alike >= guard.count as usize {
+                let (value, limit) = ((alike + 1).into(), guard.count.into());
+                return Err(Refusal::Limit { control: Control::DuplicateContent, scope, value, limit });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_within(earlier: Timestamp, at: Timestamp, burst: Burst) -> bool {
+    earlier.plus_millis(burst.millis.into()) > at
+}
+
+fn forget_older<T>(queue: &mut VecDeque<T>, at: Timestamp, burst: Burst, when: impl Fn(&T) -> Timestamp) {
+    while queue.front().is_some_and(|oldest| !is_within(when(oldest), at, burst)) {
+        queue.pop_front();
+    }
+}

@@ -1,0 +1,107 @@
+//! Trading states per scope, the kill switch, and the limits that pull it.
+
+use std::sync::Arc;
+
+use domain::order::Order;
+use domain::query::{Answer, Reply};
+use domain::risk::{Scope, StateChange, TradingState};
+use domain::{Amount, Caller, Event, Text};
+
+use super::{Risk, scopes};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+impl Risk {
+    pub(crate) fn state(&self, scope: Scope) -> TradingState {
+        self.states.get(&scope).map_or(TradingState::Active, |change| change.state)
+    }
+
+    pub(crate) fn states(&self) -> Vec<StateChange> {
+        self.states.values().cloned().collect()
+    }
+}
+
+impl Trading {
+    pub(crate) fn set_state(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        scope: Scope,
+        state: TradingState,
+        reason: Option<Text>,
+        out: &mut Outbox,
+    ) {
+        let change = StateChange { scope, state, at: moment.at, reason, changed_by: caller.user.clone() };
+        self.risk.states.insert(scope, change.clone());
+        out.publish(Event::TradingState(Arc::new(change)));
+    }
+
+    pub(crate) fn kill(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        scope: Scope,
+        reason: Option<Text>,
+        out: &mut Outbox,
+    ) -> Reply {
+        self.set_state(moment, caller, scope, TradingState::Halted, reason, out);
+        let cancels = self.cancel_all(moment, caller, scope, out);
+        Ok(Answer::Killed { cancels })
+    }
+
+    /// A venue refused an order; too many of these halt the scope.
+    pub(crate) fn count_reject(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
+        for scope in scopes(order.account, order.strategy, order.security) {
+            let Some(breaker) = self.risk.limits.get(&scope).and_then(|limits| limits.reject_breaker) else { continue };
+            if self.risk.pace.rejected(moment.at, scope, breaker) {
+                let reason = format!("{} rejects within {} ms", breaker.count, breaker.millis);
+                self.restrict(moment, scope, TradingState::Halted, reason, out);
+            }
+        }
+    }
+
+    /// Holds every scope with a loss limit against its result of the day.
+    pub(crate) fn check_losses(&mut self, moment: Moment, out: &mut Outbox) {
+        let limited: Vec<_> = self
+            .risk
+            .limits
+            .iter()
+            .filter(|(_, limits)| limits.max_day_loss.is_some() || limits.max_drawdown.is_some())
+            .map(|(scope, limits)| (*scope, limits.max_day_loss, limits.max_drawdown))
+            .collect();
+        for (scope, max_loss, max_drawdown) in limited {
+            self.check_day_loss(moment, scope, max_loss, out);
+            self.check_drawdown(moment, scope, max_drawdown, out);
+        }
+    }
+
+    fn check_day_loss(&mut self, moment: Moment, scope: Scope, limit: Option<Amount>, out: &mut Outbox) {
+        if let Some(limit) = limit
+            && let Some(result) = self.portfolio.day_result(scope, &self.valuer(moment.at))
+            && result <= limit.negated()
+        {
+            let reason = format!("day loss of {} reached the limit of {limit}", result.negated());
+            self.restrict(moment, scope, TradingState::Reducing, reason, out);
+        }
+    }
+
+    fn check_drawdown(&mut self, moment: Moment, scope: Scope, limit: Option<Amount>, out: &mut Outbox) {
+        if let Some(limit) = limit
+            && let Some(fall) = self.portfolio.drawdown(scope, &self.valuer(moment.at))
+            && fall >= limit
+        {
+            let reason = format!("fall of {fall} from the day's high reached the limit of {limit}");
+            self.restrict(moment, scope, TradingState::Halted, reason, out);
+        }
+    }
+
+    /// The platform itself tightens a scope; it never loosens one.
+    fn restrict(&mut self, moment: Moment, scope: Scope, state: TradingState, reason: String, out: &mut Outbox) {
+        if self.risk.state(scope) >= state {
+            return;
+        }
+        out.error("trading-restricted", format!("{scope} is {}: {reason}", state.name()));
+        self.set_state(moment, &Caller::platform(), scope, state, Some(reason.into()), out);
+    }
+}

@@ -1,0 +1,170 @@
+//! The trading half: everything that is journalled, replayed and in the digest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::command::{Command, Mode, Phase, ReferenceChange};
+use domain::query::{Answer, Reply};
+use domain::risk::Settings;
+use domain::{Event, Mark, OrderId, Refusal, SecurityId, Strategy, StrategyId, Timestamp};
+use minicbor::{Decode, Encode};
+
+use crate::desks::Desks;
+use crate::directory::Directory;
+use crate::marks::Marks;
+use crate::minted::Minted;
+use crate::moment::Moment;
+use crate::orders::Registry;
+use crate::outbox::Outbox;
+use crate::portfolio::{Portfolio, Valuer};
+use crate::risk::Risk;
+use crate::subscriptions::Subscriptions;
+
+#[derive(Debug, Clone, Encode, Decode)]
+pub(crate) struct Trading {
+    #[n(0)]
+    pub(crate) settings: Settings,
+    #[n(1)]
+    pub(crate) directory: Directory,
+    #[n(2)]
+    pub(crate) desks: Desks,
+    #[n(3)]
+    pub(crate) orders: Registry,
+    #[n(4)]
+    pub(crate) portfolio: Portfolio,
+    #[n(5)]
+    pub(crate) marks: Marks,
+    #[n(6)]
+    pub(crate) risk: Risk,
+    #[n(7)]
+    pub(crate) subscriptions: Subscriptions,
+    #[n(8)]
+    pub(crate) phases: BTreeMap<StrategyId, (Mode, Phase)>,
+    #[n(9)]
+    pub(crate) minted: Minted,
+    /// The end of the platform day; absent before the first input.
+    #[n(10)]
+    pub(crate) day_ends: Option<Timestamp>,
+    /// When the engine itself must cancel an order whose venue does not expire it.
+    #[n(11)]
+    pub(crate) expiries: BTreeSet<(Timestamp, OrderId)>,
+}
+
+impl Default for Trading {
+    /// Empty but for the server itself, in whose name everything without a strategy is done.
+    fn default() -> Self {
+        let server = Strategy { id: StrategyId::SERVER, name: "SERVER".into(), auto_activate: true };
+        let mut directory = Directory::default();
+        directory.change(&ReferenceChange::Strategy(server), |_| false);
+        Self {
+            settings: Settings::default(),
+            directory,
+            desks: Desks::default(),
+            orders: Registry::default(),
+            portfolio: Portfolio::default(),
+            marks: Marks::default(),
+            risk: Risk::default(),
+            subscriptions: Subscriptions::default(),
+            phases: BTreeMap::new(),
+            minted: Minted::default(),
+            day_ends: None,
+            expiries: BTreeSet::new(),
+        }
+    }
+}
+
+impl Trading {
+    pub(crate) fn obey(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
+        let caller = &envelope.caller;
+        match &envelope.command {
+            Command::Place(ask) => self.place(moment, caller, ask, out),
+            Command::Modify(ask) => self.modify(moment, caller, ask, out),
+            Command::Cancel(ask) => self.cancel(moment, caller, ask, out),
+            Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
+            Command::Record(ask) => self.record(moment, ask, out),
+            Command::ResetPositions => self.reset_positions(moment, out),
+            Command::ResetCash => self.reset_cash(moment, out),
+            Command::NextOrderId(account) => self.next_order_id(*account),
+            Command::Subscribe(wish) => self.subscribe(*wish, out),
+            Command::Unsubscribe(wish) => self.unsubscribe(*wish, out),
+            Command::SetTradingState { scope, state, reason } => {
+                self.set_state(moment, caller, *scope, *state, reason.clone(), out);
+                Ok(Answer::Done)
+            }
+            Command::Kill { scope, reason } => self.kill(moment, caller, *scope, reason.clone(), out),
+            Command::SetLimits { scope, limits } => {
+                self.risk.set_limits(*scope, limits.clone());
+                out.publish(Event::Limits(*scope, Arc::new(limits.clone())));
+                Ok(Answer::Done)
+            }
+            Command::Reference(change) => self.change_reference(moment, change, out),
+            Command::EnterPhase { strategy, mode, phase } => self.enter_phase(*strategy, *mode, *phase, out),
+            Command::Configure(settings) => self.configure(moment, settings),
+            Command::Publish(event) => {
+                out.publish(Event::Generic(Arc::new(event.clone())));
+                Ok(Answer::Done)
+            }
+        }
+    }
+
+    fn next_order_id(&mut self, account: domain::AccountId) -> Reply {
+        self.directory.account(account)?;
+        Ok(Answer::OrderId(self.mint_int_id(account)))
+    }
+
+    fn change_reference(&mut self, moment: Moment, change: &ReferenceChange, out: &mut Outbox) -> Reply {
+        self.directory.check(change)?;
+        let used: Vec<SecurityId> = match change {
+            ReferenceChange::RetireSecurity(id) if self.is_used(*id) => vec![*id],
+            _ => vec![],
+        };
+        self.directory.change(change, |id| used.contains(&id));
+        self.directory.advance(moment.at);
+        self.reindex(moment.at);
+        out.publish(Event::Reference(self.directory.data().clone()));
+        Ok(Answer::Done)
+    }
+
+    fn is_used(&self, security: SecurityId) -> bool {
+        self.orders.is_used(security) || self.portfolio.is_used(security)
+    }
+
+    fn configure(&mut self, moment: Moment, settings: &Settings) -> Reply {
+        domain::calendar::date_in(&settings.trading_zone, moment.at)
+            .map_err(|unknown| Refusal::UnknownZone(unknown.0.into()))?;
+        self.settings = settings.clone();
+        self.set_day_end(moment.at);
+        self.reindex(moment.at);
+        Ok(Answer::Done)
+    }
+
+    /// New prices: value what is held, and hold the losses against their limits.
+    pub(crate) fn mark(&mut self, moment: Moment, marks: &[Mark], out: &mut Outbox) {
+        self.marks.absorb(marks);
+        let valuer = valuer(&self.marks, &self.directory, &self.settings, moment.at);
+        self.portfolio.revalue(marks, &valuer, out);
+        self.check_losses(moment, out);
+    }
+
+    pub(crate) fn valuer(&self, at: Timestamp) -> Valuer<'_> {
+        valuer(&self.marks, &self.directory, &self.settings, at)
+    }
+
+    /// What follows from reference data and settings.
+    fn reindex(&mut self, at: Timestamp) {
+        self.marks.index_pairs(self.directory.data());
+        self.portfolio.refresh(&valuer(&self.marks, &self.directory, &self.settings, at));
+    }
+
+    /// What follows from the rest and is not on disk, after a snapshot was read.
+    pub(crate) fn derive(&mut self) {
+        self.reindex(Timestamp::default());
+        let open: Vec<_> = self.orders.open().cloned().collect();
+        self.risk.rebuild(open.iter().map(Arc::as_ref));
+    }
+}
+
+/// Apart from [`Trading::valuer`], so that the portfolio can be changed beside it.
+pub(crate) fn valuer<'a>(marks: &'a Marks, directory: &'a Directory, settings: &Settings, at: Timestamp) -> Valuer<'a> {
+    Valuer { marks, reference: directory.data(), base: settings.base_currency, at }
+}

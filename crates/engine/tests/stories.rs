@@ -1,0 +1,16 @@
+//! Stories of the trade, told to the engine line by line and compared whole.
+
+// A story that cannot be told is a failed test.
+#![allow(clippy::unwrap_used)]
+
+#[path = "stories/world.rs"]
+mod world;
+
+#[path = "stories/intake.rs"]
+mod intake;
+#[path = "stories/orders.rs"]
+mod orders;
+#[path = "stories/recovery.rs"]
+mod recovery;
+#[path = "stories/risk.rs"]
+mod risk;

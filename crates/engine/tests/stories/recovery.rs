@@ -1,0 +1,277 @@
+//! Connections that break, and what is known afterwards.
+
+use engine::Engine;
+use expect_test::{Expect, expect};
+
+use crate::world::World;
+
+fn check(story: &str, told: Expect) {
+    let mut world = World::open();
+    told.assert_eq(&world.tell(story));
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
+#[test]
+fn what_happened_while_away_is_applied_before_new_orders() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         place 2 buy 100 AAPL @ 10
+         venue accepts 1
+         venue accepts 2
+         venue disconnects
+         venue connects
+         venue shows 1:live 2:canceled fill:1:40@10:x1 fill:2:5@10:x2
+         venue logs-on
+         open
+         order 2",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 buy 100 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            venue accepts 1
+                1 SUBMITTED
+            venue accepts 2
+                2 SUBMITTED
+            venue disconnects
+                SIM-A DISCONNECTED
+            venue connects
+                SIM-A CONNECTED
+            venue shows 1:live 2:canceled fill:1:40@10:x1 fill:2:5@10:x2
+                fill 1 40 @ 10
+                booked BUY 40 @ 10
+                position 1 of 40 cost 400 realised 0
+                cash USD 99599.8
+                1 PARTIALLY_EXECUTED filled 40
+                fill 2 5 @ 10
+                booked BUY 5 @ 10
+                position 1 of 45 cost 450 realised 0
+                cash USD 99549.775
+                2 PARTIALLY_EXECUTED filled 5
+                2 CANCELED filled 5
+            venue logs-on
+                SIM-A LOGGED_ON
+            open
+                1 PARTIALLY_EXECUTED 40 of 100 LimitOrder
+            order 2
+                2 CANCELED 5 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_that_never_arrived_is_sent_again_while_it_is_fresh() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue disconnects
+         open
+         venue connects
+         venue shows
+         venue logs-on
+         venue accepts 1
+         open",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue disconnects
+                SIM-A DISCONNECTED
+                1 OPEN (the connection was lost before the venue answered)
+            open
+                1 OPEN 0 of 100 LimitOrder in doubt
+            venue connects
+                SIM-A CONNECTED
+            venue shows
+                Warn order-sent-again: order 1: never reached the venue and is sent again
+                to SIM-A: submit 1
+            venue logs-on
+                SIM-A LOGGED_ON
+            venue accepts 1
+                1 SUBMITTED
+            open
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_that_never_arrived_is_rejected_when_it_is_stale() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue disconnects
+         wait 60
+         venue connects
+         venue shows
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue disconnects
+                SIM-A DISCONNECTED
+                1 OPEN (the connection was lost before the venue answered)
+            wait 60
+            venue connects
+                SIM-A CONNECTED
+            venue shows
+                1 REJECTED (the order never reached the venue)
+            order 1
+                1 REJECTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn without_a_complete_picture_the_order_stays_in_doubt() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue lost 1
+         venue disconnects
+         venue connects
+         venue shows partly
+         order 1
+         venue accepts 1
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue lost 1
+                1 OPEN (time-out)
+            venue disconnects
+                SIM-A DISCONNECTED
+            venue connects
+                SIM-A CONNECTED
+            venue shows partly
+            order 1
+                1 OPEN 0 of 100 LimitOrder in doubt
+            venue accepts 1
+                1 SUBMITTED
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn a_request_that_was_lost_with_the_connection_is_refused() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         cancel 1
+         venue disconnects
+         venue connects
+         venue shows 1:live
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue disconnects
+                SIM-A DISCONNECTED
+                1 PENDING_CANCEL (the connection was lost before the venue answered)
+            venue connects
+                SIM-A CONNECTED
+            venue shows 1:live
+                1 SUBMITTED (the request was lost with the connection)
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_that_vanished_raises_an_alarm() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         venue disconnects
+         venue connects
+         venue shows
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue disconnects
+                SIM-A DISCONNECTED
+            venue connects
+                SIM-A CONNECTED
+            venue shows
+                Error order-vanished: order 1: the venue no longer knows it
+                1 CANCELED (the venue no longer knows the order)
+            order 1
+                1 CANCELED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn a_snapshot_goes_on_as_if_nothing_had_been() {
+    let mut world = World::open();
+    world.tell(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         venue fills 1 40 @ 10 x1
+         place 2 buy 5 AAPL @ 9",
+    );
+    let state = world.engine.encode_state();
+    let mut again = World { engine: Engine::from_state(&state).unwrap(), ..World::open() };
+    assert_eq!(again.engine.encode_state(), state);
+    let rest = "venue fills 1 60 @ 10 x2
+         venue fills 1 60 @ 10 x2
+         place 1 buy 1 AAPL @ 10
+         place 3 buy 9000 AAPL @ 10
+         place 4 buy 9000 AAPL @ 10";
+    assert_eq!(again.tell(rest), world.tell(rest));
+    assert_eq!(again.engine.encode_state(), world.engine.encode_state());
+}
+
+#[test]
+fn yesterdays_orders_are_forgotten_but_their_ids_are_not() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue fills 1 100 @ 10 x1
+         place 2 buy 1 AAPL @ 10 GTC
+         wait 86400
+         clock
+         order 1
+         open
+         place 1 buy 1 AAPL @ 10
+         positions",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue fills 1 100 @ 10 x1
+                fill 1 100 @ 10
+                booked BUY 100 @ 10
+                position 1 of 100 cost 1000 realised 0
+                cash USD 98999.5
+                1 EXECUTED filled 100
+            place 2 buy 1 AAPL @ 10 GTC
+                2 OPEN
+                to SIM-A: submit 2
+            wait 86400
+            clock
+            order 1
+                Err(UnknownOrder("1"))
+            open
+                2 OPEN 0 of 1 LimitOrder
+            place 1 buy 1 AAPL @ 10
+                refused duplicate-order: an order with the id 1 exists already and was not touched
+            positions
+                position 1 of 100 cost 1000 realised 0
+        "#]],
+    );
+}
