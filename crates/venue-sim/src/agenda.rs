@@ -1,0 +1,104 @@
+//! What is due when. At one instant things happen in a fixed order, whatever the steps in which time comes in.
+
+use std::collections::BTreeMap;
+
+use domain::order::Terms;
+use domain::report::Said;
+use domain::{Index, OrderId, SecurityId, Timestamp};
+
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// A report that was held back, with the time at which it was made.
+    Say(Said, Timestamp),
+    /// The exchange enters another phase or day.
+    Phase,
+    /// Trading in a halted security goes on.
+    Resume(SecurityId),
+    Expire(OrderId),
+    Submit(OrderId),
+    Replace(OrderId, Terms),
+    Cancel(OrderId),
+    /// A participant does something.
+    Act(SecurityId),
+}
+
+impl Task {
+    /// An order still takes part in the auction that ends its day, and a request is not quicker than the bell.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Say(..) => 0,
+            Self::Phase => 1,
+            Self::Resume(_) => 2,
+            Self::Expire(_) => 3,
+            Self::Submit(_) | Self::Replace(..) | Self::Cancel(_) => 4,
+            Self::Act(_) => 5,
+        }
+    }
+
+    fn is_request(&self) -> bool {
+        matches!(self, Self::Submit(_) | Self::Replace(..) | Self::Cancel(_))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Timestamp,
+    rank: u8,
+    number: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    tasks: BTreeMap<Due, Task>,
+    expiries: Index<OrderId, Due>,
+    next_number: u64,
+    requests: usize,
+}
+
+impl Agenda {
+    pub(crate) fn push(&mut self, at: Timestamp, task: Task) {
+        self.requests += usize::from(task.is_request());
+        self.enter(at, task);
+    }
+
+    /// The order expires then, and at no other time.
+    pub(crate) fn set_expiry(&mut self, order: OrderId, at: Option<Timestamp>) {
+        self.drop_expiry(order);
+        if let Some(at) = at {
+            let due = self.enter(at, Task::Expire(order));
+            self.expiries.insert(order, due);
+        }
+    }
+
+    pub(crate) fn drop_expiry(&mut self, order: OrderId) {
+        if let Some(due) = self.expiries.remove(&order) {
+            self.tasks.remove(&due);
+        }
+    }
+
+    /// The earliest task, if it is due by then.
+    pub(crate) fn take_due(&mut self, by: Timestamp) -> Option<(Timestamp, Task)> {
+        let first = self.tasks.first_entry().filter(|entry| entry.key().at <= by)?;
+        let (due, task) = first.remove_entry();
+        self.requests -= usize::from(task.is_request());
+        if let Task::Expire(order) = task {
+            self.expiries.remove(&order);
+        }
+        Some((due.at, task))
+    }
+
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.tasks.first_key_value().map(|(due, _)| due.at)
+    }
+
+    pub(crate) fn requests_underway(&self) -> usize {
+        self.requests
+    }
+
+    fn enter(&mut self, at: Timestamp, task: Task) -> Due {
+        let due = Due { at, rank: task.rank(), number: self.next_number };
+        self.next_number += 1;
+        self.tasks.insert(due, task);
+        due
+    }
+}

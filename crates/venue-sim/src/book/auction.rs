@@ -1,0 +1,144 @@
+//! Finding the one price of an auction, and trading at it.
+//!
+//! Self-trade prevention does not act here: in an auction nobody chooses a counterpart.
+
+use std::cmp::Reverse;
+use std::iter;
+
+use super::Book;
+use super::queues::unpriced;
+use super::words::{Event, Indication, Side, Trade};
+
+impl Book {
+    /// The price with the most executable lots, then the smallest imbalance, then the closest to the
+    /// reference; none if nothing can trade.
+    #[must_use]
+    pub fn auction_price(&self, reference: i64) -> Option<Indication> {
+        let mut run = BestRun::new(self.lots(Side::Buy), self.unpriced_lots(Side::Sell));
+        for (price, side, lots) in self.steps() {
+            run.step(price, side, lots);
+        }
+        let (low, high) = run.finish();
+        self.indicate(reference.clamp(low, high))
+    }
+
+    /// Trades all that is willing at this price: on each side the orders without a price, then the best
+    /// priced, then the oldest. Returns the lots traded.
+    /// At `auction_price` the book that is left is not crossed.
+    pub fn uncross(&mut self, price: i64, out: &mut impl FnMut(Event)) -> u64 {
+        let mut traded = 0;
+        while let (Some(buyer), Some(seller)) =
+            (self.next_willing(Side::Buy, price), self.next_willing(Side::Sell, price))
+        {
+            let slots = &self.queues.slots;
+            let lots = slots[buyer].lots.min(slots[seller].lots);
+            let (maker, maker_left) = self.deduct(seller, lots);
+            let (taker, taker_left) = self.deduct(buyer, lots);
+            traded += lots;
+            out(Event::Traded(Trade { maker, taker, price, lots, maker_left, taker_left }));
+        }
+        traded
+    }
+
+    fn next_willing(&self, side: Side, price: i64) -> Option<u32> {
+        self.queues.front(unpriced(side)).or_else(|| {
+            let best = self.ladders[side as usize].best()?;
+            let willing = best.rank <= side.rank(price);
+            willing.then(|| self.queues.front(best.level)).flatten()
+        })
+    }
+
+    /// Every level of both sides from the lowest price to the highest, the sell side first where they
+    /// share a price: its lots count from their price on, those of a buyer up to and with it.
+    fn steps(&self) -> impl Iterator<Item = (i64, Side, u64)> {
+        let levels = |side: Side| {
+            move |rung: super::ladder::Rung| {
+                let lots = self.queues.levels[rung.level].lots;
+                (side.price(rung.rank), side, lots)
+            }
+        };
+        let [bids, asks] = &self.ladders;
+        let mut bids = bids.iter().rev().map(levels(Side::Buy)).peekable();
+        let mut asks = asks.iter().map(levels(Side::Sell)).peekable();
+        iter::from_fn(move || match (bids.peek(), asks.peek()) {
+            (Some(bid), Some(ask)) if bid.0 < ask.0 => bids.next(),
+            (Some(_), None) => bids.next(),
+            _ => asks.next(),
+        })
+    }
+
+    fn indicate(&self, price: i64) -> Option<Indication> {
+        let buy = self.willing(Side::Buy, price);
+        let sell = self.willing(Side::Sell, price);
+        let lots = buy.min(sell);
+        (lots > 0).then_some(Indication { price, lots, buy_surplus: buy - lots, sell_surplus: sell - lots })
+    }
+
+    fn willing(&self, side: Side, price: i64) -> u64 {
+        let priced: u64 = self.ladders[side as usize]
+            .iter()
+            .take_while(|rung| rung.rank <= side.rank(price))
+            .map(|rung| self.queues.levels[rung.level].lots)
+            .sum();
+        self.unpriced_lots(side) + priced
+    }
+
+    fn unpriced_lots(&self, side: Side) -> u64 {
+        self.queues.levels[unpriced(side)].lots
+    }
+}
+
+/// Climbs through all prices and keeps the stretch of the best ones.
+///
+/// With the price the willing buyers only fall and the willing sellers only rise, so executable lots
+/// climb and then sink, and the imbalance changes sign once: the best prices have no gap among them.
+struct BestRun {
+    buy: u64,
+    sell: u64,
+    /// The first price not looked at; none when the last one was the highest there is.
+    next: Option<i64>,
+    score: (u64, Reverse<u64>),
+    low: i64,
+    high: i64,
+}
+
+impl BestRun {
+    /// Below every limit all buyers are willing, and of the sellers only those without a price.
+    fn new(buy: u64, sell: u64) -> Self {
+        BestRun { buy, sell, next: Some(i64::MIN), score: (0, Reverse(u64::MAX)), low: i64::MIN, high: i64::MAX }
+    }
+
+    fn step(&mut self, price: i64, side: Side, lots: u64) {
+        if let Some(low) = self.next.filter(|low| *low < price) {
+            self.consider(low, price - 1);
+        }
+        match side {
+            Side::Sell => {
+                self.sell += lots;
+                self.consider(price, price);
+            }
+            Side::Buy => {
+                self.consider(price, price);
+                self.buy -= lots;
+            }
+        }
+        self.next = price.checked_add(1);
+    }
+
+    fn finish(mut self) -> (i64, i64) {
+        if let Some(low) = self.next {
+            self.consider(low, i64::MAX);
+        }
+        (self.low, self.high)
+    }
+
+    fn consider(&mut self, low: i64, high: i64) {
+        let score = (self.buy.min(self.sell), Reverse(self.buy.abs_diff(self.sell)));
+        if score > self.score {
+            (self.score, self.low) = (score, low);
+        }
+        if score == self.score {
+            self.high = high;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The price levels of one side, best first.
+//!
+//! Levels live in pages of 64 neighbouring ranks with one bit each, and a tree leads to the pages. A
+//! busy book has a handful of pages, so the tree is one node; a wild price costs one page and no more.
+
+use std::collections::BTreeMap;
+
+use super::slab::{NONE, Slab};
+
+const PAGE_BITS: u32 = 6;
+const PAGE_LEVELS: usize = 1 << PAGE_BITS;
+const PLACE_MASK: u64 = (1 << PAGE_BITS) - 1;
+
+/// A level and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rung {
+    pub(super) rank: i64,
+    pub(super) level: u32,
+}
+
+#[derive(Debug)]
+struct Page {
+    taken: u64,
+    levels: [u32; PAGE_LEVELS],
+}
+
+#[derive(Debug)]
+pub(super) struct Ladder {
+    directory: BTreeMap<i64, u32>,
+    pages: Slab<Page>,
+    best: Option<Rung>,
+}
+
+impl Ladder {
+    pub(super) fn new() -> Self {
+        Ladder { directory: BTreeMap::new(), pages: Slab::new(), best: None }
+    }
+
+    pub(super) fn best(&self) -> Option<Rung> {
+        self.best
+    }
+
+    pub(super) fn get(&self, rank: i64) -> Option<u32> {
+        let page = self.directory.get(&page_of(rank))?;
+        let level = self.pages[*page].levels[place_of(rank)];
+        (level != NONE).then_some(level)
+    }
+
+    /// The rank must be free.
+    pub(super) fn insert(&mut self, rank: i64, level: u32) {
+        let id = self.page_for(rank);
+        let page = &mut self.pages[id];
+        page.levels[place_of(rank)] = level;
+        page.taken |= 1 << place_of(rank);
+        if self.best.is_none_or(|best| rank < best.rank) {
+            self.best = Some(Rung { rank, level });
+        }
+    }
+
+    /// The rank must be taken.
+    pub(super) fn remove(&mut self, rank: i64) {
+        let number = page_of(rank);
+        let id = self.directory[&number];
+        let page = &mut self.pages[id];
+        page.levels[place_of(rank)] = NONE;
+        page.taken &= !(1 << place_of(rank));
+        if page.taken == 0 {
+            self.directory.remove(&number);
+            self.pages.release(id);
+        }
+        if self.best.is_some_and(|best| best.rank == rank) {
+            let next = self.iter().next();
+            self.best = next;
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = Rung> {
+        self.directory.iter().flat_map(|(number, id)| {
+            let page = &self.pages[*id];
+            Places(page.taken).map(move |place| Rung {
+                rank: (number << PAGE_BITS) | i64::from(place),
+                level: page.levels[place as usize],
+            })
+        })
+    }
+
+    /// The tree's own nodes are counted as two words of 8 bytes per page, at the half-full worst.
+    pub(super) fn bytes(&self) -> usize {
+        self.pages.bytes() + self.directory.len() * 32
+    }
+
+    fn page_for(&mut self, rank: i64) -> u32 {
+        let pages = &mut self.pages;
+        *self
+            .directory
+            .entry(page_of(rank))
+            .or_insert_with(|| pages.insert(Page { taken: 0, levels: [NONE; PAGE_LEVELS] }))
+    }
+}
+
+fn page_of(rank: i64) -> i64 {
+    rank >> PAGE_BITS
+}
+
+fn place_of(rank: i64) -> usize {
+    (rank.cast_unsigned() & PLACE_MASK) as usize
+}
+
+/// The set bits of a page, from either end.
+struct Places(u64);
+
+impl Iterator for Places {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let place = self.0.trailing_zeros();
+        self.0 &= self.0.wrapping_sub(1);
+        (place < u64::BITS).then_some(place)
+    }
+}
+
+impl DoubleEndedIterator for Places {
+    fn next_back(&mut self) -> Option<u32> {
+        let place = self.0.checked_ilog2()?;
+        self.0 &= !(1 << place);
+        Some(place)
+    }
+}

@@ -1,0 +1,104 @@
+//! An incoming order meets the other side: best price first, oldest first, at the maker's price.
+
+use super::Book;
+use super::words::{ANONYMOUS, Event, How, Order, Outcome, SelfTrade, Side, Trade};
+
+impl Book {
+    /// Trades all that the order can reach and says what is to become of the rest.
+    pub(super) fn sweep(&mut self, order: &Order, how: How, out: &mut impl FnMut(Event)) -> Outcome {
+        let mut left = order.lots;
+        while left > 0 {
+            let Some((maker, price)) = self.next_maker(order) else {
+                return leftover(left, how);
+            };
+            if !self.is_own(order, maker) {
+                left = self.fill(maker, order.key, left, price, out);
+                continue;
+            }
+            match self.rules.self_trade {
+                SelfTrade::CancelNewest => return Outcome::Prevented { lots: left },
+                SelfTrade::CancelOldest => self.prevent(maker, out),
+            }
+        }
+        Outcome::Filled
+    }
+
+    /// Whether the order would trade whole. An own order in the way ends it or is passed over, just
+    /// as the sweep would do.
+    pub(super) fn can_fill(&self, order: &Order) -> bool {
+        let stops = self.rules.self_trade == SelfTrade::CancelNewest;
+        let reach = reach(order);
+        let mut wanted = order.lots;
+        let reachable = self.ladders[order.side.opposite() as usize]
+            .iter()
+            .take_while(|rung| rung.rank <= reach)
+            .flat_map(|rung| self.queues.of(rung.level));
+        for maker in reachable {
+            if !self.is_own(order, maker) {
+                wanted = wanted.saturating_sub(self.queues.slots[maker].lots);
+            } else if stops {
+                return false;
+            }
+            if wanted == 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn next_maker(&self, order: &Order) -> Option<(u32, i64)> {
+        let side = order.side.opposite();
+        let best = self.ladders[side as usize].best()?;
+        if best.rank > reach(order) {
+            return None;
+        }
+        let maker = self.queues.front(best.level)?;
+        Some((maker, side.price(best.rank)))
+    }
+
+    fn is_own(&self, order: &Order, maker: u32) -> bool {
+        order.owner != ANONYMOUS && order.owner == self.queues.slots[maker].owner
+    }
+
+    /// One trade with one maker; returns what the taker has left.
+    fn fill(&mut self, maker: u32, taker: u64, wanted: u64, price: i64, out: &mut impl FnMut(Event)) -> u64 {
+        let lots = wanted.min(self.queues.slots[maker].lots);
+        let (maker, maker_left) = self.deduct(maker, lots);
+        let taker_left = wanted - lots;
+        out(Event::Traded(Trade { maker, taker, price, lots, maker_left, taker_left }));
+        taker_left
+    }
+
+    /// Takes traded lots off a resting order, which leaves when it has none; its key and what is left.
+    pub(super) fn deduct(&mut self, slot: u32, lots: u64) -> (u64, u64) {
+        let order = &self.queues.slots[slot];
+        let (key, left) = (order.key, order.lots - lots);
+        if left == 0 {
+            self.remove(slot);
+        } else {
+            let side = self.queues.levels[order.level].side;
+            self.reduce(slot, side, lots);
+        }
+        (key, left)
+    }
+
+    fn prevent(&mut self, maker: u32, out: &mut impl FnMut(Event)) {
+        let order = &self.queues.slots[maker];
+        let (key, lots) = (order.key, order.lots);
+        self.remove(maker);
+        out(Event::Prevented { key, lots });
+    }
+}
+
+/// The worst rank of the other side that the order accepts.
+fn reach(order: &Order) -> i64 {
+    let other: Side = order.side.opposite();
+    order.limit.map_or(i64::MAX, |price| other.rank(price))
+}
+
+fn leftover(lots: u64, how: How) -> Outcome {
+    match how {
+        How::Rest => Outcome::Resting { lots },
+        How::Immediate | How::FillOrKill => Outcome::Expired { lots },
+    }
+}

@@ -1,0 +1,164 @@
+//! What is said to a book and what it says back.
+
+use std::fmt;
+
+/// Most orders one book holds, whatever its rules allow: slots are named by 32 bits.
+pub const MAX_ORDERS: u32 = 1 << 28;
+
+/// Nobody in particular: self-trade prevention never looks at this owner.
+pub const ANONYMOUS: u32 = 0;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    Buy,
+    Sell,
+}
+
+impl Side {
+    #[must_use]
+    pub fn opposite(self) -> Side {
+        match self {
+            Side::Buy => Side::Sell,
+            Side::Sell => Side::Buy,
+        }
+    }
+
+    /// A number that is lower for the better price, so that both sides are climbed alike.
+    /// `!price` turns the order round without overflow and is its own inverse.
+    pub(super) fn rank(self, price: i64) -> i64 {
+        match self {
+            Side::Buy => !price,
+            Side::Sell => price,
+        }
+    }
+
+    pub(super) fn price(self, rank: i64) -> i64 {
+        self.rank(rank)
+    }
+}
+
+/// An order as it comes in, and as it stands in the book: then `lots` are those still open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    pub key: u64,
+    pub side: Side,
+    /// In ticks; none is a market order, which rests in the call phase of an auction only.
+    pub limit: Option<i64>,
+    pub lots: u64,
+    pub owner: u32,
+}
+
+/// What becomes of lots that find no counterpart at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    Rest,
+    Immediate,
+    FillOrKill,
+}
+
+/// How an order left the book's hands. The lots named are those that did not trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Filled,
+    Resting { lots: u64 },
+    Expired { lots: u64 },
+    Prevented { lots: u64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Traded(Trade),
+    /// A resting order was taken out, because its owner's newer order would have met it.
+    Prevented {
+        key: u64,
+        lots: u64,
+    },
+}
+
+/// In an auction nobody takes: there the seller is named as maker and the buyer as taker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trade {
+    pub maker: u64,
+    pub taker: u64,
+    pub price: i64,
+    pub lots: u64,
+    pub maker_left: u64,
+    pub taker_left: u64,
+}
+
+/// Which of two orders of one owner gives way when they would meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelfTrade {
+    CancelNewest,
+    CancelOldest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    pub self_trade: SelfTrade,
+    pub max_orders: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules { self_trade: SelfTrade::CancelNewest, max_orders: MAX_ORDERS }
+    }
+}
+
+/// All that rests at one price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    pub price: i64,
+    pub lots: u64,
+    pub orders: u32,
+}
+
+/// What an auction would do if it were held now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Indication {
+    pub price: i64,
+    pub lots: u64,
+    /// Lots willing to trade at the price that find no counterpart; one of the two is nought.
+    pub buy_surplus: u64,
+    pub sell_surplus: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    UnknownKey,
+    DuplicateKey,
+    NoLots,
+    NoLimit,
+    TooManyLots,
+    BookFull,
+}
+
+impl Refusal {
+    /// A stable word for logs and tables.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Refusal::UnknownKey => "unknown-key",
+            Refusal::DuplicateKey => "duplicate-key",
+            Refusal::NoLots => "no-lots",
+            Refusal::NoLimit => "no-limit",
+            Refusal::TooManyLots => "too-many-lots",
+            Refusal::BookFull => "book-full",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::UnknownKey => "key: no resting order has it",
+            Refusal::DuplicateKey => "key: a resting order has it already",
+            Refusal::NoLots => "lots: must be positive",
+            Refusal::NoLimit => "limit: an order without a price cannot rest outside an auction",
+            Refusal::TooManyLots => "lots: one side of the book would hold more than 64 bits count",
+            Refusal::BookFull => "book: holds as many orders as its rules allow",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}

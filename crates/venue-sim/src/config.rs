@@ -1,0 +1,166 @@
+//! What a venue is made from.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use domain::calendar::UnknownZone;
+use domain::{Decimal, Exchange, Price, Quantity, Security, SecurityId, SecurityKind, Text};
+
+use crate::book::SelfTrade;
+use crate::faults::Faults;
+use crate::grid::Grid;
+
+/// Most orders that rest in one book; a further one is rejected.
+pub const BOOK_ORDERS_MAX: u32 = 1_000_000;
+
+/// Most requests on their way from the client to the books; a further one is refused as `busy`.
+pub const REQUESTS_UNDERWAY_MAX: usize = 100_000;
+
+#[derive(Debug, Clone)]
+pub struct VenueConfig {
+    /// Begins every id that the venue mints, so it is unique among venues and never changes.
+    pub name: Text,
+    /// The name its market data carries.
+    pub feed: Text,
+    pub exchange: Arc<Exchange>,
+    pub listings: Vec<Listing>,
+    pub seed: u64,
+    pub activity: Activity,
+    /// From order entry to the book.
+    pub latency_nanos: i64,
+    /// Which of two orders of one account gives way when they would meet.
+    pub self_trade: SelfTrade,
+    pub faults: Faults,
+}
+
+/// A security that trades here, and how its market begins.
+#[derive(Debug, Clone)]
+pub struct Listing {
+    pub security: Arc<Security>,
+    pub opening: Opening,
+}
+
+/// The first quotes of a security. An index has a middle and a volatility only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opening {
+    /// On a tick.
+    pub mid: Price,
+    pub spread_ticks: u32,
+    /// Of the best quotes; those behind are larger.
+    pub size: Quantity,
+    /// Standard deviation of a year's returns, as a fraction.
+    pub volatility: Decimal,
+}
+
+/// How much the seeded participants do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activity {
+    /// The opening quotes stand; nobody acts, and what is taken from them stays taken until the venue starts anew.
+    #[default]
+    Off,
+    /// A few deeds a second in each security.
+    Calm,
+    /// About fifty a second in each.
+    Busy,
+}
+
+/// Why no venue can be made of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigError {
+    UnknownZone(String),
+    NegativeLatency(i64),
+    ListedTwice(SecurityId),
+    /// The security says that it is listed on another exchange.
+    ListedElsewhere(SecurityId),
+    Listing {
+        security: Text,
+        field: &'static str,
+        reason: &'static str,
+    },
+}
+
+impl VenueConfig {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.latency_nanos < 0 {
+            return Err(ConfigError::NegativeLatency(self.latency_nanos));
+        }
+        let mut seen = BTreeSet::new();
+        for listing in &self.listings {
+            let id = listing.security.id;
+            if !seen.insert(id) {
+                return Err(ConfigError::ListedTwice(id));
+            }
+            if listing.security.exchange != self.exchange.id {
+                return Err(ConfigError::ListedElsewhere(id));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Listing {
+    pub(crate) fn is_index(&self) -> bool {
+        self.security.kind == SecurityKind::Index
+    }
+
+    pub(crate) fn grid(&self) -> Result<Grid, ConfigError> {
+        Grid::new(&self.security).map_err(|field| self.error(field, "too fine, too coarse or negative"))
+    }
+
+    /// The opening in whole numbers: middle in ticks, size in lots.
+    pub(crate) fn opening(&self, grid: &Grid) -> Result<(i64, u64), ConfigError> {
+        let mid = grid.ticks(self.opening.mid).ok_or_else(|| self.error("mid", "not on a tick"))?;
+        if !(1..=MID_TICKS_MAX).contains(&mid) {
+            return Err(self.error("mid", "out of range"));
+        }
+        if self.opening.volatility.is_sign_negative() || self.opening.volatility > Decimal::TEN {
+            return Err(self.error("volatility", "not between 0 and 10"));
+        }
+        let size = grid.lots(self.opening.size).ok_or_else(|| self.error("size", "not a whole number of lots"))?;
+        self.check_quotes(size)?;
+        Ok((mid, size))
+    }
+
+    fn check_quotes(&self, size: u64) -> Result<(), ConfigError> {
+        if self.is_index() {
+            return Ok(());
+        }
+        if !(1..=SIZE_LOTS_MAX).contains(&size) {
+            return Err(self.error("size", "out of range"));
+        }
+        if !(1..=SPREAD_TICKS_MAX).contains(&self.opening.spread_ticks) {
+            return Err(self.error("spreadTicks", "out of range"));
+        }
+        Ok(())
+    }
+
+    fn error(&self, field: &'static str, reason: &'static str) -> ConfigError {
+        ConfigError::Listing { security: self.security.symbol.clone(), field, reason }
+    }
+}
+
+/// Bounds within which the participants' arithmetic cannot overflow.
+const MID_TICKS_MAX: i64 = 1_000_000_000_000;
+const SIZE_LOTS_MAX: u64 = 1_000_000_000_000_000;
+const SPREAD_TICKS_MAX: u32 = 1_000_000;
+
+impl From<UnknownZone> for ConfigError {
+    fn from(UnknownZone(name): UnknownZone) -> Self {
+        Self::UnknownZone(name)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownZone(name) => write!(f, "timeZone: {name} is no zone"),
+            Self::NegativeLatency(nanos) => write!(f, "latency: {nanos} ns is negative"),
+            Self::ListedTwice(id) => write!(f, "listings: security {id} is there twice"),
+            Self::ListedElsewhere(id) => write!(f, "listings: security {id} belongs to another exchange"),
+            Self::Listing { security, field, reason } => write!(f, "{security}: {field}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

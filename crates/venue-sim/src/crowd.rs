@@ -1,0 +1,274 @@
+//! The seeded participants of one security: a market maker that quotes several levels around a fair price which drifts,
+//! and takers that hit its quotes. They only say what they want; the venue carries it out.
+
+use domain::{Decimal, OrderId};
+
+use crate::book::{ANONYMOUS, Book, Order, Side};
+use crate::config::Activity;
+use crate::rng::Rng;
+
+/// Quotes on each side.
+pub(crate) const LEVELS: u32 = 10;
+
+/// Most orders that takers bring to one auction.
+const AUCTION_ORDERS_MAX: usize = 50;
+
+/// Participants' keys have the top bit, clients' have not.
+const OURS: u64 = 1 << 63;
+
+/// Prices inside the crowd are thousandths of a tick, so that small drifts add up.
+const MILLI: i64 = 1_000;
+
+const SECONDS_PER_YEAR: u64 = 31_536_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// Of a hundred deeds: so many move the price, so many change a quote's size, the others take.
+const MOVES: u64 = 60;
+const RESIZES: u64 = 25;
+
+/// Each move goes back by this part of the way to the opening middle, so that a demo does not run away.
+const PULL: i64 = 100_000;
+
+/// A regime lasts so many moves on average.
+const REGIME_MOVES: u32 = 200;
+
+/// What a participant wants done, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Withdraw(u64),
+    /// Matches, and rests.
+    Quote(Order),
+    /// Matches at once or not at all.
+    Take(Order),
+    /// Joins an auction.
+    Join(Order),
+}
+
+/// How nervous the market is, in percent of its usual volatility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Regime {
+    Quiet,
+    Usual,
+    Wild,
+}
+
+impl Regime {
+    fn percent(self) -> i64 {
+        match self {
+            Self::Quiet => 50,
+            Self::Usual => 100,
+            Self::Wild => 250,
+        }
+    }
+}
+
+/// How the crowd of a security begins, in whole numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Character {
+    pub(crate) mid: i64,
+    pub(crate) spread: u32,
+    /// Nought for an index, which nobody quotes.
+    pub(crate) size: u64,
+    pub(crate) volatility: Decimal,
+    pub(crate) activity: Activity,
+}
+
+/// What clients' orders leave to the first quotes: neither side may reach its bounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) bid_above: i64,
+    pub(crate) bid_below: i64,
+    pub(crate) ask_above: i64,
+    pub(crate) ask_below: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    key: u64,
+    side: Side,
+    price: i64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    character: Character,
+    rng: Rng,
+    /// In thousandths of a tick, as is `sigma`, the standard deviation of one move.
+    fair: i64,
+    sigma: i64,
+    regime: Regime,
+    standing: Vec<Standing>,
+    at_auction: Vec<u64>,
+    next_key: u64,
+}
+
+/// The client of an order in the book; none if it is a participant's.
+pub(crate) fn client(key: u64) -> Option<OrderId> {
+    (key & OURS == 0).then_some(OrderId(key))
+}
+
+impl Crowd {
+    pub(crate) fn new(character: Character, rng: Rng) -> Self {
+        Self {
+            fair: character.mid * MILLI,
+            sigma: sigma(&character),
+            regime: Regime::Usual,
+            standing: Vec::new(),
+            at_auction: Vec::new(),
+            next_key: OURS,
+            character,
+            rng,
+        }
+    }
+
+    /// The fair price in ticks.
+    pub(crate) fn fair(&self) -> i64 {
+        self.fair.div_euclid(MILLI)
+    }
+
+    /// The opening quotes, the same for every seed, with the middle as near to the usual one as the room allows.
+    pub(crate) fn open(&mut self, room: Room, book: &Book) -> Vec<Wish> {
+        let spread = i64::from(self.character.spread);
+        // The best bid is half a spread below the middle, the best ask a spread above the bid.
+        let lowest = room.bid_above.max(room.ask_above.saturating_sub(spread)).saturating_add(1 + spread / 2);
+        let highest = room.bid_below.min(room.ask_below.saturating_sub(spread)).saturating_sub(1 - spread / 2);
+        let mid = self.character.mid;
+        let nearest = if lowest <= highest { mid.clamp(lowest, highest) } else { mid };
+        self.fair = nearest.clamp(1, PRICE_MAX) * MILLI;
+        self.quote(book)
+    }
+
+    /// Nanoseconds to the next deed; none if nobody acts.
+    pub(crate) fn pause(&mut self) -> Option<i64> {
+        let mean = NANOS_PER_SECOND / per_second(self.character.activity)?;
+        i64::try_from(mean / 2 + self.rng.below(mean)).ok()
+    }
+
+    /// One deed in continuous trading.
+    pub(crate) fn act(&mut self, book: &Book) -> Vec<Wish> {
+        match self.rng.below(100) {
+            _ if self.character.size == 0 => self.drift(),
+            deed if deed < MOVES => {
+                self.drift();
+                return self.quote(book);
+            }
+            deed if deed < MOVES + RESIZES => return self.resize(),
+            _ => return vec![Wish::Take(self.takers_order())],
+        }
+        Vec::new()
+    }
+
+    /// One deed in the call of an auction: the quotes stand still, some takers join.
+    pub(crate) fn act_in_call(&mut self) -> Vec<Wish> {
+        let joins = self.character.size > 0 && self.at_auction.len() < AUCTION_ORDERS_MAX && self.rng.one_in(4);
+        if !joins {
+            return Vec::new();
+        }
+        let order = self.takers_order();
+        self.at_auction.push(order.key);
+        vec![Wish::Join(order)]
+    }
+
+    /// Takers go home after the auction, whether they traded or not.
+    pub(crate) fn leave_auction(&mut self) -> Vec<Wish> {
+        self.at_auction.drain(..).map(Wish::Withdraw).collect()
+    }
+
+    fn drift(&mut self) {
+        if self.rng.one_in(REGIME_MOVES) {
+            self.regime = match self.rng.below(3) {
+                0 => Regime::Quiet,
+                1 => Regime::Usual,
+                _ => Regime::Wild,
+            };
+        }
+        let shock = self.sigma * self.rng.normal_thousandths() / 1_000 * self.regime.percent() / 100;
+        let pull = (self.character.mid * MILLI - self.fair) / PULL;
+        self.fair = (self.fair + shock + pull).clamp(MILLI, PRICE_MAX * MILLI);
+    }
+
+    /// Quotes that are where they belong keep their place in the queue; the others move, those that are gone come back.
+    fn quote(&mut self, book: &Book) -> Vec<Wish> {
+        let wanted = self.levels();
+        let is_right = |quote: &Standing| {
+            let is_wanted = wanted.iter().any(|(side, price, _)| (*side, *price) == (quote.side, quote.price));
+            is_wanted && book.get(quote.key).is_some()
+        };
+        let (right, wrong): (Vec<_>, Vec<_>) = self.standing.drain(..).partition(is_right);
+        let mut wishes: Vec<_> = wrong.into_iter().map(|quote| Wish::Withdraw(quote.key)).collect();
+        for (side, price, lots) in wanted {
+            if !right.iter().any(|quote| (quote.side, quote.price) == (side, price)) {
+                wishes.push(Wish::Quote(self.stand(side, price, lots)));
+            }
+        }
+        self.standing.extend(right);
+        wishes
+    }
+
+    /// Side, price and lots of every quote around the fair price, best first. No price is below one tick.
+    fn levels(&self) -> Vec<(Side, i64, u64)> {
+        if self.character.size == 0 {
+            return Vec::new();
+        }
+        let spread = i64::from(self.character.spread);
+        let (bid, step) = (self.fair() - spread / 2, (spread / 4).max(1));
+        (0..LEVELS)
+            .flat_map(|level| {
+                let (away, lots) = (i64::from(level) * step, self.character.size * u64::from(level + 1));
+                [(Side::Buy, bid - away, lots), (Side::Sell, bid + spread + away, lots)]
+            })
+            .filter(|(_, price, _)| *price >= 1)
+            .collect()
+    }
+
+    fn stand(&mut self, side: Side, price: i64, lots: u64) -> Order {
+        let order = self.order(side, price, lots);
+        self.standing.push(Standing { key: order.key, side, price });
+        order
+    }
+
+    /// A quote gives way to another one of half to one and a half times the usual size.
+    fn resize(&mut self) -> Vec<Wish> {
+        if self.standing.is_empty() {
+            return Vec::new();
+        }
+        let chosen = usize::try_from(self.rng.below(self.standing.len() as u64)).unwrap_or(0);
+        let old = self.standing.swap_remove(chosen);
+        let lots = self.character.size.div_ceil(2) + self.rng.below(self.character.size + 1);
+        vec![Wish::Withdraw(old.key), Wish::Quote(self.stand(old.side, old.price, lots))]
+    }
+
+    /// At most the usual size, and not far through the fair price.
+    fn takers_order(&mut self) -> Order {
+        let lots = 1 + self.rng.below(self.character.size);
+        let reach = i64::from(self.character.spread) + 2;
+        match self.rng.one_in(2) {
+            true => self.order(Side::Buy, self.fair() + reach, lots),
+            false => self.order(Side::Sell, (self.fair() - reach).max(1), lots),
+        }
+    }
+
+    fn order(&mut self, side: Side, price: i64, lots: u64) -> Order {
+        self.next_key += 1;
+        Order { key: self.next_key, side, limit: Some(price), lots, owner: ANONYMOUS }
+    }
+}
+
+/// Above this no product of a price overflows.
+const PRICE_MAX: i64 = 1_000_000_000_000_000;
+
+fn per_second(activity: Activity) -> Option<u64> {
+    match activity {
+        Activity::Off => None,
+        Activity::Calm => Some(3),
+        Activity::Busy => Some(50),
+    }
+}
+
+/// The standard deviation of one move: that of a year, over the root of the moves in a year.
+fn sigma(character: &Character) -> i64 {
+    let moves = SECONDS_PER_YEAR * per_second(character.activity).unwrap_or(1) * MOVES / 100;
+    let year = Decimal::from(character.mid * MILLI) * character.volatility;
+    let root = i64::try_from(moves.isqrt()).expect("the root of a 64-bit number fits 32 bits");
+    i64::try_from((year / Decimal::from(root)).trunc()).expect("below ten times the middle")
+}

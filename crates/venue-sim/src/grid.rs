@@ -1,0 +1,51 @@
+//! Decimals to ticks and lots and back.
+
+use domain::{Decimal, Price, Quantity, Security};
+
+/// The step where a security binds none: fine enough for every price and quantity in use.
+const FREE_STEP_DECIMALS: u32 = 8;
+
+/// The price and quantity steps of one security.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid {
+    tick: Decimal,
+    lot: Decimal,
+}
+
+impl Grid {
+    /// Refuses, by the name of the field, steps with which not every whole number of them is a decimal.
+    pub(crate) fn new(security: &Security) -> Result<Self, &'static str> {
+        let tick = step(security.price_incr, Decimal::from(i64::MAX)).ok_or("priceIncr")?;
+        let lot = step(security.qty_incr, Decimal::from(u64::MAX)).ok_or("qtyIncr")?;
+        Ok(Self { tick, lot })
+    }
+
+    /// None where the price lies between two ticks or is out of reach.
+    pub(crate) fn ticks(&self, price: Price) -> Option<i64> {
+        i64::try_from(whole_steps(price.0, self.tick)?).ok()
+    }
+
+    /// None where the quantity is no whole number of lots or out of reach.
+    pub(crate) fn lots(&self, quantity: Quantity) -> Option<u64> {
+        u64::try_from(whole_steps(quantity.0, self.lot)?).ok()
+    }
+
+    pub(crate) fn price(&self, ticks: i64) -> Price {
+        Price(Decimal::from(ticks).checked_mul(self.tick).expect("the grid was checked up to the largest number"))
+    }
+
+    pub(crate) fn quantity(&self, lots: u64) -> Quantity {
+        Quantity(Decimal::from(lots).checked_mul(self.lot).expect("the grid was checked up to the largest number"))
+    }
+}
+
+fn step(step: Decimal, largest: Decimal) -> Option<Decimal> {
+    let step = if step.is_zero() { Decimal::new(1, FREE_STEP_DECIMALS) } else { step.normalize() };
+    let largest = largest.mantissa().checked_mul(step.mantissa());
+    largest.is_some_and(|largest| (0..1 << 96).contains(&largest)).then_some(step)
+}
+
+fn whole_steps(value: Decimal, step: Decimal) -> Option<Decimal> {
+    let rest = value.checked_rem(step)?;
+    if rest.is_zero() { value.checked_div(step) } else { None }
+}

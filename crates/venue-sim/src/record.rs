@@ -1,0 +1,133 @@
+//! The venue's own ledger: what it did for its clients, in order. Each record is written before the client hears of it.
+
+use domain::order::Terms;
+use domain::{AccountId, ExchangeId, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
+use minicbor::{Decode, Encode};
+
+/// One thing that happened to clients' orders. Trades among the participants are nobody's business and not in here.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Record {
+    /// It has reached the venue; it may still be on the way to the book.
+    #[n(0)]
+    Submitted(#[n(0)] Submission),
+    #[n(1)]
+    Accepted {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        order: OrderId,
+        #[n(2)]
+        ext_id: Text,
+    },
+    #[n(2)]
+    Rejected {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        order: OrderId,
+        #[n(2)]
+        reason: Text,
+    },
+    /// It has these terms now; it keeps its place in the queue if only its quantity fell.
+    #[n(3)]
+    Replaced {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        order: OrderId,
+        #[n(2)]
+        terms: Terms,
+    },
+    /// A stop was triggered, or an order for the closing auction joined it: at the end of the queue.
+    #[n(4)]
+    Activated {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        order: OrderId,
+    },
+    /// One trade, with the client or the two clients in it, so that no crash can part them.
+    #[n(5)]
+    Traded(#[n(0)] Deal),
+    #[n(6)]
+    Canceled {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        order: OrderId,
+        #[n(2)]
+        reason: Option<Text>,
+    },
+    #[n(7)]
+    Expired {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        order: OrderId,
+        #[n(2)]
+        reason: Text,
+    },
+}
+
+impl Record {
+    /// The orders it is about: two where clients traded with each other.
+    pub fn orders(&self) -> impl Iterator<Item = OrderId> {
+        let (one, executions) = match self {
+            Self::Submitted(submission) => (Some(submission.order), &[][..]),
+            Self::Traded(deal) => (None, &deal.executions[..]),
+            Self::Accepted { order, .. }
+            | Self::Rejected { order, .. }
+            | Self::Replaced { order, .. }
+            | Self::Activated { order, .. }
+            | Self::Canceled { order, .. }
+            | Self::Expired { order, .. } => (Some(*order), &[][..]),
+        };
+        one.into_iter().chain(executions.iter().map(|execution| execution.order))
+    }
+}
+
+/// An order as it came in.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Submission {
+    #[n(0)]
+    pub at: Timestamp,
+    #[n(1)]
+    pub order: OrderId,
+    #[n(2)]
+    pub account: AccountId,
+    #[n(3)]
+    pub exchange: ExchangeId,
+    #[n(4)]
+    pub security: SecurityId,
+    #[n(5)]
+    pub side: Side,
+    #[n(6)]
+    pub terms: Terms,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Deal {
+    #[n(0)]
+    pub at: Timestamp,
+    #[n(1)]
+    pub security: SecurityId,
+    #[n(2)]
+    pub price: Price,
+    #[n(3)]
+    pub quantity: Quantity,
+    /// Nobody takes in an auction.
+    #[n(4)]
+    pub aggressor: Option<Side>,
+    /// One, or two where both sides are clients.
+    #[n(5)]
+    pub executions: Vec<Execution>,
+}
+
+/// A client's side of a deal; the id is unique for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Execution {
+    #[n(0)]
+    pub order: OrderId,
+    #[n(1)]
+    pub exec_id: Text,
+}

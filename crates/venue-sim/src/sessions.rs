@@ -1,0 +1,100 @@
+//! The exchange's day: phases, and the moments at which orders end.
+
+use std::sync::Arc;
+
+use domain::calendar::UnknownZone;
+use domain::{Calendar, Date, Exchange, MarketPhase, Session, TimeInForce, Timestamp};
+
+/// How long to wait before looking again for a session, when none is in sight.
+const LOOK_AGAIN_SECONDS: i64 = 86_400;
+
+/// How many days back from its last day a security's last session is looked for.
+const DAYS_BACK_MAX: usize = 31;
+
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    calendar: Calendar,
+    /// The session that runs or comes next, as of the last roll.
+    next: Option<Coming>,
+    rolled_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Coming {
+    session: Session,
+    day_close: Timestamp,
+}
+
+impl Sessions {
+    pub(crate) fn new(exchange: Arc<Exchange>, at: Timestamp) -> Result<Self, UnknownZone> {
+        let mut sessions = Self { calendar: Calendar::new(exchange)?, next: None, rolled_at: at };
+        sessions.roll(at);
+        Ok(sessions)
+    }
+
+    /// Called at each change of phase; in between time does not pass the session's close.
+    pub(crate) fn roll(&mut self, at: Timestamp) {
+        (self.next, self.rolled_at) = (self.coming(at), at);
+    }
+
+    pub(crate) fn phase(&self, at: Timestamp) -> MarketPhase {
+        self.next.map_or(MarketPhase::Closed, |next| next.session.phase(at))
+    }
+
+    /// The exchange day whose session or opening call runs or comes next.
+    pub(crate) fn day(&self) -> Option<Date> {
+        self.next.map(|next| next.session.day)
+    }
+
+    pub(crate) fn next_change(&self, at: Timestamp) -> Timestamp {
+        let changes = |next: Coming| {
+            let session = next.session;
+            [session.opening_call, session.open, session.closing_call, session.close]
+        };
+        self.next
+            .and_then(|next| changes(next).into_iter().find(|change| *change > at))
+            .unwrap_or_else(|| at.plus_seconds(LOOK_AGAIN_SECONDS))
+    }
+
+    pub(crate) fn has_auction(&self, tif: TimeInForce) -> bool {
+        match tif {
+            TimeInForce::Ato => self.calendar.has_opening_auction(),
+            TimeInForce::Atc => self.calendar.has_closing_auction(),
+            _ => true,
+        }
+    }
+
+    pub(crate) fn is_any_ahead(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// When an order that got its terms at `since` ends by itself.
+    pub(crate) fn expiry(&self, tif: TimeInForce, since: Timestamp) -> Option<Timestamp> {
+        let coming = || self.next.filter(|next| self.covers(next, since)).or_else(|| self.coming(since));
+        match tif {
+            TimeInForce::Day => coming().map(|next| next.day_close),
+            TimeInForce::Ato => coming().map(|next| next.session.open),
+            TimeInForce::Atc => coming().map(|next| next.session.close),
+            TimeInForce::Gtd { until } => Some(until),
+            TimeInForce::Ioc | TimeInForce::Fok => Some(since),
+            TimeInForce::Gtc => None,
+        }
+    }
+
+    /// The close of the last session up to and with that day.
+    pub(crate) fn last_close(&self, day: Date) -> Option<Timestamp> {
+        let back = |day: &Date| day.0.yesterday().ok().map(Date);
+        std::iter::successors(Some(day), back).take(DAYS_BACK_MAX).find_map(|day| self.calendar.close_of(day))
+    }
+
+    fn coming(&self, at: Timestamp) -> Option<Coming> {
+        let session = self.calendar.session_ending_after(at)?;
+        let day_close = self.calendar.close_of(session.day).unwrap_or(session.close);
+        Some(Coming { session, day_close })
+    }
+
+    /// Whether the session that is kept is the one that runs or comes next at that instant too.
+    fn covers(&self, next: &Coming, at: Timestamp) -> bool {
+        self.rolled_at <= at && at < next.session.close
+    }
+}

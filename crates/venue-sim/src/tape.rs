@@ -1,0 +1,126 @@
+//! Market data of one security: what is new since it was last published. Quotes conflate, trades do not.
+
+use domain::command::MarketData;
+use domain::{Level, OrderBook, Side, Text, Tick, Timestamp, Trade};
+
+use crate::book::{self, Depth, Indication};
+use crate::grid::Grid;
+use crate::market::Market;
+
+/// Levels of each side in a published book.
+const BOOK_LEVELS: usize = 10;
+
+/// Most trades of one security in one publication; further ones show in the volume only.
+const TRADES_MAX: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Tape {
+    pub(crate) subscribed: bool,
+    trades: Vec<Print>,
+    tick: Option<Tick>,
+    book: Option<OrderBook>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Print {
+    price: i64,
+    lots: u64,
+    aggressor: Option<Side>,
+    at: Timestamp,
+}
+
+impl Tape {
+    pub(crate) fn subscribe(&mut self, wanted: bool) {
+        *self = Self { subscribed: wanted, ..Self::default() };
+    }
+
+    /// Nothing was given of late, so everything is news.
+    pub(crate) fn start_over(&mut self) {
+        self.subscribe(self.subscribed);
+    }
+
+    pub(crate) fn print(&mut self, price: i64, lots: u64, aggressor: Option<Side>, at: Timestamp) {
+        if self.subscribed && self.trades.len() < TRADES_MAX {
+            self.trades.push(Print { price, lots, aggressor, at });
+        }
+    }
+}
+
+impl Market {
+    /// What subscribers have not seen: the trades, and tick and book where they differ from the last ones given.
+    pub(crate) fn publish(&mut self, feed: &Text, at: Timestamp) -> Vec<MarketData> {
+        if !self.tape.subscribed {
+            return Vec::new();
+        }
+        let mut data: Vec<_> = self.new_trades(feed);
+        let (tick, book) = self.view(feed, at);
+        if self.tape.tick.as_ref().is_none_or(|old| Tick { at, ..old.clone() } != tick) {
+            self.tape.tick = Some(tick.clone());
+            data.push(MarketData::Tick(tick));
+        }
+        if self.tape.book.as_ref().is_none_or(|old| (&old.bids, &old.asks) != (&book.bids, &book.asks)) {
+            self.tape.book = Some(book.clone());
+            data.push(MarketData::Book(book));
+        }
+        data
+    }
+
+    fn new_trades(&mut self, feed: &Text) -> Vec<MarketData> {
+        let (security, grid) = (self.id(), self.grid);
+        let prints = self.tape.trades.drain(..);
+        let trade = |print: Print| Trade {
+            security,
+            feed: feed.clone(),
+            at: print.at,
+            price: grid.price(print.price),
+            quantity: grid.quantity(print.lots),
+            aggressor: print.aggressor,
+            ext_id: None,
+        };
+        prints.map(|print| MarketData::Trade(trade(print))).collect()
+    }
+
+    fn view(&self, feed: &Text, at: Timestamp) -> (Tick, OrderBook) {
+        let [bids, asks] = self.levels();
+        let top = |levels: &[Level]| levels.first().copied();
+        let (bid, ask) = (top(&bids), top(&asks));
+        let tick = Tick {
+            security: self.id(),
+            feed: feed.clone(),
+            at,
+            last: self.last.map(|last| self.grid.price(last.price)),
+            last_at: self.last.map(|last| last.at),
+            vol_last: self.last.and_then(|last| last.lots).map(|lots| self.grid.quantity(lots)),
+            bid: bid.map(|level| level.price),
+            ask: ask.map(|level| level.price),
+            vol_bid: bid.map(|level| level.quantity),
+            vol_ask: ask.map(|level| level.quantity),
+            vol: self.volume.filter(|_| self.is_tradeable()).map(|lots| self.grid.quantity(lots)),
+        };
+        (tick, OrderBook { security: self.id(), feed: feed.clone(), at, bids, asks })
+    }
+
+    /// While orders stand crossed before an auction, what it would trade shows as one level on both sides.
+    fn levels(&self) -> [Vec<Level>; 2] {
+        let crossed = self.book.best_bid().zip(self.book.best_ask()).is_some_and(|(bid, ask)| bid >= ask);
+        let auction = if crossed { self.book.auction_price(self.reference()) } else { None };
+        [book::Side::Buy, book::Side::Sell].map(|side| side_levels(&self.grid, self.book.depth(side), auction, side))
+    }
+}
+
+fn side_levels(
+    grid: &Grid,
+    depth: impl Iterator<Item = Depth>,
+    auction: Option<Indication>,
+    side: book::Side,
+) -> Vec<Level> {
+    let level = |price, lots| Level { price: grid.price(price), quantity: grid.quantity(lots) };
+    let stays = |price: i64| match (auction, side) {
+        (None, _) => true,
+        (Some(auction), book::Side::Buy) => price < auction.price,
+        (Some(auction), book::Side::Sell) => price > auction.price,
+    };
+    let indicated = auction.map(|auction| level(auction.price, auction.lots));
+    let standing = depth.filter(|depth| stays(depth.price)).map(|depth| level(depth.price, depth.lots));
+    indicated.into_iter().chain(standing).take(BOOK_LEVELS).collect()
+}

@@ -1,0 +1,257 @@
+//! The slow book: one list of orders in the order of their arrival, searched from end to end.
+
+use std::cmp::Reverse;
+
+use venue_sim::book::{Depth, Event, How, Indication, Order, Outcome, Refusal, Rules, SelfTrade, Side, Trade};
+
+pub(crate) struct Model {
+    rules: Rules,
+    orders: Vec<Order>,
+}
+
+impl Model {
+    pub(crate) fn new(rules: Rules) -> Self {
+        let orders = Vec::new();
+        Model { rules, orders }
+    }
+
+    pub(crate) fn place(&mut self, order: &Order, how: How, out: &mut Vec<Event>) -> Result<Outcome, Refusal> {
+        self.check(order)?;
+        if how == How::Rest {
+            order.limit.ok_or(Refusal::NoLimit)?;
+            self.check_room(order)?;
+        }
+        if how == How::FillOrKill && !self.trial(order) {
+            return Ok(Outcome::Expired { lots: order.lots });
+        }
+        Ok(self.take(*order, how, out))
+    }
+
+    pub(crate) fn queue(&mut self, order: &Order) -> Result<(), Refusal> {
+        self.check(order)?;
+        self.check_room(order)?;
+        self.orders.push(*order);
+        Ok(())
+    }
+
+    pub(crate) fn cancel(&mut self, key: u64) -> Result<Order, Refusal> {
+        let at = self.at(key).ok_or(Refusal::UnknownKey)?;
+        Ok(self.orders.remove(at))
+    }
+
+    pub(crate) fn replace(
+        &mut self,
+        key: u64,
+        limit: i64,
+        lots: u64,
+        out: &mut Vec<Event>,
+    ) -> Result<Outcome, Refusal> {
+        let at = self.check_change(key, lots)?;
+        if self.trim(at, Some(limit), lots) {
+            return Ok(Outcome::Resting { lots });
+        }
+        let old = self.orders.remove(at);
+        let order = Order { limit: Some(limit), lots, ..old };
+        Ok(self.take(order, How::Rest, out))
+    }
+
+    pub(crate) fn requeue(&mut self, key: u64, limit: Option<i64>, lots: u64) -> Result<(), Refusal> {
+        let at = self.check_change(key, lots)?;
+        if !self.trim(at, limit, lots) {
+            let old = self.orders.remove(at);
+            self.orders.push(Order { limit, lots, ..old });
+        }
+        Ok(())
+    }
+
+    /// Tries every price at which anything could change, and the reference.
+    pub(crate) fn auction_price(&self, reference: i64) -> Option<Indication> {
+        let limits = self.orders.iter().filter_map(|order| order.limit);
+        let around = limits.flat_map(|at| [at.checked_sub(1), Some(at), at.checked_add(1)]);
+        around.flatten().chain([reference]).map(|price| self.indicate(price)).filter(|found| found.lots > 0).max_by_key(
+            |found| {
+                let imbalance = found.buy_surplus.max(found.sell_surplus);
+                let distance = found.price.abs_diff(reference);
+                (found.lots, Reverse(imbalance), Reverse(distance))
+            },
+        )
+    }
+
+    pub(crate) fn uncross(&mut self, price: i64, out: &mut Vec<Event>) -> u64 {
+        let mut traded = 0;
+        loop {
+            let front = |side| self.ranked(side).into_iter().find(|o| accepts(o, price));
+            let (Some(buyer), Some(seller)) = (front(Side::Buy), front(Side::Sell)) else {
+                return traded;
+            };
+            let lots = buyer.lots.min(seller.lots);
+            self.deduct(buyer.key, lots);
+            self.deduct(seller.key, lots);
+            traded += lots;
+            out.push(Event::Traded(Trade {
+                maker: seller.key,
+                taker: buyer.key,
+                price,
+                lots,
+                maker_left: seller.lots - lots,
+                taker_left: buyer.lots - lots,
+            }));
+        }
+    }
+
+    pub(crate) fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
+    /// In priority: no price, best price, age (the sort is stable).
+    pub(crate) fn ranked(&self, side: Side) -> Vec<Order> {
+        let of_side = self.orders.iter().filter(|order| order.side == side);
+        let mut ranked: Vec<Order> = of_side.copied().collect();
+        ranked.sort_by_key(|order| match side {
+            Side::Buy => order.limit.map(|price| -i128::from(price)),
+            Side::Sell => order.limit.map(i128::from),
+        });
+        ranked
+    }
+
+    pub(crate) fn depth(&self, side: Side) -> Vec<Depth> {
+        let mut levels: Vec<Depth> = Vec::new();
+        for order in self.ranked(side) {
+            let Some(price) = order.limit else { continue };
+            match levels.last_mut() {
+                Some(level) if level.price == price => {
+                    level.lots += order.lots;
+                    level.orders += 1;
+                }
+                _ => levels.push(Depth { price, lots: order.lots, orders: 1 }),
+            }
+        }
+        levels
+    }
+
+    pub(crate) fn lots_ahead(&self, key: u64) -> Option<u64> {
+        let at = self.at(key)?;
+        let me = self.orders[at];
+        let ahead = self.orders[..at].iter();
+        let same = ahead.filter(|order| order.side == me.side && order.limit == me.limit);
+        Some(same.map(|order| order.lots).sum())
+    }
+
+    pub(crate) fn lots(&self, side: Side) -> u64 {
+        self.ranked(side).iter().map(|order| order.lots).sum()
+    }
+
+    fn check(&self, order: &Order) -> Result<(), Refusal> {
+        if order.lots == 0 {
+            return Err(Refusal::NoLots);
+        }
+        match self.at(order.key) {
+            Some(_) => Err(Refusal::DuplicateKey),
+            None => Ok(()),
+        }
+    }
+
+    fn check_room(&self, order: &Order) -> Result<(), Refusal> {
+        if self.orders.len() >= self.rules.max_orders as usize {
+            return Err(Refusal::BookFull);
+        }
+        let total = self.lots(order.side).checked_add(order.lots);
+        total.map(|_| ()).ok_or(Refusal::TooManyLots)
+    }
+
+    fn check_change(&self, key: u64, lots: u64) -> Result<usize, Refusal> {
+        let at = self.at(key).ok_or(Refusal::UnknownKey)?;
+        if lots == 0 {
+            return Err(Refusal::NoLots);
+        }
+        let old = self.orders[at];
+        let total = (self.lots(old.side) - old.lots).checked_add(lots);
+        total.map(|_| at).ok_or(Refusal::TooManyLots)
+    }
+
+    fn trim(&mut self, at: usize, limit: Option<i64>, lots: u64) -> bool {
+        let order = &mut self.orders[at];
+        let keeps = order.limit == limit && lots <= order.lots;
+        if keeps {
+            order.lots = lots;
+        }
+        keeps
+    }
+
+    /// Plays the order in a copy of the book and looks whether it was filled.
+    fn trial(&self, order: &Order) -> bool {
+        let mut copy = Model { rules: self.rules, orders: self.orders.clone() };
+        copy.take(*order, How::Immediate, &mut Vec::new()) == Outcome::Filled
+    }
+
+    fn take(&mut self, mut order: Order, how: How, out: &mut Vec<Event>) -> Outcome {
+        while order.lots > 0 {
+            let makers = self.ranked(order.side.opposite());
+            let maker = makers.into_iter().find(|maker| {
+                let price = maker.limit;
+                price.is_some_and(|price| accepts(&order, price))
+            });
+            let Some(maker) = maker else { break };
+            if order.owner != 0 && order.owner == maker.owner {
+                if self.rules.self_trade == SelfTrade::CancelNewest {
+                    return Outcome::Prevented { lots: order.lots };
+                }
+                self.deduct(maker.key, maker.lots);
+                out.push(Event::Prevented { key: maker.key, lots: maker.lots });
+                continue;
+            }
+            out.push(self.trade(&mut order, &maker));
+        }
+        match (order.lots, how) {
+            (0, _) => Outcome::Filled,
+            (lots, How::Rest) => {
+                self.orders.push(order);
+                Outcome::Resting { lots }
+            }
+            (lots, _) => Outcome::Expired { lots },
+        }
+    }
+
+    fn trade(&mut self, order: &mut Order, maker: &Order) -> Event {
+        let lots = order.lots.min(maker.lots);
+        order.lots -= lots;
+        self.deduct(maker.key, lots);
+        Event::Traded(Trade {
+            maker: maker.key,
+            taker: order.key,
+            price: maker.limit.expect("makers have a price"),
+            lots,
+            maker_left: maker.lots - lots,
+            taker_left: order.lots,
+        })
+    }
+
+    fn deduct(&mut self, key: u64, lots: u64) {
+        let at = self.at(key).expect("a resting order");
+        self.orders[at].lots -= lots;
+        if self.orders[at].lots == 0 {
+            self.orders.remove(at);
+        }
+    }
+
+    fn indicate(&self, price: i64) -> Indication {
+        let willing = |side| -> u64 {
+            let ranked = self.ranked(side).into_iter();
+            ranked.filter(|o| accepts(o, price)).map(|o| o.lots).sum()
+        };
+        let (buy, sell) = (willing(Side::Buy), willing(Side::Sell));
+        let lots = buy.min(sell);
+        Indication { price, lots, buy_surplus: buy - lots, sell_surplus: sell - lots }
+    }
+
+    fn at(&self, key: u64) -> Option<usize> {
+        self.orders.iter().position(|order| order.key == key)
+    }
+}
+
+fn accepts(order: &Order, price: i64) -> bool {
+    order.limit.is_none_or(|limit| match order.side {
+        Side::Buy => price <= limit,
+        Side::Sell => price >= limit,
+    })
+}

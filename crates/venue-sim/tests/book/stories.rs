@@ -1,0 +1,209 @@
+//! Continuous trading.
+
+use expect_test::expect;
+use venue_sim::book::{Rules, SelfTrade};
+
+use crate::transcript::{check, check_with};
+
+#[test]
+fn better_price_first_then_the_older_order() {
+    check(&expect![[r#"
+        sell 1 10 @ 101                      => resting 10
+        sell 2 10 @ 100                      => resting 10
+        sell 3 10 @ 100                      => resting 10
+        buy 4 25 @ 101                       => 4 takes 10 of 2 @ 100 (left 15 and 0)
+                                             => 4 takes 10 of 3 @ 100 (left 5 and 0)
+                                             => 4 takes 5 of 1 @ 101 (left 0 and 5)
+                                             => filled
+        book                                 => - | 1: 5 @ 101
+    "#]]);
+}
+
+#[test]
+fn a_limit_is_never_overrun_and_the_rest_waits() {
+    check(&expect![[r#"
+        sell 1 10 @ 100                      => resting 10
+        sell 2 10 @ 102                      => resting 10
+        buy 3 15 @ 101                       => 3 takes 10 of 1 @ 100 (left 5 and 0)
+                                             => resting 5
+        book                                 => 3: 5 @ 101 | 2: 10 @ 102
+        sell 4 9 @ 99                        => 4 takes 5 of 3 @ 101 (left 4 and 0)
+                                             => resting 4
+        book                                 => - | 4: 4 @ 99, 2: 10 @ 102
+    "#]]);
+}
+
+#[test]
+fn prices_below_nought_and_at_the_ends_of_the_scale_are_prices() {
+    check(&expect![[r#"
+        sell 1 10 @ -5                       => resting 10
+        sell 2 10 @ 9223372036854775807      => resting 10
+        buy 3 10 @ -9223372036854775808      => resting 10
+        buy 4 5 @ -4                         => 4 takes 5 of 1 @ -5 (left 0 and 5)
+                                             => filled
+        buy 5 20 ioc                         => 5 takes 5 of 1 @ -5 (left 15 and 0)
+                                             => 5 takes 10 of 2 @ 9223372036854775807 (left 5 and 0)
+                                             => expired 5
+        sell 6 20 ioc                        => 6 takes 10 of 3 @ -9223372036854775808 (left 10 and 0)
+                                             => expired 10
+        book                                 => - | -
+    "#]]);
+}
+
+#[test]
+fn an_immediate_order_never_rests() {
+    check(&expect![[r#"
+        buy 1 10 @ 100 ioc                   => expired 10
+        sell 2 10 @ 100                      => resting 10
+        buy 3 15 @ 100 ioc                   => 3 takes 10 of 2 @ 100 (left 5 and 0)
+                                             => expired 5
+        sell 4 10 ioc                        => expired 10
+        book                                 => - | -
+    "#]]);
+}
+
+#[test]
+fn fill_or_kill_trades_whole_or_not_at_all() {
+    check(&expect![[r#"
+        sell 1 10 @ 100                      => resting 10
+        sell 2 10 @ 101                      => resting 10
+        buy 3 11 @ 100 fok                   => expired 11
+        buy 4 21 fok                         => expired 21
+        buy 5 15 @ 101 fok                   => 5 takes 10 of 1 @ 100 (left 5 and 0)
+                                             => 5 takes 5 of 2 @ 101 (left 0 and 5)
+                                             => filled
+        book                                 => - | 2: 5 @ 101
+    "#]]);
+}
+
+#[test]
+fn fewer_lots_keep_the_place_and_all_else_loses_it() {
+    check(&expect![[r#"
+        buy 1 10 @ 100                       => resting 10
+        buy 2 10 @ 100                       => resting 10
+        buy 3 10 @ 100                       => resting 10
+        replace 1 4 @ 100                    => resting 4
+        ahead 2                              => 4
+        replace 1 5 @ 100                    => resting 5
+        book                                 => 2: 10 @ 100, 3: 10 @ 100, 1: 5 @ 100 | -
+        replace 2 10 @ 99                    => resting 10
+        replace 2 10 @ 100                   => resting 10
+        ahead 2                              => 15
+        depth                                => 25 in 3 @ 100 | -
+    "#]]);
+}
+
+#[test]
+fn a_replaced_order_may_trade_on_its_way() {
+    check(&expect![[r#"
+        buy 1 10 @ 100                       => resting 10
+        sell 2 4 @ 101                       => resting 4
+        sell 3 9 @ 102                       => resting 9
+        replace 1 10 @ 101                   => 1 takes 4 of 2 @ 101 (left 6 and 0)
+                                             => resting 6
+        replace 1 9 @ 102                    => 1 takes 9 of 3 @ 102 (left 0 and 0)
+                                             => filled
+        book                                 => - | -
+    "#]]);
+}
+
+#[test]
+fn the_newest_of_two_own_orders_gives_way() {
+    check(&expect![[r#"
+        sell 1 10 @ 100                      => resting 10
+        sell 2 10 @ 100 own 7                => resting 10
+        sell 3 10 @ 100                      => resting 10
+        buy 4 30 @ 100 own 7                 => 4 takes 10 of 1 @ 100 (left 20 and 0)
+                                             => prevented 20
+        buy 5 5 @ 100 own 8                  => 5 takes 5 of 2 @ 100 (left 0 and 5)
+                                             => filled
+        buy 6 6 @ 100 own 7 fok              => expired 6
+        buy 8 1 @ 99 own 7                   => resting 1
+        replace 8 2 @ 100                    => prevented 2
+        book                                 => - | 2: 5 @ 100, 3: 10 @ 100
+    "#]]);
+}
+
+#[test]
+fn the_oldest_gives_way_where_the_rules_say_so() {
+    let rules = Rules { self_trade: SelfTrade::CancelOldest, ..Rules::default() };
+    check_with(
+        rules,
+        &expect![[r#"
+            sell 1 10 @ 100                      => resting 10
+            sell 2 10 @ 100 own 7                => resting 10
+            sell 3 10 @ 100                      => resting 10
+            buy 4 21 @ 100 own 7 fok             => expired 21
+            book                                 => - | 1: 10 @ 100, 2: 10 @ 100, 3: 10 @ 100
+            buy 5 20 @ 100 own 7 fok             => 5 takes 10 of 1 @ 100 (left 10 and 0)
+                                                 => 2 prevented 10
+                                                 => 5 takes 10 of 3 @ 100 (left 0 and 0)
+                                                 => filled
+            book                                 => - | -
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_in_particular_may_meet_itself() {
+    check(&expect![[r#"
+        sell 1 10 @ 100 own 0                => resting 10
+        buy 2 10 @ 100 own 0                 => 2 takes 10 of 1 @ 100 (left 0 and 0)
+                                             => filled
+    "#]]);
+}
+
+#[test]
+fn nonsense_is_refused_and_changes_nothing() {
+    check(&expect![[r#"
+        buy 1 10 @ 100                       => resting 10
+        buy 1 10 @ 101                       => refused duplicate-key
+        sell 1 10 @ 100 ioc                  => refused duplicate-key
+        buy 2 0 @ 100                        => refused no-lots
+        buy 3 5                              => refused no-limit
+        cancel 9                             => refused unknown-key
+        replace 9 1 @ 100                    => refused unknown-key
+        requeue 9 1                          => refused unknown-key
+        replace 1 0 @ 100                    => refused no-lots
+        ahead 9                              => refused unknown-key
+        buy 4 18446744073709551615 @ 99      => refused too-many-lots
+        replace 1 18446744073709551615 @ 99  => resting 18446744073709551615
+        buy 5 1 @ 99                         => refused too-many-lots
+        replace 1 18446744073709551615 @ 98  => resting 18446744073709551615
+        book                                 => 1: 18446744073709551615 @ 98 | -
+    "#]]);
+}
+
+#[test]
+fn a_full_book_takes_no_more_resting_orders() {
+    let rules = Rules { max_orders: 2, ..Rules::default() };
+    check_with(
+        rules,
+        &expect![[r#"
+            buy 1 10 @ 100                       => resting 10
+            buy 2 10 @ 100                       => resting 10
+            buy 3 10 @ 100                       => refused book-full
+            sell 4 10 @ 101                      => refused book-full
+            queue sell 5 10                      => refused book-full
+            sell 6 10 @ 100 ioc                  => 6 takes 10 of 1 @ 100 (left 0 and 0)
+                                                 => filled
+            buy 3 10 @ 100                       => resting 10
+        "#]],
+    );
+}
+
+#[test]
+fn a_cancelled_order_leaves_the_queue_closed_behind_it() {
+    check(&expect![[r#"
+        buy 1 1 @ 100                        => resting 1
+        buy 2 2 @ 100                        => resting 2
+        buy 3 3 @ 100                        => resting 3
+        cancel 2                             => 2: 2 @ 100
+        ahead 3                              => 1
+        cancel 1                             => 1: 1 @ 100
+        ahead 3                              => 0
+        cancel 3                             => 3: 3 @ 100
+        cancel 3                             => refused unknown-key
+        depth                                => - | -
+    "#]]);
+}

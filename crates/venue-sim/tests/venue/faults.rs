@@ -1,0 +1,195 @@
+use expect_test::expect;
+
+use crate::desk::{quiet, tell};
+
+#[test]
+fn every_nth_order_is_rejected() {
+    let told = tell(
+        quiet(),
+        "
+        10:00 faults reject=2
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:00 submit 2 buy 10 STOCK limit 9 DAY
+        10:00 submit 3 buy 10 STOCK limit 9 DAY
+        10:00 submit 4 buy 10 STOCK limit 9 DAY
+        10:01 faults none
+        10:01 submit 5 buy 10 STOCK limit 9 DAY
+        10:01 submit 6 buy 10 STOCK limit 9 DAY
+        ",
+    );
+    expect![[r#"
+        10:00 faults reject=2
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+            accepted 1 as SIM-O1
+        10:00 submit 2 buy 10 STOCK limit 9 DAY
+            rejected 2: fault: rejected on purpose
+        10:00 submit 3 buy 10 STOCK limit 9 DAY
+            accepted 3 as SIM-O2
+        10:00 submit 4 buy 10 STOCK limit 9 DAY
+            rejected 4: fault: rejected on purpose
+        10:01 faults none
+        10:01 submit 5 buy 10 STOCK limit 9 DAY
+            accepted 5 as SIM-O3
+        10:01 submit 6 buy 10 STOCK limit 9 DAY
+            accepted 6 as SIM-O4
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn delayed_reports_come_later_and_in_order() {
+    let told = tell(
+        quiet(),
+        "
+        10:00:00 faults delay-seconds=5
+        10:00:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:00:02 submit 2 buy 10 STOCK limit 9 DAY
+        10:00:03 faults none
+        10:00:04 cancel 2
+        10:00:05 wait
+        10:00:06 wait
+        10:00:07 wait
+        10:00:08 cancel 1
+        ",
+    );
+    expect![[r#"
+        10:00:00 faults delay-seconds=5
+        10:00:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:00:02 submit 2 buy 10 STOCK limit 9 DAY
+        10:00:03 faults none
+        10:00:04 cancel 2
+        10:00:05 wait
+            accepted 1 as SIM-O1
+            filled 1 10 @ 10.01 by SIM-1
+        10:00:06 wait
+        10:00:07 wait
+            accepted 2 as SIM-O2
+            canceled 2
+        10:00:08 cancel 1
+            cancel of 1 refused: order-done: it is filled, canceled, expired or rejected
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_doubled_report_is_the_same_word_by_word() {
+    let told = tell(
+        quiet(),
+        "
+        10:00 faults duplicate
+        10:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        ",
+    );
+    expect![[r#"
+        10:00 faults duplicate
+        10:00 submit 1 buy 10 STOCK limit 10.01 DAY
+            accepted 1 as SIM-O1
+            accepted 1 as SIM-O1
+            filled 1 10 @ 10.01 by SIM-1
+            filled 1 10 @ 10.01 by SIM-1
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_dropped_report_is_in_the_picture() {
+    let told = tell(
+        quiet(),
+        "
+        10:00 faults drop
+        10:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:01 picture
+        ",
+    );
+    expect![[r#"
+        10:00 faults drop
+        10:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:01 picture
+            1 10 @ 10.01 DAY live
+            1 10 @ 10.01 by SIM-1
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn some_reports_are_overtaken() {
+    let told = tell(
+        quiet(),
+        "
+        10:00:00 faults reorder=2
+        10:00:00 submit 1 buy 150 STOCK limit 10.01 DAY
+        10:00:00 submit 2 sell 50 STOCK limit 10.01 DAY account 2
+        10:00:01 wait
+        ",
+    );
+    expect![[r#"
+        10:00:00 faults reorder=2
+        10:00:00 submit 1 buy 150 STOCK limit 10.01 DAY
+            filled 1 100 @ 10.01 by SIM-1
+        10:00:00 submit 2 sell 50 STOCK limit 10.01 DAY account 2
+            accepted 2 as SIM-O2
+            filled 2 50 @ 10.01 by SIM-3
+        10:00:01 wait
+            accepted 1 as SIM-O1
+            filled 1 50 @ 10.01 by SIM-2
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_muted_venue_trades_in_silence_and_shows_the_market_when_it_speaks_again() {
+    let told = tell(
+        quiet(),
+        "
+        10:00 subscribe STOCK
+        10:00 faults mute
+        10:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:01 faults none
+        10:01 wait
+        10:01 picture
+        ",
+    );
+    expect![[r#"
+        10:00 subscribe STOCK
+            tick 9.99 x 10.01 (100 x 100) last - (-) vol 0
+            book bids 100 @ 9.99, 200 @ 9.98, 300 @ 9.97 (+7) asks 100 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
+        10:00 faults mute
+        10:00 submit 1 buy 10 STOCK limit 10.01 DAY
+        10:01 faults none
+        10:01 wait
+            tick 9.99 x 10.01 (100 x 90) last 10.01 (10) vol 10
+            book bids 100 @ 9.99, 200 @ 9.98, 300 @ 9.97 (+7) asks 90 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
+        10:01 picture
+            1 10 @ 10.01 DAY live
+            1 10 @ 10.01 by SIM-1
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn nothing_gets_through_a_cut_line_but_the_market_goes_on() {
+    let told = tell(
+        quiet(),
+        "
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:00 faults disconnect
+        10:00 submit 2 buy 10 STOCK limit 9 DAY
+        10:00 cancel 1
+        17:00 wait
+        17:00 faults none
+        17:01 picture
+        ",
+    );
+    expect![[r#"
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+            accepted 1 as SIM-O1
+        10:00 faults disconnect
+        10:00 submit 2 buy 10 STOCK limit 9 DAY
+        10:00 cancel 1
+        17:00 wait
+        17:00 faults none
+        17:01 picture
+            1 10 @ 9 DAY expired
+    "#]]
+    .assert_eq(&told);
+}

@@ -1,0 +1,310 @@
+//! What holds for any sequence of requests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::order::Terms;
+use domain::report::{Picture, Said};
+use domain::{
+    AccountId, Decimal, Order, OrderId, OrderKind, Price, Quantity, SecurityId, Side, TimeInForce, Timestamp,
+};
+use proptest::prelude::*;
+use venue_sim::record::Execution;
+use venue_sim::{Activity, Faults, Output, Record, SelfTrade, Venue, VenueConfig};
+
+use crate::desk::{FUTURE, MONDAY, SECOND, STOCK, at, blank_order, quiet};
+
+#[derive(Debug, Clone)]
+enum Ask {
+    Submit(Box<Order>),
+    Replace(OrderId, Terms),
+    Cancel(OrderId),
+    Halt(SecurityId, bool),
+    Restart,
+}
+
+/// Each with the seconds that pass before it.
+fn asks() -> impl Strategy<Value = Vec<(i64, Ask)>> {
+    prop::collection::vec((pause(), ask()), 1..60)
+}
+
+/// Mostly a moment, now and then long enough for a phase or a day to change.
+fn pause() -> impl Strategy<Value = i64> {
+    prop_oneof![20 => 0_i64..30, 3 => 30_i64..3_000, 1 => 3_000_i64..40_000]
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    prop_oneof![
+        12 => order().prop_map(|order| Ask::Submit(Box::new(order))),
+        3 => (ids(), terms()).prop_map(|(id, terms)| Ask::Replace(id, terms)),
+        2 => ids().prop_map(Ask::Cancel),
+        1 => (securities(), any::<bool>()).prop_map(|(security, halted)| Ask::Halt(security, halted)),
+        1 => Just(Ask::Restart),
+    ]
+}
+
+fn ids() -> impl Strategy<Value = OrderId> {
+    (1_u64..40).prop_map(OrderId)
+}
+
+fn securities() -> impl Strategy<Value = SecurityId> {
+    prop_oneof![4 => Just(STOCK), 1 => Just(FUTURE)]
+}
+
+fn order() -> impl Strategy<Value = Order> {
+    (ids(), securities(), any::<bool>(), 1_u64..4, terms()).prop_map(|(id, security, buys, account, terms)| Order {
+        security,
+        side: if buys { Side::Buy } else { Side::Sell },
+        account: AccountId(account),
+        terms,
+        ..blank_order(id)
+    })
+}
+
+fn terms() -> impl Strategy<Value = Terms> {
+    (1_i64..400, kinds(), tifs()).prop_map(|(quantity, kind, tif)| Terms {
+        quantity: Quantity::from(quantity),
+        kind,
+        tif,
+    })
+}
+
+fn kinds() -> impl Strategy<Value = OrderKind> {
+    prop_oneof![
+        2 => Just(OrderKind::Market),
+        8 => prices().prop_map(|limit| OrderKind::Limit { limit }),
+        1 => prices().prop_map(|stop| OrderKind::Stop { stop }),
+        1 => (prices(), prices()).prop_map(|(limit, stop)| OrderKind::StopLimit { limit, stop }),
+    ]
+}
+
+fn prices() -> impl Strategy<Value = Price> {
+    (985_i64..1_015).prop_map(|cents| Price(Decimal::new(cents, 2)))
+}
+
+fn tifs() -> impl Strategy<Value = TimeInForce> {
+    let until = |seconds: i64| TimeInForce::Gtd { until: Timestamp(MONDAY + (9 * 3_600 + seconds) * SECOND) };
+    prop_oneof![
+        4 => Just(TimeInForce::Day),
+        3 => Just(TimeInForce::Gtc),
+        1 => (0_i64..10_000).prop_map(until),
+        1 => Just(TimeInForce::Ioc),
+        1 => Just(TimeInForce::Fok),
+        1 => Just(TimeInForce::Ato),
+        1 => Just(TimeInForce::Atc),
+    ]
+}
+
+fn configs() -> impl Strategy<Value = VenueConfig> {
+    let activity = prop_oneof![Just(Activity::Off), Just(Activity::Calm)];
+    let self_trade = prop_oneof![Just(SelfTrade::CancelNewest), Just(SelfTrade::CancelOldest)];
+    let latency = prop_oneof![Just(0), Just(7 * SECOND)];
+    (activity, self_trade, latency, any::<u64>()).prop_map(|(activity, self_trade, latency_nanos, seed)| VenueConfig {
+        activity,
+        self_trade,
+        latency_nanos,
+        seed,
+        ..quiet()
+    })
+}
+
+/// A venue under test, with all that it ever gave.
+struct Run {
+    config: VenueConfig,
+    venue: Venue,
+    now: Timestamp,
+    outputs: Vec<Output>,
+}
+
+impl Run {
+    fn new(config: VenueConfig) -> Self {
+        let now = at("08:30");
+        Self { venue: Venue::new(config.clone(), now).unwrap(), config, now, outputs: Vec::new() }
+    }
+
+    fn of(config: VenueConfig, asks: &[(i64, Ask)]) -> Self {
+        let mut run = Self::new(config);
+        for (pause, ask) in asks {
+            run.now = Timestamp(run.now.0 + pause * SECOND);
+            run.ask(ask);
+        }
+        run
+    }
+
+    fn ask(&mut self, ask: &Ask) {
+        let (now, out) = (self.now, &mut self.outputs);
+        match ask {
+            Ask::Submit(order) => self.venue.submit(now, order, out),
+            Ask::Replace(id, terms) => self.venue.replace(now, &blank_order(*id), *terms, out),
+            Ask::Cancel(id) => self.venue.cancel(now, *id, out),
+            Ask::Halt(security, true) => assert!(self.venue.halt(*security)),
+            Ask::Halt(security, false) => assert!(self.venue.resume(*security)),
+            Ask::Restart => self.venue = self.restored(),
+        }
+    }
+
+    /// Another venue that has read the ledger.
+    fn restored(&self) -> Venue {
+        let mut venue = Venue::new(self.config.clone(), self.now).unwrap();
+        venue.restore(self.ledger().cloned(), self.now);
+        venue
+    }
+
+    fn ledger(&self) -> impl Iterator<Item = &Record> {
+        self.outputs.iter().filter_map(|output| if let Output::Record(record) = output { Some(record) } else { None })
+    }
+
+    fn said(&self) -> impl Iterator<Item = &Said> {
+        self.outputs.iter().filter_map(|output| if let Output::Said { said, .. } = output { Some(said) } else { None })
+    }
+}
+
+fn filled(picture: &Picture) -> BTreeMap<OrderId, Decimal> {
+    let mut filled = BTreeMap::new();
+    for fill in &picture.fills {
+        *filled.entry(fill.order).or_insert(Decimal::ZERO) += fill.quantity.0;
+    }
+    filled
+}
+
+fn no_order_is_filled_beyond_its_quantity(run: &Run) {
+    let picture = run.venue.picture();
+    let filled = filled(&picture);
+    for order in &picture.orders {
+        assert!(filled.get(&order.order).is_none_or(|filled| *filled <= order.terms.quantity.0), "{order:?}");
+    }
+}
+
+fn every_id_is_unique_for_ever(run: &Run) {
+    let mut seen = BTreeSet::new();
+    for record in run.ledger() {
+        match record {
+            Record::Accepted { ext_id, .. } => assert!(seen.insert(ext_id.clone()), "{record:?}"),
+            Record::Traded(deal) => {
+                assert!(deal.executions.iter().all(|execution| seen.insert(execution.exec_id.clone())), "{deal:?}");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What was said is what the ledger says, and the picture has it too: nothing more, nothing less, nothing twice.
+fn each_fill_is_recorded_said_and_pictured_once(run: &Run) {
+    let recorded: Vec<_> = run
+        .ledger()
+        .filter_map(|record| if let Record::Traded(deal) = record { Some(&deal.executions) } else { None })
+        .flatten()
+        .map(|execution| execution.exec_id.clone())
+        .collect();
+    let fills =
+        run.said().filter_map(|said| if let Said::Filled(fill) = said { Some(fill.exec_id.clone()) } else { None });
+    assert_eq!(fills.collect::<Vec<_>>(), recorded);
+    assert_eq!(run.venue.picture().fills.into_iter().map(|fill| fill.exec_id).collect::<Vec<_>>(), recorded);
+}
+
+/// The ledger is ahead of the client with every word about an order's state.
+fn every_word_stands_in_the_ledger_before_it_is_said(run: &Run) {
+    let mut ledger = Vec::new();
+    for output in &run.outputs {
+        let said = match output {
+            Output::Record(record) => {
+                ledger.push(record);
+                continue;
+            }
+            Output::Said { said, .. } => said,
+            Output::Market(_) => continue,
+        };
+        let changes_nothing = matches!(said, Said::CancelRejected { .. } | Said::ReplaceRejected { .. });
+        assert!(changes_nothing || ledger.iter().any(|record| backs(record, said)), "{said:?}");
+    }
+}
+
+fn backs(record: &Record, said: &Said) -> bool {
+    match (record, said) {
+        (Record::Accepted { order, ext_id, .. }, Said::Accepted { order: said, ext_id: id }) => {
+            (order, Some(ext_id)) == (said, id.as_ref())
+        }
+        (Record::Rejected { order, .. }, Said::Rejected { order: said, .. })
+        | (Record::Canceled { order, .. }, Said::Canceled { order: said, .. })
+        | (Record::Expired { order, .. }, Said::Expired { order: said, .. }) => order == said,
+        (Record::Replaced { order, terms, .. }, Said::Replaced { order: said, terms: new, .. }) => {
+            (order, terms) == (said, new)
+        }
+        (Record::Traded(deal), Said::Filled(fill)) => {
+            let is_this = |execution: &Execution| (execution.order, &execution.exec_id) == (fill.order, &fill.exec_id);
+            deal.executions.iter().any(is_this) && (deal.price, deal.quantity) == (fill.price, fill.quantity)
+        }
+        _ => false,
+    }
+}
+
+/// In continuous trading one account never trades with itself; in an auction nobody chooses.
+fn two_sides_of_a_deal_are_two_sides(run: &Run) {
+    let mut orders = BTreeMap::new();
+    for record in run.ledger() {
+        match record {
+            Record::Submitted(order) => assert!(orders.insert(order.order, order).is_none(), "twice: {order:?}"),
+            Record::Traded(deal) if deal.executions.len() == 2 => {
+                let [one, other] = [0, 1].map(|side| orders[&deal.executions[side].order]);
+                assert_ne!(one.side, other.side, "{deal:?}");
+                assert!(deal.aggressor.is_none() || one.account != other.account, "{deal:?}");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a client's order traded at was never worse than its limit at that time.
+fn nobody_trades_beyond_a_limit(run: &Run) {
+    let mut orders = BTreeMap::new();
+    for record in run.ledger() {
+        match record {
+            Record::Submitted(order) => {
+                orders.insert(order.order, (order.side, order.terms));
+            }
+            Record::Replaced { order, terms, .. } => orders.get_mut(order).unwrap().1 = *terms,
+            Record::Traded(deal) => {
+                for execution in &deal.executions {
+                    let (side, terms) = orders[&execution.order];
+                    let worse = |limit| if side == Side::Buy { deal.price > limit } else { deal.price < limit };
+                    assert!(!terms.kind.limit().is_some_and(worse), "{deal:?} against {terms:?}");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_sequence_of_requests_keeps_the_laws(config in configs(), asks in asks()) {
+        let run = Run::of(config, &asks);
+        no_order_is_filled_beyond_its_quantity(&run);
+        every_id_is_unique_for_ever(&run);
+        each_fill_is_recorded_said_and_pictured_once(&run);
+        every_word_stands_in_the_ledger_before_it_is_said(&run);
+        two_sides_of_a_deal_are_two_sides(&run);
+        nobody_trades_beyond_a_limit(&run);
+        prop_assert_eq!(run.restored().picture(), run.venue.picture());
+    }
+
+    #[test]
+    fn the_same_run_twice_gives_the_same_outputs(config in configs(), asks in asks()) {
+        prop_assert_eq!(Run::of(config.clone(), &asks).outputs, Run::of(config, &asks).outputs);
+    }
+
+    #[test]
+    fn faults_change_what_is_said_and_never_what_is_done(
+        config in configs(),
+        asks in asks(),
+        seed in any::<u64>(),
+    ) {
+        let faults = Faults {
+            seed, delay_nanos: SECOND, duplicate_one_in: 3, drop_one_in: 4, reorder_one_in: 3, ..Faults::default()
+        };
+        let (right, wrong) = (Run::of(config.clone(), &asks), Run::of(VenueConfig { faults, ..config }, &asks));
+        prop_assert_eq!(right.ledger().collect::<Vec<_>>(), wrong.ledger().collect::<Vec<_>>());
+        prop_assert_eq!(right.venue.picture(), wrong.venue.picture());
+    }
+}

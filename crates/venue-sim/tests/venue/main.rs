@@ -1,0 +1,28 @@
+//! The venue, told in stories: what is asked and when, and what it says.
+
+// Clippy knows the tests but not their helpers; in both a panic is the failure.
+#![allow(clippy::unwrap_used)]
+
+/// A client's desk: commands and answers as text.
+mod desk;
+
+/// Opening and closing auctions, and what closed means.
+mod auctions;
+/// Replaces, cancels, and the same order twice.
+mod changes;
+/// What no venue can be made of.
+mod configuration;
+/// Faults on purpose.
+mod faults;
+/// What holds for any sequence of requests.
+mod laws;
+/// Ticks, trades and books.
+mod market_data;
+/// Orders in continuous trading.
+mod orders;
+/// Participants that act by themselves.
+mod participants;
+/// The ledger, and coming back from it.
+mod restart;
+/// Stops and stop-limits.
+mod stops;
