@@ -1,0 +1,147 @@
+//! The venue itself. What it did is written into its ledger before anybody hears of it.
+
+use std::fmt;
+use std::path::Path;
+
+use domain::report::Picture;
+use domain::{SecurityId, Timestamp};
+use storage::StorageError;
+use storage::append_log::AppendLog;
+use venue_sim::{ConfigError, Faults, Output, Record, Venue, VenueConfig};
+
+use crate::venue::Sink;
+
+pub(super) struct Market {
+    venue: Venue,
+    ledger: Box<dyn Ledger>,
+    /// Records are written at once, but a power cut could still undo them.
+    synced: bool,
+    /// What is to be said once the records before it are safe. It never outlives one turn of the host.
+    words: Vec<Output>,
+}
+
+/// A file that records are added to, as far as the venue needs to know.
+pub(super) trait Ledger: Send {
+    fn append(&mut self, record: &[u8]) -> Result<(), StorageError>;
+
+    fn sync(&mut self) -> Result<(), StorageError>;
+}
+
+impl Ledger for AppendLog {
+    fn append(&mut self, record: &[u8]) -> Result<(), StorageError> {
+        AppendLog::append(self, record)
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        AppendLog::sync(self)
+    }
+}
+
+/// Why a simulated venue does not start.
+#[derive(Debug)]
+pub enum OpenError {
+    Config(ConfigError),
+    Ledger(StorageError),
+}
+
+impl Market {
+    pub(super) fn open(path: &Path, config: VenueConfig, at: Timestamp) -> Result<Self, OpenError> {
+        let mut records = Vec::new();
+        let mut replay = |payload: &[u8]| {
+            records.push(minicbor::decode::<Record>(payload).map_err(|error| error.to_string())?);
+            Ok(())
+        };
+        let (replayed, ledger) = AppendLog::open(path, &mut replay).map_err(OpenError::Ledger)?;
+        tracing::info!(venue = %config.name, records = replayed.records, "the venue has read its ledger");
+        let mut venue = Venue::new(config, at).map_err(OpenError::Config)?;
+        venue.restore(records, at);
+        Ok(Self { venue, ledger: Box::new(ledger), synced: true, words: Vec::new() })
+    }
+
+    /// Lets the venue do something, and writes down what it did.
+    pub(super) fn act(&mut self, deed: impl FnOnce(&mut Venue, &mut Vec<Output>)) -> Result<(), StorageError> {
+        let first = self.words.len();
+        deed(&mut self.venue, &mut self.words);
+        for output in &self.words[first..] {
+            if let Output::Record(record) = output {
+                self.ledger.append(&encode(record))?;
+                self.synced = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on while nobody listens: what happens then is in the picture.
+    pub(super) fn catch_up(&mut self, at: Timestamp) -> Result<(), StorageError> {
+        let written = self.act(|venue, out| venue.advance(at, out));
+        self.forget_words();
+        written
+    }
+
+    /// Goes on and says all there is to say, in the venue's order.
+    pub(super) fn speak(&mut self, at: Timestamp, sink: &mut dyn Sink) -> Result<(), StorageError> {
+        self.act(|venue, out| venue.advance(at, out))?;
+        self.secure()?;
+        for output in self.words.drain(..) {
+            match output {
+                Output::Record(_) => {}
+                Output::Said { said, at } => sink.report(Some(at), said),
+                Output::Market(data) => sink.price(data),
+            }
+        }
+        Ok(())
+    }
+
+    fn secure(&mut self) -> Result<(), StorageError> {
+        if !self.synced {
+            self.ledger.sync()?;
+            self.synced = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn forget_words(&mut self) {
+        self.words.clear();
+    }
+
+    pub(super) fn picture(&mut self) -> Result<Picture, StorageError> {
+        self.secure()?;
+        Ok(self.venue.picture())
+    }
+
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        self.venue.next_due()
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.venue.faults().disconnected
+    }
+
+    pub(super) fn set_faults(&mut self, faults: Faults) {
+        self.venue.set_faults(faults);
+    }
+
+    #[cfg(test)]
+    pub(super) fn replace_ledger(&mut self, ledger: Box<dyn Ledger>) {
+        self.ledger = ledger;
+    }
+
+    pub(super) fn unsubscribe(&mut self, security: SecurityId) {
+        self.venue.unsubscribe(security);
+    }
+}
+
+fn encode(record: &Record) -> Vec<u8> {
+    minicbor::to_vec(record).expect("a vector takes all that is written")
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Ledger(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}

@@ -1,0 +1,231 @@
+//! The session, over and over, with time in the hand of the story.
+
+use std::sync::Arc;
+
+use adapters::{Backoff, Host, Sending};
+use bus::Closed;
+use bus::inbox::Lanes;
+use domain::report::{Said, SessionState};
+use domain::{Instruction, OrderId, Report, SecurityId, Timestamp};
+
+use crate::desk::{adapter_name, order, terms};
+use crate::puppet::{Puppet, picture, profile};
+
+const START: Timestamp = Timestamp(1_000_000_000_000);
+const BACKOFF: Backoff = Backoff { first_millis: 100, max_millis: 500 };
+
+struct Stage {
+    puppet: Puppet,
+    host: Host<Puppet>,
+    lanes: Lanes,
+}
+
+impl Stage {
+    fn set() -> Self {
+        let puppet = Puppet::new();
+        let (inbox, lanes) = bus::inbox::inbox();
+        let host = Host::attach(adapter_name(), puppet.clone(), inbox, BACKOFF, START).unwrap();
+        Self { puppet, host, lanes }
+    }
+
+    /// Logged on, with everything that leads there forgotten.
+    fn logged_on() -> Self {
+        let mut stage = Self::set();
+        stage.host.step(START).unwrap();
+        stage.heard();
+        stage.puppet.asked();
+        stage
+    }
+
+    fn heard(&self) -> Vec<Said> {
+        self.lanes.reports.try_iter().map(|report| report.said).collect()
+    }
+
+    fn take(&mut self, instruction: Instruction) {
+        self.host.take(START, &instruction).unwrap();
+    }
+}
+
+fn session(state: SessionState) -> Said {
+    Said::Session(state)
+}
+
+fn log_on() -> Vec<Said> {
+    vec![
+        session(SessionState::Connected),
+        Said::Picture(picture()),
+        session(SessionState::LoggedOn),
+        session(SessionState::Subscribed),
+    ]
+}
+
+fn submit() -> Instruction {
+    Instruction::Submit(Arc::new(order(1, "10")))
+}
+
+fn replace() -> Instruction {
+    Instruction::Replace(Arc::new(order(2, "10")), terms(50, "10"))
+}
+
+fn cancel() -> Instruction {
+    Instruction::Cancel(Arc::new(order(3, "10")))
+}
+
+fn after_millis(millis: i64) -> Timestamp {
+    START.plus_millis(millis)
+}
+
+#[test]
+fn a_venue_is_compared_before_it_is_open_for_orders() {
+    let mut stage = Stage::set();
+    assert_eq!(stage.heard(), [Said::Attached(profile())]);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.heard(), log_on());
+    assert_eq!(stage.puppet.asked(), ["connect"]);
+}
+
+#[test]
+fn a_venue_that_is_not_there_is_tried_after_longer_and_longer_pauses() {
+    let mut stage = Stage::set();
+    stage.puppet.strings().unreachable = Some("no route");
+    let mut tries = Vec::new();
+    for millis in 0..=2_000 {
+        stage.host.step(after_millis(millis)).unwrap();
+        if !stage.puppet.asked().is_empty() {
+            tries.push(millis);
+        }
+    }
+    assert_eq!(tries, [0, 100, 300, 700, 1_200, 1_700]);
+    assert_eq!(stage.host.due(), Some(after_millis(2_200)));
+    assert_eq!(stage.heard(), [Said::Attached(profile())]);
+}
+
+#[test]
+fn a_session_that_was_had_begins_with_the_short_pause_again() {
+    let mut stage = Stage::set();
+    stage.puppet.strings().unreachable = Some("no route");
+    stage.host.step(START).unwrap();
+    stage.puppet.strings().unreachable = None;
+    stage.host.step(after_millis(100)).unwrap();
+    stage.puppet.strings().lost = Some("cut");
+    stage.host.step(after_millis(150)).unwrap();
+    assert_eq!(stage.host.due(), Some(after_millis(250)));
+}
+
+#[test]
+fn requests_without_a_session_are_answered_and_not_kept() {
+    let mut stage = Stage::set();
+    stage.puppet.strings().unreachable = Some("no route");
+    stage.host.step(START).unwrap();
+    stage.heard();
+    stage.puppet.asked();
+    [submit(), replace(), cancel()].into_iter().for_each(|request| stage.take(request));
+    let reason = || "not logged on: no route".into();
+    let answers = [
+        Said::Unsent { order: OrderId(1), reason: reason() },
+        Said::ReplaceRejected { order: OrderId(2), reason: reason() },
+        Said::CancelRejected { order: OrderId(3), reason: reason() },
+    ];
+    assert_eq!(stage.heard(), answers);
+    stage.puppet.strings().unreachable = None;
+    stage.host.step(after_millis(100)).unwrap();
+    assert_eq!(stage.puppet.asked(), ["connect"]);
+}
+
+#[test]
+fn what_became_of_a_request_is_told_exactly() {
+    let reason = || "wire".into();
+    let not_sent = [
+        Said::Unsent { order: OrderId(1), reason: reason() },
+        Said::ReplaceRejected { order: OrderId(2), reason: reason() },
+        Said::CancelRejected { order: OrderId(3), reason: reason() },
+    ];
+    let unknown = [1, 2, 3].map(|id| Said::Lost { order: OrderId(id), reason: reason() });
+    let cases = [
+        (Sending::Sent, vec![]),
+        (Sending::NotSent(reason()), not_sent.to_vec()),
+        (Sending::Unknown(reason()), unknown.to_vec()),
+    ];
+    for (sending, told) in cases {
+        let mut stage = Stage::logged_on();
+        stage.puppet.strings().sending = sending;
+        [submit(), replace(), cancel()].into_iter().for_each(|request| stage.take(request));
+        assert_eq!(stage.heard(), told);
+        assert_eq!(stage.puppet.asked(), ["submit 1", "replace 2 with 50", "cancel 3"]);
+    }
+}
+
+#[test]
+fn subscriptions_are_remembered_over_every_session() {
+    let mut stage = Stage::set();
+    stage.take(Instruction::Subscribe(SecurityId(7)));
+    stage.take(Instruction::Subscribe(SecurityId(8)));
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.asked(), ["connect", "subscribe 7", "subscribe 8"]);
+    stage.take(Instruction::Unsubscribe(SecurityId(8)));
+    stage.take(Instruction::Subscribe(SecurityId(9)));
+    stage.puppet.strings().lost = Some("cut");
+    stage.host.step(START).unwrap();
+    stage.host.step(after_millis(100)).unwrap();
+    let asked = ["unsubscribe 8", "subscribe 9", "disconnect", "connect", "subscribe 7", "subscribe 9"];
+    assert_eq!(stage.puppet.asked(), asked);
+}
+
+#[test]
+fn a_lost_session_is_told_after_its_last_words_and_compared_anew() {
+    let mut stage = Stage::logged_on();
+    let accepted = Said::Accepted { order: OrderId(1), ext_id: Some("V1".into()) };
+    stage.puppet.strings().says = vec![accepted.clone()];
+    stage.puppet.strings().lost = Some("cut");
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.heard(), [accepted, session(SessionState::Disconnected)]);
+    stage.host.step(after_millis(99)).unwrap();
+    assert_eq!(stage.heard(), []);
+    stage.host.step(after_millis(100)).unwrap();
+    assert_eq!(stage.heard(), log_on());
+}
+
+#[test]
+fn a_venue_without_a_picture_is_never_open_for_orders() {
+    let mut stage = Stage::set();
+    stage.heard();
+    stage.puppet.strings().blind = Some("query timed out");
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.heard(), [session(SessionState::Connected), session(SessionState::Disconnected)]);
+    stage.take(submit());
+    let reason = "not logged on: query timed out".into();
+    assert_eq!(stage.heard(), [Said::Unsent { order: OrderId(1), reason }]);
+    assert_eq!(stage.puppet.asked(), ["connect", "disconnect"]);
+}
+
+#[test]
+fn the_venue_s_own_time_rides_with_its_words() {
+    let mut stage = Stage::logged_on();
+    let said = Said::Canceled { order: OrderId(1), reason: None };
+    stage.puppet.strings().says = vec![said.clone()];
+    stage.host.step(after_millis(5)).unwrap();
+    let heard: Vec<Report> = stage.lanes.reports.try_iter().collect();
+    assert_eq!(heard, [Report { adapter: adapter_name(), ext_at: Some(after_millis(5)), said }]);
+}
+
+#[test]
+fn who_leaves_hears_the_last_words_first() {
+    let mut stage = Stage::logged_on();
+    let said = Said::Canceled { order: OrderId(1), reason: None };
+    stage.puppet.strings().says = vec![said.clone()];
+    stage.host.leave(START).unwrap();
+    assert_eq!(stage.heard(), [said, session(SessionState::Disconnected)]);
+    assert_eq!(stage.puppet.asked(), ["disconnect"]);
+    stage.host.leave(START).unwrap();
+    assert_eq!(stage.heard(), []);
+}
+
+#[test]
+fn a_venue_is_left_in_order_even_when_the_engine_has_stopped() {
+    let mut stage = Stage::logged_on();
+    drop(stage.lanes);
+    stage.puppet.strings().says = vec![Said::Canceled { order: OrderId(1), reason: None }];
+    assert_eq!(stage.host.step(START), Err(Closed::Stopped));
+    assert_eq!(stage.host.leave(START), Err(Closed::Stopped));
+    assert_eq!(stage.puppet.asked(), ["disconnect"]);
+}

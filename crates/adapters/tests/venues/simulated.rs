@@ -1,0 +1,254 @@
+//! The simulated venue behind a host: an outsider that happens to live in our process.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adapters::simulated::{Controls, OpenError, Settings};
+use adapters::{Backoff, Host, Simulated};
+use bus::inbox::Lanes;
+use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
+use domain::{Instruction, Order, OrderId, Report, SecurityId, Timestamp};
+use tempfile::TempDir;
+use venue_sim::{Faults, Record};
+
+use crate::desk::{adapter_name, order};
+use crate::market::{LATENCY_NANOS, START};
+use crate::world::{read, settings};
+
+const DISCONNECTED: Faults = Faults { disconnected: true, ..NO_FAULTS };
+const NO_FAULTS: Faults = Faults {
+    seed: 0,
+    reject_every: 0,
+    delay_nanos: 0,
+    duplicate_one_in: 0,
+    drop_one_in: 0,
+    reorder_one_in: 0,
+    disconnected: false,
+    muted: false,
+};
+
+struct Desk {
+    folder: TempDir,
+    controls: Controls,
+    host: Host<Simulated>,
+    lanes: Lanes,
+    now: Timestamp,
+}
+
+impl Desk {
+    /// Logged on at a new venue.
+    fn open() -> Self {
+        Self::start(tempfile::tempdir().unwrap(), START)
+    }
+
+    fn start(folder: TempDir, now: Timestamp) -> Self {
+        let simulated = Simulated::open(settings(&folder), now).unwrap();
+        let controls = simulated.controls();
+        let (inbox, lanes) = bus::inbox::inbox();
+        let host = Host::attach(adapter_name(), simulated, inbox, Backoff::default(), now).unwrap();
+        let mut desk = Self { folder, controls, host, lanes, now };
+        desk.host.step(now).unwrap();
+        assert!(matches!(desk.heard().as_slice(), [Said::Attached(_), Said::Session(_), .., Said::Session(_)]));
+        desk
+    }
+
+    /// The whole process dies and starts again a minute later.
+    fn restart(self) -> Self {
+        let Self { folder, host, now, .. } = self;
+        drop(host);
+        Self::start(folder, now.plus_seconds(60))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        settings(&self.folder).ledger
+    }
+
+    fn take(&mut self, instruction: Instruction) {
+        self.host.take(self.now, &instruction).unwrap();
+    }
+
+    fn submit(&mut self, order: Order) {
+        self.take(Instruction::Submit(Arc::new(order)));
+    }
+
+    fn step_after_millis(&mut self, millis: i64) {
+        self.now = self.now.plus_millis(millis);
+        self.host.step(self.now).unwrap();
+    }
+
+    fn heard(&self) -> Vec<Said> {
+        self.lanes.reports.try_iter().map(|report| report.said).collect()
+    }
+
+    fn set_faults(&mut self, faults: Faults) {
+        self.controls.set_faults(faults);
+        self.step_after_millis(0);
+    }
+}
+
+/// When an order that is sent at the start comes to the book.
+fn arrival() -> Timestamp {
+    Timestamp(START.0 + LATENCY_NANOS)
+}
+
+fn fill() -> VenueFill {
+    let price = "10.01".parse().unwrap();
+    VenueFill { order: OrderId(1), exec_id: "SIM-1".into(), quantity: 100.into(), price, at: Some(arrival()) }
+}
+
+/// The venue knows one order, 100 bought at 11 or better, filled.
+fn picture() -> Picture {
+    let known = VenueOrder {
+        order: OrderId(1),
+        ext_id: Some("SIM-O1".into()),
+        terms: order(1, "11").terms,
+        fate: Fate::Live,
+        reason: None,
+    };
+    Picture { orders: vec![known], fills: vec![fill()], complete: true }
+}
+
+fn log_on(picture: Picture) -> [Said; 4] {
+    [
+        Said::Session(SessionState::Connected),
+        Said::Picture(picture),
+        Said::Session(SessionState::LoggedOn),
+        Said::Session(SessionState::Subscribed),
+    ]
+}
+
+#[test]
+fn an_order_trades_when_it_comes_to_the_book() {
+    let mut desk = Desk::open();
+    desk.submit(order(1, "11"));
+    assert_eq!(desk.host.due(), Some(arrival()));
+    desk.step_after_millis(0);
+    assert_eq!(desk.heard(), []);
+    desk.step_after_millis(3);
+    let report = |said| Report { adapter: adapter_name(), ext_at: Some(arrival()), said };
+    let heard: Vec<Report> = desk.lanes.reports.try_iter().collect();
+    let accepted = Said::Accepted { order: OrderId(1), ext_id: Some("SIM-O1".into()) };
+    assert_eq!(heard, [report(accepted), report(Said::Filled(fill()))]);
+}
+
+#[test]
+fn what_a_venue_does_while_the_line_is_cut_is_in_its_picture() {
+    let mut desk = Desk::open();
+    desk.submit(order(1, "11"));
+    desk.set_faults(DISCONNECTED);
+    assert_eq!(desk.heard(), [Said::Session(SessionState::Disconnected)]);
+    desk.submit(order(2, "11"));
+    let reason = "not logged on: the line is cut".into();
+    assert_eq!(desk.heard(), [Said::Unsent { order: OrderId(2), reason }]);
+    desk.step_after_millis(100);
+    desk.set_faults(NO_FAULTS);
+    desk.step_after_millis(200);
+    assert_eq!(desk.heard(), log_on(picture()));
+}
+
+#[test]
+fn words_that_got_lost_are_in_the_next_picture() {
+    let mut desk = Desk::open();
+    desk.set_faults(Faults { drop_one_in: 1, ..NO_FAULTS });
+    desk.submit(order(1, "11"));
+    desk.step_after_millis(3);
+    assert_eq!(desk.heard(), []);
+    desk.set_faults(DISCONNECTED);
+    desk.set_faults(NO_FAULTS);
+    desk.step_after_millis(100);
+    let [connected, rest @ ..] = log_on(picture());
+    assert_eq!(desk.heard(), [[Said::Session(SessionState::Disconnected), connected].as_slice(), &rest].concat());
+}
+
+#[test]
+fn prices_flow_again_after_a_lost_session() {
+    let mut desk = Desk::open();
+    desk.take(Instruction::Subscribe(SecurityId(7)));
+    desk.step_after_millis(1);
+    let first = desk.lanes.take_prices();
+    assert!(first.iter().any(|data| data.security() == SecurityId(7)), "{first:?}");
+    desk.set_faults(DISCONNECTED);
+    desk.set_faults(NO_FAULTS);
+    assert_eq!(desk.lanes.take_prices(), []);
+    desk.step_after_millis(100);
+    assert_eq!(desk.lanes.take_prices().len(), first.len());
+}
+
+#[test]
+fn prices_of_an_unlisted_security_cost_nothing_else() {
+    let mut desk = Desk::open();
+    desk.take(Instruction::Subscribe(SecurityId(8)));
+    desk.take(Instruction::Subscribe(SecurityId(7)));
+    desk.step_after_millis(1);
+    assert_eq!(desk.heard(), []);
+    assert!(desk.lanes.take_prices().iter().all(|data| data.security() == SecurityId(7)));
+}
+
+#[test]
+fn a_venue_that_starts_again_goes_on_from_its_ledger() {
+    let mut desk = Desk::open();
+    desk.submit(order(1, "9"));
+    desk.step_after_millis(3);
+    let mut desk = desk.restart();
+    desk.take(Instruction::Cancel(Arc::new(order(1, "9"))));
+    desk.submit(order(2, "11"));
+    desk.step_after_millis(3);
+    let heard = desk.heard();
+    assert_eq!(heard[0], Said::Canceled { order: OrderId(1), reason: None });
+    assert_eq!(heard[1], Said::Accepted { order: OrderId(2), ext_id: Some("SIM-O2".into()) });
+    let written: Vec<&str> = read(&desk.ledger()).iter().map(kind).collect();
+    assert_eq!(written, ["1 submitted", "1 accepted", "2 submitted", "1 canceled", "2 accepted", "traded"]);
+}
+
+fn kind(record: &Record) -> &'static str {
+    match record {
+        Record::Submitted(submission) if submission.order == OrderId(1) => "1 submitted",
+        Record::Submitted(_) => "2 submitted",
+        Record::Accepted { order: OrderId(1), .. } => "1 accepted",
+        Record::Accepted { .. } => "2 accepted",
+        Record::Canceled { order: OrderId(1), .. } => "1 canceled",
+        Record::Traded(_) => "traded",
+        _ => "something else",
+    }
+}
+
+/// The ledger of a venue that took and filled an order.
+fn used_ledger() -> (TempDir, PathBuf) {
+    let mut desk = Desk::open();
+    desk.submit(order(1, "11"));
+    desk.step_after_millis(3);
+    let ledger = desk.ledger();
+    (desk.folder, ledger)
+}
+
+#[test]
+fn a_write_that_a_crash_cut_off_never_happened() {
+    let (folder, ledger) = used_ledger();
+    let whole = fs::read(&ledger).unwrap();
+    fs::write(&ledger, &whole[..whole.len() - 1]).unwrap();
+    assert!(Simulated::open(settings(&folder), START).is_ok());
+    assert_eq!(read(&ledger).iter().map(kind).collect::<Vec<_>>(), ["1 submitted", "1 accepted"]);
+}
+
+#[test]
+fn a_damaged_ledger_is_refused_with_its_place() {
+    let (folder, ledger) = used_ledger();
+    let mut bytes = fs::read(&ledger).unwrap();
+    bytes[30] ^= 1;
+    fs::write(&ledger, bytes).unwrap();
+    let Err(OpenError::Ledger(refusal)) = Simulated::open(settings(&folder), START) else {
+        panic!("a damaged ledger was taken");
+    };
+    let text = refusal.to_string();
+    assert!(text.contains("venue.log is damaged at offset 12"), "{text}");
+}
+
+#[test]
+fn a_venue_that_cannot_be_made_says_which_field_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let Settings { ledger, mut venue } = settings(&folder);
+    venue.latency_nanos = -1;
+    let refusal = Simulated::open(Settings { ledger, venue }, START).err().unwrap();
+    assert_eq!(refusal.to_string(), "latency: -1 ns is negative");
+}
