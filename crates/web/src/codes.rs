@@ -1,0 +1,163 @@
+//! Every code of a problem, with status and meaning: part of the contract with clients. `docs/errors.md` is this table.
+
+use axum::http::StatusCode;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Code {
+    pub code: &'static str,
+    pub status: u16,
+    pub meaning: &'static str,
+}
+
+/// The status that goes with a code.
+pub fn status_of(code: &str) -> StatusCode {
+    let known = CODES.iter().find(|row| row.code == code);
+    known.and_then(|row| StatusCode::from_u16(row.status).ok()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+const fn row(status: u16, code: &'static str, meaning: &'static str) -> Code {
+    Code { code, status, meaning }
+}
+
+/// By status, then in the order in which a request meets them. An `unknown-` code is 404 where the name or id stands in
+/// the path or in a parameter.
+pub const CODES: &[Code] = &[
+    row(400, "missing-host", "the request has no Host header, or several"),
+    row(400, "malformed-path", "a part of the path cannot be read"),
+    row(400, "unknown-parameter", "the path does not take this query parameter"),
+    row(400, "malformed-parameter", "a query parameter stands twice, or its value cannot be read"),
+    row(400, "ambiguous-parameter", "a name in a query parameter fits several things; give the id"),
+    row(400, "malformed-body", "the body broke off or cannot be read"),
+    row(400, "malformed-json", "the body is not the JSON that belongs here; the detail says where"),
+    row(400, "malformed-field", "a field has the wrong type or form; `errors` names it"),
+    row(403, "foreign-host", "the Host header does not name this server"),
+    row(403, "foreign-origin", "a page of another origin tried to change something"),
+    row(404, "no-such-path", "nothing is served at this path"),
+    row(405, "method-not-allowed", "the path does not take this method; `Allow` lists those it takes"),
+    row(408, "request-timeout", "the body did not arrive in time"),
+    row(409, "duplicate-order", "an order with this intId exists and was not touched; `order` and `Location` show it"),
+    row(409, "duplicate-transaction", "a transaction with this uuid is recorded already"),
+    row(409, "order-closed", "the order is finished"),
+    row(409, "cancel-pending", "the order is being cancelled already"),
+    row(409, "replace-pending", "the order is being replaced; wait for the outcome"),
+    row(409, "position-closed", "the position is closed"),
+    row(409, "phase-order", "the phases of a strategy's life come in order"),
+    row(413, "body-too-large", "the body is longer than the limit"),
+    row(414, "url-too-long", "path and query are longer than the limit"),
+    row(415, "unsupported-media-type", "the body is not sent as plain `application/json`"),
+    row(422, "missing", "a field that is needed is not there"),
+    row(422, "not-needed", "a field that does not belong to this kind of order is there"),
+    row(422, "conflicting-fields", "two fields contradict each other"),
+    row(422, "field-fixed", "a modification tries to change what cannot change"),
+    row(422, "unknown-security", "no such security"),
+    row(422, "unknown-security-family", "no such security family"),
+    row(422, "unknown-account", "no such account"),
+    row(422, "unknown-strategy", "no such strategy"),
+    row(422, "unknown-exchange", "no such exchange"),
+    row(422, "unknown-order", "no such order, neither open nor of today"),
+    row(422, "unknown-position", "no such position"),
+    row(422, "unknown-transaction", "no such transaction"),
+    row(422, "unknown-zone", "the time zone of an exchange is not known"),
+    row(422, "not-tradeable", "the security cannot be traded"),
+    row(422, "security-expired", "the security has expired"),
+    row(422, "account-inactive", "the account is not active"),
+    row(422, "no-account", "no active account reaches the exchange"),
+    row(422, "account-ambiguous", "several accounts reach the exchange; choose one"),
+    row(422, "no-route", "the account's adapter does not serve that exchange"),
+    row(422, "not-positive", "the value must be more than zero"),
+    row(422, "not-a-multiple", "the value is not a multiple of the lot or the tick"),
+    row(422, "too-small", "the value is below the minimum"),
+    row(422, "too-large", "the value is above the maximum"),
+    row(422, "amount-too-large", "a number has more digits than can be kept exactly"),
+    row(422, "wrong-sign", "the quantity has the wrong sign for this type"),
+    row(422, "date-in-the-past", "the good-till date lies in the past"),
+    row(422, "no-auction", "the exchange has no such auction"),
+    row(422, "market-closed", "the exchange is closed, and the order needs an open market"),
+    row(422, "would-flip", "the order may only reduce the position, and is larger than it"),
+    row(422, "no-rate", "no exchange rate is known"),
+    row(422, "cash-unknown", "the account holds a currency without a rate, so its cash is not known"),
+    row(422, "exposure-unknown", "the scope holds a currency without a rate, so its exposure is not known"),
+    row(422, "trading-halted", "trading is halted in this scope: only cancels pass"),
+    row(422, "trading-reducing", "only orders that lower exposure pass in this scope"),
+    row(422, "max-order-quantity", "above the largest quantity of one order"),
+    row(422, "max-order-notional", "above the largest value of one order"),
+    row(422, "max-open-orders", "above the number of orders that may be open"),
+    row(422, "max-open-notional", "above the value of orders that may be open"),
+    row(422, "max-position", "above the largest position"),
+    row(422, "max-gross-exposure", "above the largest exposure"),
+    row(422, "order-rate", "more orders a second than allowed"),
+    row(422, "duplicate-content", "too many equal orders in a short time"),
+    row(422, "price-collar", "the price is too far on the aggressive side of the market"),
+    row(422, "no-reference-price", "no price is known to check the order against"),
+    row(422, "stale-price", "the newest price is too old to check the order against"),
+    row(422, "insufficient-cash", "not enough cash in the account"),
+    row(422, "self-trade", "the order would trade with one of the same account"),
+    row(500, "internal", "a fault of the server"),
+    row(503, "adapter-down", "the adapter of the account is not connected; try again"),
+    row(503, "adapter-reconciling", "the adapter is comparing orders with its venue; try again soon"),
+    row(503, "busy", "too many requests wait; this one had no effect, try again"),
+    row(503, "stopping", "the server is stopping; the request had no effect"),
+    row(503, "outcome-unknown", "no answer came: look the order up by its intId before sending it again"),
+];
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect_file;
+
+    use super::*;
+
+    fn page() -> String {
+        let mut page = String::from(
+            "# Errors\n\n\
+             A call that fails answers `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail`, a \
+             stable\n`code` and, where fields are to blame, `errors` with `field`, `code` and `reason` of each. Programs \
+             go by the code,\npeople by the detail. An `unknown-` code is 404 where the name or id stands in the path or \
+             in a query parameter. A 503\nother than `outcome-unknown` carries `Retry-After`. Headers over the limit get \
+             a bare 431.\n\n\
+             | Status | Code | Meaning |\n|---|---|---|\n",
+        );
+        for Code { code, status, meaning } in CODES {
+            page.push_str(&format!("| {status} | `{code}` | {meaning} |\n"));
+        }
+        page
+    }
+
+    #[test]
+    fn the_documentation_is_this_table() {
+        expect_file!["../../../docs/errors.md"].assert_eq(&page());
+    }
+
+    /// The codes are the only texts that stand alone behind an arrow in that file.
+    #[test]
+    fn every_refusal_of_the_domain_has_a_row() {
+        let source = include_str!("../../domain/src/refusal.rs");
+        let behind_arrows = source.lines().filter_map(|line| line.split_once("=> \"")?.1.strip_suffix("\","));
+        let without_row: Vec<_> = behind_arrows.filter(|code| CODES.iter().all(|row| row.code != *code)).collect();
+        assert_eq!(without_row, Vec::<&str>::new());
+    }
+
+    fn sources(folder: &str) -> String {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.is_file()).map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    }
+
+    /// The parenthesis is escaped so that this very test is not taken for a problem.
+    #[test]
+    fn every_problem_of_this_door_has_a_row() {
+        let source = ["/src", "/src/rest"].map(|folder| sources(&format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))));
+        let source = source.concat();
+        let named = source
+            .split("Problem::new\u{28}")
+            .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+        let without_row: Vec<_> = named.filter(|code| CODES.iter().all(|row| row.code != *code)).collect();
+        assert_eq!(without_row, Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_code_stands_once() {
+        let mut codes: Vec<_> = CODES.iter().map(|row| row.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), CODES.len());
+    }
+}

@@ -1,0 +1,45 @@
+//! What other origins may read: the account list is for everybody, all else for the origins that are allowed by name.
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::doors::Doors;
+use crate::endpoints::methods_at;
+
+/// The one path that the specification opens to every origin.
+const PUBLIC_PATH: &str = "/rest/account";
+
+pub(crate) async fn cors(State(doors): State<Doors>, request: Request, next: Next) -> Response {
+    let granted = granted(&request, &doors.settings().allowed_origins);
+    let preflight_of = request.extensions().get::<MatchedPath>().filter(|_| request.method() == Method::OPTIONS);
+    let methods = preflight_of.and_then(|path| HeaderValue::try_from(methods_at(path.as_str())).ok());
+    let mut response = next.run(request).await;
+    if let Some(origin) = granted {
+        grant(response.headers_mut(), origin, methods);
+    }
+    response
+}
+
+fn granted(request: &Request, allowed: &[String]) -> Option<HeaderValue> {
+    if request.uri().path() == PUBLIC_PATH {
+        return Some(HeaderValue::from_static("*"));
+    }
+    let origin = request.headers().get(header::ORIGIN)?;
+    allowed.iter().any(|known| known.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+}
+
+fn grant(headers: &mut HeaderMap, origin: HeaderValue, methods: Option<HeaderValue>) {
+    if origin != "*" {
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    let exposed = HeaderValue::from_static("Location, Rialto-Sequence, X-Request-Id");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    if let Some(methods) = methods {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+        let named = HeaderValue::from_static("Content-Type, Rialto-Source, X-Request-Id");
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, named);
+    }
+}

@@ -1,0 +1,148 @@
+//! Every path, in one table: method, path, the role that may call it, the query parameters it takes, and its handler.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+
+use crate::cors::cors;
+use crate::doors::Doors;
+use crate::guard::guard;
+use crate::problem::Problem;
+use crate::request::check_parameters;
+use crate::request_id::request_id;
+use crate::rest::{account, exchange, health, order, portfolio, position, risk, runtime, security, strategy};
+
+/// Who may call an endpoint; each role may also do what those before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Anyone,
+    Viewer,
+    Trader,
+    Admin,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Endpoint {
+    pub method: &'static str,
+    pub path: &'static str,
+    pub role: Role,
+    pub parameters: &'static [&'static str],
+    pub handler: &'static str,
+}
+
+macro_rules! endpoints {
+    ($($method:ident $path:literal $role:ident [$($parameter:ident)*] $room:ident::$handler:ident;)*) => {
+        pub const ENDPOINTS: &[Endpoint] = &[$(Endpoint {
+            method: stringify!($method),
+            path: $path,
+            role: Role::$role,
+            parameters: &[$(stringify!($parameter)),*],
+            handler: concat!(stringify!($room), "::", stringify!($handler)),
+        }),*];
+
+        fn routes() -> Router<Doors> {
+            Router::new()$(.route($path, on(MethodFilter::$method, $room::$handler)))*
+        }
+    };
+}
+
+endpoints! {
+    GET    "/rest/account"                           Viewer []                           account::list;
+    GET    "/rest/account/{name}"                    Viewer []                           account::one;
+    GET    "/rest/security"                          Viewer []                           security::list;
+    GET    "/rest/security/{id}"                     Viewer []                           security::one;
+    GET    "/rest/security-family"                   Viewer []                           security::families;
+    GET    "/rest/security-family/{id}"              Viewer []                           security::family;
+    GET    "/rest/exchange"                          Viewer []                           exchange::list;
+    GET    "/rest/strategy"                          Viewer []                           strategy::list;
+
+    GET    "/rest/position"                          Viewer [strategy account security]  position::list;
+    DELETE "/rest/position/{id}"                     Trader []                           position::close;
+    POST   "/rest/position/reduce/{id}"              Trader []                           position::reduce;
+    GET    "/rest/portfolio/value"                   Viewer [strategy]                   portfolio::value;
+    GET    "/rest/portfolio/balance"                 Viewer [strategy account]           portfolio::balance;
+
+    GET    "/rest/execution/order"                   Viewer [strategy account security]  order::list;
+    GET    "/rest/execution/order/{intId}"           Viewer []                           order::one;
+    DELETE "/rest/execution/order/{intId}"           Trader []                           order::cancel;
+    POST   "/rest/execution/order/market"            Trader []                           order::place_market;
+    POST   "/rest/execution/order/limit"             Trader []                           order::place_limit;
+    POST   "/rest/execution/order/stop"              Trader []                           order::place_stop;
+    POST   "/rest/execution/order/stoplimit"         Trader []                           order::place_stop_limit;
+    POST   "/rest/execution/modify/order/market"     Trader []                           order::modify_market;
+    POST   "/rest/execution/modify/order/limit"      Trader []                           order::modify_limit;
+    POST   "/rest/execution/modify/order/stop"       Trader []                           order::modify_stop;
+    POST   "/rest/execution/modify/order/stoplimit"  Trader []                           order::modify_stop_limit;
+    POST   "/rest/next-order-id"                     Trader []                           order::next_id;
+
+    POST   "/rest/risk/check"                        Trader []                           risk::check;
+    GET    "/rest/risk/state"                        Viewer []                           risk::states;
+    PUT    "/rest/risk/state"                        Admin  []                           risk::set_state;
+    POST   "/rest/risk/kill"                         Trader []                           risk::kill;
+    GET    "/rest/risk/limit"                        Viewer []                           risk::limits;
+    PUT    "/rest/risk/limit"                        Admin  []                           risk::set_limits;
+
+    GET    "/rest/config-params"                     Viewer []                           runtime::parameters;
+    POST   "/rest/runtime/exit-vm"                   Admin  []                           runtime::exit;
+    GET    "/health/live"                            Anyone []                           health::live;
+    GET    "/health/ready"                           Anyone []                           health::ready;
+}
+
+/// The row that a request has matched.
+pub(crate) fn endpoint(method: &Method, path: &str) -> Option<&'static Endpoint> {
+    let method = if method == Method::HEAD { "GET" } else { method.as_str() };
+    ENDPOINTS.iter().find(|row| row.method == method && row.path == path)
+}
+
+/// All methods that a path takes.
+pub(crate) fn methods_at(path: &str) -> String {
+    let taken: Vec<_> = ENDPOINTS.iter().filter(|row| row.path == path).map(|row| row.method).collect();
+    taken.join(", ")
+}
+
+/// A request passes the layers from the last to the first.
+pub(crate) fn router(doors: Doors) -> Router {
+    routes()
+        .route_layer(from_fn(check_parameters))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(other_method)
+        .layer(from_fn_with_state(doors.clone(), cors))
+        .layer(from_fn_with_state(doors.clone(), guard))
+        .layer(from_fn(request_id))
+        .with_state(doors)
+}
+
+async fn no_such_path(request: Request) -> Problem {
+    Problem::new("no-such-path", format!("nothing is served at {}", request.uri().path()))
+}
+
+/// The router adds the `Allow` header.
+async fn other_method(request: Request) -> Response {
+    if request.method() == Method::OPTIONS {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let detail = format!("{} does not take {}", request.uri().path(), request.method());
+    Problem::new("method-not-allowed", detail).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_needs_no_more_than_a_viewer_and_changing_more() {
+        for row in ENDPOINTS {
+            assert_eq!(row.method == "GET", row.role <= Role::Viewer, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_request_is_a_get_without_its_body() {
+        assert_eq!(endpoint(&Method::HEAD, "/rest/account").map(|row| row.handler), Some("account::list"));
+        assert!(endpoint(&Method::PUT, "/rest/account").is_none());
+    }
+}

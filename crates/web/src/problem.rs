@@ -1,0 +1,98 @@
+//! Answers that did not go well, as RFC 9457 has them. The status follows from the code, by the table in [`codes`].
+
+use std::sync::Arc;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use domain::{IntId, Order, Refusal};
+use wire::{BadBody, FieldError, ProblemVO};
+
+use crate::answer::location;
+use crate::codes;
+
+/// What is down for a moment is worth another try after so many seconds.
+const RETRY_AFTER_SECONDS: u8 = 1;
+
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    detail: String,
+    errors: Vec<FieldError>,
+    /// The order that a duplicate met.
+    known: Option<(IntId, Option<Arc<Order>>)>,
+}
+
+impl Problem {
+    pub(crate) fn new(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status: codes::status_of(code), code, detail: detail.into(), errors: vec![], known: None }
+    }
+
+    /// The engine answered something else than was asked: a fault of ours.
+    pub(crate) fn unexpected_answer() -> Self {
+        Self::new("internal", "the engine's answer does not fit the question")
+    }
+
+    /// What is not known stands in the path or in a parameter, so it is the resource that is missing.
+    pub(crate) fn of_the_path(mut self) -> Self {
+        if self.code.starts_with("unknown-") {
+            self.status = StatusCode::NOT_FOUND;
+        }
+        self
+    }
+
+    /// Trying again helps where something is busy or down, but not where the outcome is unknown.
+    fn is_worth_another_try(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE && self.code != "outcome-unknown"
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let (code, reason) = (refusal.code(), refusal.to_string());
+        let field = refusal.field().map(|field| FieldError { field, code, reason: reason.clone() });
+        let mut problem = Self::new(code, reason);
+        problem.errors.extend(field);
+        if let Refusal::DuplicateOrder(known) = refusal {
+            problem.known = Some((known.int_id, known.order));
+        }
+        problem
+    }
+}
+
+impl From<BadBody> for Problem {
+    fn from(bad: BadBody) -> Self {
+        match bad {
+            BadBody::NotJson(reason) => Self::new("malformed-json", reason),
+            BadBody::Fields(errors) => errors.into(),
+        }
+    }
+}
+
+impl From<Vec<FieldError>> for Problem {
+    /// What cannot be read at all leads, because nothing else can be trusted beside it.
+    fn from(errors: Vec<FieldError>) -> Self {
+        let leading = errors.iter().find(|error| error.is_malformed()).or(errors.first());
+        let code = leading.map_or(wire::fields::MALFORMED_FIELD, |error| error.code);
+        let reasons: Vec<_> = errors.iter().map(|error| format!("{} {}", error.field, error.reason)).collect();
+        Self { errors, ..Self::new(code, reasons.join("; ")) }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let title = self.status.canonical_reason().unwrap_or("Error");
+        let order = self.known.as_ref().and_then(|(_, order)| order.as_deref());
+        let body = ProblemVO::new(self.status.as_u16(), self.code, title, &self.detail);
+        let body = wire::json::encode(&body.with_errors(&self.errors).with_order(order));
+        let media_type = [(header::CONTENT_TYPE, wire::problem::MEDIA_TYPE)];
+        let mut response = (self.status, media_type, body).into_response();
+        if self.is_worth_another_try() {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(u16::from(RETRY_AFTER_SECONDS)));
+        }
+        if let Some((int_id, _)) = &self.known {
+            response.headers_mut().insert(header::LOCATION, location(int_id));
+        }
+        response
+    }
+}

@@ -1,0 +1,178 @@
+//! Parts of a request: path, parameters, body, caller. Each is read whole or answered with a problem.
+
+use std::error::Error;
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use domain::query::Filter;
+use domain::{AccountId, Caller, ReferenceData, SecurityId, Source, StrategyId};
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
+use wire::fields::ID_LIMIT;
+
+use crate::doors::Doors;
+use crate::endpoints::endpoint;
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+/// A name in the path.
+pub(crate) struct PathText(pub(crate) String);
+
+impl FromRequestParts<Doors> for PathText {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Problem> {
+        let path = Path::<String>::from_request_parts(parts, doors).await;
+        path.map(|Path(text)| Self(text)).map_err(|bad| Problem::new("malformed-path", bad.body_text()))
+    }
+}
+
+/// An id in the path.
+pub(crate) struct PathId(pub(crate) u64);
+
+impl FromRequestParts<Doors> for PathId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Problem> {
+        let PathText(text) = PathText::from_request_parts(parts, doors).await?;
+        let id = id_of(&text).ok_or_else(|| Problem::new("malformed-path", format!("{text:?} is not an id")))?;
+        Ok(Self(id))
+    }
+}
+
+/// The body of a request, JSON by its media type; empty where there is none.
+pub(crate) struct JsonBody(pub(crate) Bytes);
+
+impl FromRequest<Doors> for JsonBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, doors: &Doors) -> Result<Self, Problem> {
+        let limits = &doors.settings().limits;
+        let is_json = is_json(request.headers());
+        if !is_json && request.headers().contains_key(header::CONTENT_TYPE) {
+            return Err(not_json());
+        }
+        let body = read(request, limits).await?;
+        if !is_json && !body.is_empty() {
+            return Err(not_json());
+        }
+        Ok(Self(body))
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json") && !headers.contains_key(header::CONTENT_ENCODING)
+}
+
+fn not_json() -> Problem {
+    Problem::new("unsupported-media-type", "send the body as Content-Type: application/json, not compressed")
+}
+
+async fn read(request: Request, limits: &Limits) -> Result<Bytes, Problem> {
+    let body = Limited::new(request.into_body(), limits.body_bytes).collect();
+    let body = tokio::time::timeout(limits.request_timeout, body).await;
+    let body = body.map_err(|_| Problem::new("request-timeout", "the body did not arrive in time"))?;
+    body.map(Collected::to_bytes).map_err(|error| broken(&*error, limits))
+}
+
+fn broken(error: &(dyn Error + 'static), limits: &Limits) -> Problem {
+    if error.is::<LengthLimitError>() {
+        return Problem::new("body-too-large", format!("the body is longer than {} bytes", limits.body_bytes));
+    }
+    Problem::new("malformed-body", "the body broke off or cannot be read")
+}
+
+/// Who asks.
+pub(crate) struct Client(pub(crate) Caller);
+
+impl FromRequestParts<Doors> for Client {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
+        let is_ui = parts.headers.get("rialto-source").is_some_and(|source| source == "UI");
+        let source = if is_ui { Source::Ui } else { Source::Rest };
+        Ok(Self(Caller { source, user: None, origin: None }))
+    }
+}
+
+/// The query parameters, each known to the endpoint and given once.
+#[derive(Debug, Clone)]
+pub(crate) struct Parameters(Vec<(String, String)>);
+
+pub(crate) type KnownParameters = Extension<Parameters>;
+
+pub(crate) async fn check_parameters(path: MatchedPath, mut request: Request, next: Next) -> Result<Response, Problem> {
+    if let Some(row) = endpoint(request.method(), path.as_str()) {
+        let parameters = Parameters::parse(request.uri(), row.parameters)?;
+        request.extensions_mut().insert(parameters);
+    }
+    Ok(next.run(request).await)
+}
+
+impl Parameters {
+    fn parse(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
+            .map_err(|bad| Problem::new("malformed-parameter", bad.body_text()))?;
+        for (place, (name, _)) in pairs.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                return Err(Problem::new("unknown-parameter", format!("the parameter {name:?} is not known here")));
+            }
+            if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
+                return Err(Problem::new("malformed-parameter", format!("the parameter {name} stands twice")));
+            }
+        }
+        Ok(Self(pairs))
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// What a list is narrowed to: each by id or by name.
+    pub(crate) fn filter(&self, reference: &ReferenceData) -> Result<Filter, Problem> {
+        Ok(Filter {
+            strategy: self.get("strategy").map(|wanted| strategy(wanted, reference)).transpose()?,
+            account: self.get("account").map(|wanted| account(wanted, reference)).transpose()?,
+            security: self.get("security").map(|wanted| security(wanted, reference)).transpose()?,
+        })
+    }
+}
+
+fn strategy(wanted: &str, reference: &ReferenceData) -> Result<StrategyId, Problem> {
+    let by_id = id_of(wanted).map(StrategyId).filter(|id| reference.strategies.contains_key(id));
+    by_id
+        .or_else(|| reference.strategy_named(wanted).map(|strategy| strategy.id))
+        .ok_or_else(|| Problem::new("unknown-strategy", format!("strategy {wanted} is not known")).of_the_path())
+}
+
+fn account(wanted: &str, reference: &ReferenceData) -> Result<AccountId, Problem> {
+    let by_id = id_of(wanted).map(AccountId).filter(|id| reference.accounts.contains_key(id));
+    by_id
+        .or_else(|| reference.account_named(wanted).map(|account| account.id))
+        .ok_or_else(|| Problem::new("unknown-account", format!("account {wanted} is not known")).of_the_path())
+}
+
+fn security(wanted: &str, reference: &ReferenceData) -> Result<SecurityId, Problem> {
+    if let Some(id) = id_of(wanted).map(SecurityId).filter(|id| reference.securities.contains_key(id)) {
+        return Ok(id);
+    }
+    let mut named = reference.securities.values().filter(|security| &*security.symbol == wanted);
+    match (named.next(), named.next()) {
+        (Some(security), None) => Ok(security.id),
+        (Some(_), Some(_)) => {
+            Err(Problem::new("ambiguous-parameter", format!("several securities are called {wanted}, give the id")))
+        }
+        (None, _) => Err(Problem::new("unknown-security", format!("security {wanted} is not known")).of_the_path()),
+    }
+}
+
+fn id_of(text: &str) -> Option<u64> {
+    let all_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|id| all_digits && (1..ID_LIMIT).contains(id))
+}

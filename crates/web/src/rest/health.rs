@@ -1,0 +1,26 @@
+//! Whether the server is alive and ready.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use wire::{CheckVO, HealthVO, json};
+
+use crate::answer;
+use crate::doors::Doors;
+
+/// Alive is who answers.
+pub(crate) async fn live() -> Response {
+    answer::value(json::encode(&HealthVO::new(vec![])))
+}
+
+/// Ready is who passes every check.
+pub(crate) async fn ready(State(doors): State<Doors>) -> Response {
+    let checks = doors.operations().checks();
+    let shown = checks.iter().map(|check| CheckVO { name: &check.name, ok: check.ok, detail: &check.detail });
+    let health = HealthVO::new(shown.collect());
+    let mut response = answer::value(json::encode(&health));
+    if !health.is_up() {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
+    response
+}

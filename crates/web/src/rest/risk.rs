@@ -1,0 +1,71 @@
+//! The risk gate: dry runs, trading states, the kill switch, limits.
+
+use axum::extract::State;
+use axum::response::Response;
+use domain::{Answer, Command, Query};
+use wire::risk::parse_limits;
+use wire::{FieldError, KillBody, KilledVO, LimitsVO, OrderBody, StateBody, TradingStateVO, VerdictVO, json};
+
+use crate::answer;
+use crate::doors::Doors;
+use crate::problem::Problem;
+use crate::request::{Client, JsonBody};
+
+/// What would happen to an order; it leaves no trace.
+pub(crate) async fn check(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let body = OrderBody::parse(&body)?;
+    let order_type = body.order_type.ok_or_else(|| vec![FieldError::missing("objectType")])?;
+    let order = body.to_place(order_type, &doors.reference())?;
+    let told = doors.ask(Query::Check(order, caller)).await?;
+    let Answer::Verdict(verdict) = told.answer else { return Err(Problem::unexpected_answer()) };
+    Ok(answer::as_of(told.sequence, answer::output(json::encode(&VerdictVO::from_domain(&verdict)))))
+}
+
+pub(crate) async fn states(State(doors): State<Doors>) -> Result<Response, Problem> {
+    let told = doors.ask(Query::TradingStates).await?;
+    let Answer::TradingStates(states) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let list = answer::list(states, |state, text| json::write(&TradingStateVO::from_domain(state), text));
+    Ok(answer::as_of(told.sequence, list))
+}
+
+pub(crate) async fn set_state(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let StateBody { scope, state, reason } = StateBody::parse(&body)?;
+    let told = doors.tell(caller, Command::SetTradingState { scope, state, reason }).await?;
+    Ok(answer::as_of(told.sequence, answer::done()))
+}
+
+pub(crate) async fn kill(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let KillBody { scope, reason } = KillBody::parse(&body)?;
+    let told = doors.tell(caller, Command::Kill { scope, reason }).await?;
+    let Answer::Killed { cancels } = told.answer else { return Err(Problem::unexpected_answer()) };
+    Ok(answer::as_of(told.sequence, answer::output(json::encode(&KilledVO::from_domain(scope, cancels)))))
+}
+
+pub(crate) async fn limits(State(doors): State<Doors>) -> Result<Response, Problem> {
+    let told = doors.ask(Query::Limits).await?;
+    let Answer::Limits(limits) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let list = answer::list(limits, |(scope, limits), text| json::write(&LimitsVO::from_domain(*scope, limits), text));
+    Ok(answer::as_of(told.sequence, list))
+}
+
+pub(crate) async fn set_limits(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let (scope, limits) = parse_limits(&body)?;
+    let told = doors.tell(caller, Command::SetLimits { scope, limits }).await?;
+    Ok(answer::as_of(told.sequence, answer::done()))
+}

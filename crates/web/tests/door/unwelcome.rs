@@ -1,0 +1,246 @@
+//! Who is kept out, and how much is let in.
+
+use std::io::Write;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use bus::Wanted;
+use bus::inbox::REQUESTS_MAX;
+use domain::{Answer, Caller, Command, Envelope, SecurityId};
+use web::{Limits, Settings};
+
+use crate::desk::{Desk, Program, code, order, read_all, reference_data, security, status};
+
+const ORDER: &str = r#"{"securityId": 1, "side": "BUY", "quantity": 100}"#;
+const MARKET: &str = "/rest/execution/order/market";
+
+fn limited(limits: Limits) -> Settings {
+    Settings { limits, ..Settings::default() }
+}
+
+#[test]
+fn garbage_is_400_and_says_where() {
+    let desk = Desk::quiet(Settings::default());
+    for body in ["{", "not json", "[1, 2]", "\u{0}", "{\"quantity\": 1, \"quantity\": 1000}", "{} {}", "NaN"] {
+        assert_eq!(code(&desk.post(MARKET, body)), "400 malformed-json", "{body}");
+    }
+    let empty = desk.post(MARKET, "");
+    assert!(empty.contains("EOF while parsing a value at line 1 column 0"), "{empty}");
+    assert!(desk.commands().is_empty());
+}
+
+#[test]
+fn a_body_that_is_not_json_by_its_media_type_is_415() {
+    let desk = Desk::quiet(Settings::default());
+    let headers = [
+        "",
+        "Content-Type: text/plain\r\n",
+        "Content-Type: application/x-www-form-urlencoded\r\n",
+        "Content-Type: application/jsonp\r\n",
+        "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
+    ];
+    for headers in headers {
+        assert_eq!(code(&desk.call("POST", MARKET, headers, ORDER)), "415 unsupported-media-type", "{headers}");
+    }
+}
+
+#[test]
+fn too_much_is_refused_by_name() {
+    let limits = Limits { body_bytes: 64, ..Limits::default() };
+    let desk = Desk::quiet(limited(limits));
+    assert_eq!(code(&desk.post(MARKET, &" ".repeat(65))), "413 body-too-large");
+    let chunked = format!(
+        "POST {MARKET} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Transfer-Encoding: chunked\r\n\r\n41\r\n{}\r\n0\r\n\r\n",
+        desk.address,
+        " ".repeat(65)
+    );
+    assert_eq!(code(&desk.exchange(&chunked)), "413 body-too-large");
+    let long_url = format!("/rest/account?{}", "x".repeat(8 << 10));
+    assert_eq!(code(&desk.get(&long_url)), "414 url-too-long");
+    let long_header = format!("X-Long: {}\r\n", "x".repeat(17 << 10));
+    let answer = desk.call("GET", "/rest/account", &long_header, "");
+    assert_eq!(status(&answer), "HTTP/1.1 431 Request Header Fields Too Large");
+}
+
+#[test]
+fn a_host_that_is_not_ours_may_not_even_read() {
+    let desk = Desk::quiet(Settings::default());
+    let port = desk.address.port();
+    let ask =
+        |host: &str| code(&desk.exchange(&format!("GET /rest/account HTTP/1.1\r\n{host}Connection: close\r\n\r\n")));
+    for ours in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")] {
+        assert_eq!(ask(&format!("Host: {ours}\r\n")), "200 -", "{ours}");
+    }
+    for foreign in [format!("evil.example:{port}"), "localhost:1".into(), "localhost".into(), "?".into()] {
+        assert_eq!(ask(&format!("Host: {foreign}\r\n")), "403 foreign-host", "{foreign}");
+    }
+    assert_eq!(ask(""), "400 missing-host");
+    assert_eq!(ask(&format!("Host: localhost:{port}\r\nHost: evil.example\r\n")), "400 missing-host");
+    let absolute =
+        format!("GET http://evil.example/rest/account HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n");
+    assert_eq!(code(&desk.exchange(&absolute)), "403 foreign-host");
+}
+
+#[test]
+fn a_page_of_another_origin_may_not_act() {
+    let desk = Desk::open(|_| Ok(Answer::Order(order("A-1"))));
+    let act = |origin: &str| {
+        let headers = format!("Content-Type: application/json\r\n{origin}");
+        code(&desk.call("POST", MARKET, &headers, ORDER))
+    };
+    for foreign in ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1"] {
+        assert_eq!(act(&format!("Origin: {foreign}\r\n")), "403 foreign-origin", "{foreign}");
+    }
+    assert!(desk.commands().is_empty());
+    assert_eq!(act(&format!("Origin: http://{}\r\n", desk.address)), "200 -");
+    assert_eq!(act(""), "200 -", "no browser, no origin");
+    let read = desk.call("GET", "/rest/exchange", "Origin: http://evil.example\r\n", "");
+    assert!(status(&read).contains("200") && !read.contains("access-control"), "read, but not shown to the page");
+}
+
+#[test]
+fn a_method_that_a_path_does_not_take_is_405_with_those_it_takes() {
+    let desk = Desk::quiet(Settings::default());
+    let answer = desk.call("PATCH", "/rest/risk/limit", "", "");
+    assert_eq!(code(&answer), "405 method-not-allowed");
+    assert!(answer.contains("\nallow: GET,HEAD,PUT\n"), "{answer}");
+}
+
+#[test]
+fn a_request_gets_a_number_where_it_brought_none() {
+    let desk = Desk::quiet(Settings::default());
+    let number = |header: &str| {
+        let request =
+            format!("GET /health/live HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{header}\r\n", desk.address);
+        let answer = desk.exchange(&request);
+        answer.lines().find_map(|line| line.strip_prefix("x-request-id: ").map(ToString::to_string)).unwrap()
+    };
+    assert_eq!(number("X-Request-Id: mine\r\n"), "mine");
+    assert!(number("").parse::<u64>().is_ok());
+    assert!(number(&format!("X-Request-Id: {}\r\n", "x".repeat(129))).parse::<u64>().is_ok(), "too long to repeat");
+}
+
+/// An engine that takes nothing until the story is over.
+fn sleeping(settings: Settings) -> (Desk, mpsc::Sender<()>) {
+    let (story, over) = mpsc::channel();
+    let desk = Desk::open_with(settings, Program::default(), reference_data(), move |lanes, _| {
+        let _ = over.recv();
+        drop(lanes);
+    });
+    (desk, story)
+}
+
+#[test]
+fn a_full_inbox_is_503_and_the_request_had_no_effect() {
+    let (desk, _story) = sleeping(Settings::default());
+    let reset = || Envelope { caller: Caller::platform(), command: Command::ResetCash };
+    let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| desk.inbox.command(reset()).unwrap()).collect();
+    for answer in [desk.post(MARKET, ORDER), desk.get("/rest/position")] {
+        assert_eq!(code(&answer), "503 busy");
+        assert!(answer.contains("\nretry-after: 1\n"), "{answer}");
+    }
+    drop(tickets);
+}
+
+#[test]
+fn an_order_without_an_answer_has_an_unknown_outcome() {
+    let limits = Limits { request_timeout: Duration::from_millis(20), ..Limits::default() };
+    let (desk, _story) = sleeping(limited(limits));
+    let answer = desk.post(MARKET, ORDER);
+    assert_eq!(code(&answer), "503 outcome-unknown");
+    assert!(answer.contains("look an order up by its intId") && !answer.contains("retry-after"), "{answer}");
+    assert_eq!(code(&desk.get("/rest/position")), "503 stopping", "a question has no outcome to be unsure of");
+}
+
+#[test]
+fn an_engine_that_stops_leaves_one_outcome_unknown_and_takes_no_more() {
+    let desk = Desk::open_with(Settings::default(), Program::default(), reference_data(), |lanes, heard| {
+        let request = lanes.requests.recv().unwrap();
+        drop(lanes);
+        heard.lock().unwrap().push(request.wanted);
+    });
+    assert_eq!(code(&desk.post(MARKET, ORDER)), "503 outcome-unknown");
+    assert!(matches!(desk.heard.lock().unwrap()[..], [Wanted::Command(_)]));
+    assert_eq!(code(&desk.post(MARKET, ORDER)), "503 stopping");
+    assert_eq!(code(&desk.get("/rest/position")), "503 stopping");
+    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK", "what needs no engine is still served");
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_our_fault() {
+    let desk = Desk::open(|_| Ok(Answer::Done));
+    assert_eq!(code(&desk.get("/rest/position")), "500 internal");
+}
+
+/// With room for one connection, a second one is served only when the first was cut.
+fn one_place() -> Limits {
+    Limits { connections: 1, ..Limits::default() }
+}
+
+#[test]
+fn who_never_ends_his_headers_loses_his_place() {
+    let limits = Limits { header_timeout: Duration::from_millis(20), ..one_place() };
+    let desk = Desk::quiet(limited(limits));
+    let mut slow = desk.connect();
+    slow.write_all(b"GET /rest/account HTTP/1.1\r\nHost: loc").unwrap();
+    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
+    assert_eq!(read_all(slow), "");
+}
+
+#[test]
+fn who_never_ends_his_body_is_told_and_loses_his_place() {
+    let limits = Limits { request_timeout: Duration::from_millis(20), ..one_place() };
+    let desk = Desk::quiet(limited(limits));
+    let mut slow = desk.connect();
+    let headers = format!("Host: {}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n", desk.address);
+    slow.write_all(format!("POST {MARKET} HTTP/1.1\r\n{headers}\r\n{{").as_bytes()).unwrap();
+    assert_eq!(code(&read_all(slow)), "408 request-timeout");
+    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn who_stops_reading_loses_his_place() {
+    let mut reference = reference_data();
+    // More than the buffers of both sockets hold.
+    reference.securities = (1..=60_000).map(|id| (SecurityId(id), security(id, "MANY").into())).collect();
+    let limits = Limits { write_timeout: Duration::from_millis(20), ..one_place() };
+    let desk = Desk::open_with(limited(limits), Program::default(), reference, |_, _| {});
+    let mut lazy = desk.connect();
+    let request = format!("GET /rest/security HTTP/1.1\r\nHost: {}\r\n\r\n", desk.address);
+    lazy.write_all(request.as_bytes()).unwrap();
+    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
+    drop(lazy);
+}
+
+#[test]
+fn one_connection_serves_many_requests() {
+    let desk = Desk::quiet(Settings::default());
+    let mut stream = desk.connect();
+    let request = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", desk.address);
+    let pipelined = request("/rest/account", "") + &request("/health/live", "Connection: close\r\n");
+    stream.write_all(pipelined.as_bytes()).unwrap();
+    assert_eq!(read_all(stream).matches("HTTP/1.1 200 OK").count(), 2);
+}
+
+#[test]
+fn a_request_that_has_begun_is_finished_before_the_server_stops() {
+    let (story, over) = mpsc::channel::<()>();
+    let (taken, begun) = mpsc::channel();
+    let mut desk = Desk::open_with(Settings::default(), Program::default(), reference_data(), move |lanes, _| {
+        let request = lanes.requests.recv().unwrap();
+        taken.send(()).unwrap();
+        let _ = over.recv();
+        request.promise.keep(bus::Reply { sequence: 1, outcome: Ok(Answer::Order(order("A-1"))) });
+    });
+    let mut stream = desk.connect();
+    let headers =
+        format!("Host: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n", desk.address, ORDER.len());
+    stream.write_all(format!("POST {MARKET} HTTP/1.1\r\n{headers}\r\n{ORDER}").as_bytes()).unwrap();
+    begun.recv().unwrap();
+    desk.ask_to_stop();
+    drop(story);
+    let answer = read_all(stream);
+    assert!(answer.contains("\nlocation: /rest/execution/order/A-1\n"), "{answer}");
+    desk.wait_until_stopped();
+}

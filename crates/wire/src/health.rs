@@ -1,0 +1,28 @@
+//! Whether the server is alive and ready.
+
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct HealthVO<'a> {
+    status: &'static str,
+    checks: Vec<CheckVO<'a>>,
+}
+
+/// One thing that readiness stands on.
+#[derive(Debug, Serialize)]
+pub struct CheckVO<'a> {
+    pub name: &'a str,
+    pub ok: bool,
+    pub detail: &'a str,
+}
+
+impl<'a> HealthVO<'a> {
+    pub fn new(checks: Vec<CheckVO<'a>>) -> Self {
+        let status = if checks.iter().all(|check| check.ok) { "UP" } else { "DOWN" };
+        Self { status, checks }
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.checks.iter().all(|check| check.ok)
+    }
+}

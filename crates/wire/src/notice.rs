@@ -1,0 +1,113 @@
+//! What a person or a strategy is told: life-cycle, sessions, trading states, log lines.
+
+use domain::command::Mode;
+use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
+use domain::risk::StateChange;
+use domain::{ReferenceData, Scope, Timestamp};
+use serde::Serialize;
+
+use crate::json::{Millis, Shown};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LifeCycleVO<'a> {
+    date_time: Millis,
+    strategy_name: Option<&'a str>,
+    mode: &'static str,
+    phase: &'static str,
+}
+
+impl<'a> LifeCycleVO<'a> {
+    pub fn from_domain(at: Timestamp, event: &LifeCycle, reference: &'a ReferenceData) -> Self {
+        Self {
+            date_time: at.into(),
+            strategy_name: reference.strategies.get(&event.strategy).map(|strategy| &*strategy.name),
+            mode: mode(event.mode),
+            phase: event.phase.name(),
+        }
+    }
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::RealTime => "REAL_TIME",
+        Mode::Simulation => "SIMULATION",
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionEventVO<'a> {
+    date_time: Millis,
+    adapter: &'a str,
+    qualifier: Option<&'a str>,
+    state: &'static str,
+}
+
+impl<'a> SessionEventVO<'a> {
+    /// An adapter's name joins type and qualifier; an account that trades through it knows them apart.
+    pub fn from_domain(at: Timestamp, event: &'a SessionChange, reference: &'a ReferenceData) -> Self {
+        let account = reference.accounts.values().find(|account| account.adapter() == event.adapter);
+        Self {
+            date_time: at.into(),
+            adapter: account.map_or(&event.adapter.0, |account| &account.adapter_type),
+            qualifier: account.and_then(|account| account.session_qualifier.as_deref()),
+            state: event.state.name(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TradingStateVO<'a> {
+    scope: Shown<Scope>,
+    state: &'static str,
+    date_time: Millis,
+    reason: Option<&'a str>,
+    changed_by: Option<&'a str>,
+}
+
+impl<'a> TradingStateVO<'a> {
+    pub fn from_domain(change: &'a StateChange) -> Self {
+        Self {
+            scope: Shown(change.scope),
+            state: change.state.name(),
+            date_time: change.at.into(),
+            reason: change.reason.as_deref(),
+            changed_by: change.changed_by.as_deref(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogEventVO<'a> {
+    date_time: Millis,
+    level: &'static str,
+    logger: &'a str,
+    message: String,
+    exception_class: Option<&'a str>,
+    exception_message: Option<&'a str>,
+}
+
+impl LogEventVO<'_> {
+    /// An alarm's code leads the message, as it does in FIX texts.
+    pub fn from_domain(at: Timestamp, alarm: &Alarm) -> Self {
+        Self {
+            date_time: at.into(),
+            level: level(alarm.level),
+            logger: "engine",
+            message: format!("{}: {}", alarm.code, alarm.text),
+            exception_class: None,
+            exception_message: None,
+        }
+    }
+}
+
+fn level(level: AlarmLevel) -> &'static str {
+    match level {
+        AlarmLevel::Info => "INFO",
+        AlarmLevel::Warn => "WARN",
+        AlarmLevel::Error => "ERROR",
+    }
+}

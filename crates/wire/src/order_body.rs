@@ -1,0 +1,326 @@
+//! An order as a client sends it (MarketOrderVO, LimitOrderVO, StopOrderVO, StopLimitOrderVO), new or changed. What is
+//! absent stays absent: defaults are the engine's, the same for every door.
+
+use domain::command::{ModifyOrder, PlaceOrder, Restated};
+use domain::{
+    AccountId, Calendar, Date, Decimal, ExchangeId, IntId, OrderKind, Price, Quantity, ReferenceData, SecurityId, Side,
+    StrategyId, Text, TimeInForce, Timestamp,
+};
+use serde_json::Value;
+
+use crate::fields::{BadBody, FieldError, Fields};
+use crate::number::decimal;
+
+/// The client's own note may be this long.
+pub const REFERENCE_LENGTH_MAX: usize = 256;
+/// No name of a strategy is longer.
+const NAME_LENGTH_MAX: usize = 256;
+/// How far back the last session before a good-till date is looked for: the longest holidays are shorter.
+const DAYS_BACK_MAX: usize = 31;
+
+const SIDES: [(&str, Side); 2] = [("BUY", Side::Buy), ("SELL", Side::Sell)];
+
+/// Which of the four kinds an order is, before its prices are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderType {
+    Market,
+    Limit,
+    Stop,
+    StopLimit,
+}
+
+impl OrderType {
+    const NAMES: [(&'static str, Self); 4] = [
+        ("MarketOrder", Self::Market),
+        ("LimitOrder", Self::Limit),
+        ("StopOrder", Self::Stop),
+        ("StopLimitOrder", Self::StopLimit),
+    ];
+
+    pub fn name(self) -> &'static str {
+        self.with_prices(Price::ZERO, Price::ZERO).name()
+    }
+
+    fn has_limit(self) -> bool {
+        matches!(self, Self::Limit | Self::StopLimit)
+    }
+
+    fn has_stop(self) -> bool {
+        matches!(self, Self::Stop | Self::StopLimit)
+    }
+
+    fn with_prices(self, limit: Price, stop: Price) -> OrderKind {
+        match self {
+            Self::Market => OrderKind::Market,
+            Self::Limit => OrderKind::Limit { limit },
+            Self::Stop => OrderKind::Stop { stop },
+            Self::StopLimit => OrderKind::StopLimit { limit, stop },
+        }
+    }
+}
+
+/// The body of a request, every field read, none required yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderBody {
+    pub order_type: Option<OrderType>,
+    pub int_id: Option<IntId>,
+    pub security: Option<SecurityId>,
+    account: Option<AccountId>,
+    strategy: Option<StrategyId>,
+    strategy_name: Option<String>,
+    exchange: Option<ExchangeId>,
+    side: Option<Side>,
+    quantity: Option<Quantity>,
+    limit: Option<Price>,
+    stop: Option<Price>,
+    tif: Option<Tif>,
+    until: Option<Until>,
+    exchange_order: Option<bool>,
+    reference: Option<Text>,
+}
+
+/// A time in force, before the instant it may need is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tif {
+    Plain(TimeInForce),
+    Gtd,
+}
+
+const TIFS: [(&str, Tif); 7] = [
+    ("DAY", Tif::Plain(TimeInForce::Day)),
+    ("GTC", Tif::Plain(TimeInForce::Gtc)),
+    ("ATO", Tif::Plain(TimeInForce::Ato)),
+    ("IOC", Tif::Plain(TimeInForce::Ioc)),
+    ("FOK", Tif::Plain(TimeInForce::Fok)),
+    ("GTD", Tif::Gtd),
+    ("ATC", Tif::Plain(TimeInForce::Atc)),
+];
+
+/// Until when an order is good: an instant, or the close of an exchange's day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    Instant(Timestamp),
+    Day(Date),
+}
+
+impl OrderBody {
+    pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
+        let mut fields = Fields::parse(body)?;
+        let order = Self {
+            order_type: fields.choice("objectType", &OrderType::NAMES),
+            int_id: fields.read("intId", int_id_of),
+            security: fields.id("securityId").map(SecurityId),
+            account: fields.id("accountId").map(AccountId),
+            strategy: fields.id("strategyId").map(StrategyId),
+            strategy_name: fields.text("strategyName", NAME_LENGTH_MAX),
+            exchange: fields.id("exchangeId").map(ExchangeId),
+            side: fields.choice("side", &SIDES),
+            quantity: fields.decimal("quantity").map(Quantity),
+            limit: fields.decimal("limit").map(Price),
+            stop: fields.decimal("stop").map(Price),
+            tif: fields.choice("tif", &TIFS),
+            until: fields.read("tifDateTime", until_of),
+            exchange_order: fields.flag("exchangeOrder"),
+            reference: fields.text("reference", REFERENCE_LENGTH_MAX).map(Text::from),
+        };
+        fields.finish(Some(order))
+    }
+
+    /// A new order of the type that the path names.
+    pub fn to_place(self, order_type: OrderType, reference: &ReferenceData) -> Result<PlaceOrder, Vec<FieldError>> {
+        let mut faults = self.misplaced(order_type);
+        let security = faults.need("securityId", self.security);
+        let side = faults.need("side", self.side);
+        let quantity = faults.need("quantity", self.quantity);
+        let limit = faults.need_if(order_type.has_limit(), "limit", self.limit);
+        let stop = faults.need_if(order_type.has_stop(), "stop", self.stop);
+        let strategy = faults.take(self.strategy(reference));
+        let tif = faults.take(self.tif(reference));
+        let (Some(security), Some(side), Some(quantity), Some(limit), Some(stop), Some(strategy), Some(tif), true) =
+            (security, side, quantity, limit, stop, strategy, tif, faults.0.is_empty())
+        else {
+            return Err(faults.0);
+        };
+        Ok(PlaceOrder {
+            int_id: self.int_id,
+            cl_ord_id: None,
+            security,
+            account: self.account,
+            strategy,
+            exchange: self.exchange,
+            side,
+            quantity,
+            kind: order_type.with_prices(limit, stop),
+            tif,
+            exchange_order: self.exchange_order.unwrap_or(false),
+            reference: self.reference,
+        })
+    }
+
+    /// Whether only the live order can tell which exchange's day is meant.
+    pub fn names_a_day_alone(&self) -> bool {
+        matches!(self.until, Some(Until::Day(_))) && self.exchange.is_none() && self.security.is_none()
+    }
+
+    /// New terms for a live order of the type that the path names; `listed_on` is where it trades, if that was asked.
+    pub fn to_modify(
+        self,
+        order_type: OrderType,
+        reference: &ReferenceData,
+        listed_on: Option<ExchangeId>,
+    ) -> Result<ModifyOrder, Vec<FieldError>> {
+        let mut faults = self.misplaced(order_type);
+        let int_id = faults.need("intId", self.int_id.clone());
+        let tif = faults.take(self.changed_tif(reference, listed_on)).flatten();
+        let (Some(int_id), true) = (int_id, faults.0.is_empty()) else { return Err(faults.0) };
+        Ok(ModifyOrder {
+            int_id,
+            cl_ord_id: None,
+            quantity: self.quantity,
+            limit: self.limit,
+            stop: self.stop,
+            tif,
+            restated: Restated {
+                side: self.side,
+                security: self.security,
+                account: self.account,
+                kind: Some(order_type.with_prices(Price::ZERO, Price::ZERO)),
+            },
+        })
+    }
+
+    /// A price that this type of order does not have would be a promise nobody keeps.
+    fn misplaced(&self, order_type: OrderType) -> Faults {
+        let mut faults = Faults::default();
+        let name = order_type.name();
+        if self.order_type.is_some_and(|named| named != order_type) {
+            let reason = format!("must be {name} here");
+            faults.note(fault("objectType", "field-fixed", reason));
+        }
+        let prices = [
+            ("limit", self.limit.is_some() && !order_type.has_limit()),
+            ("stop", self.stop.is_some() && !order_type.has_stop()),
+        ];
+        for (field, _) in prices.into_iter().filter(|(_, misplaced)| *misplaced) {
+            faults.note(FieldError::not_needed(field, format!("does not belong to a {name}")));
+        }
+        faults
+    }
+
+    fn strategy(&self, reference: &ReferenceData) -> Result<Option<StrategyId>, FieldError> {
+        let Some(name) = &self.strategy_name else {
+            return Ok(self.strategy);
+        };
+        let unknown = || fault("strategyName", "unknown-strategy", format!("strategy {name} is not known"));
+        let named = reference.strategy_named(name).ok_or_else(unknown)?.id;
+        match self.strategy {
+            Some(id) if id != named => {
+                let reason = format!("is not strategy {id}, which strategyId names");
+                Err(fault("strategyName", "conflicting-fields", reason))
+            }
+            _ => Ok(Some(named)),
+        }
+    }
+
+    fn tif(&self, reference: &ReferenceData) -> Result<TimeInForce, FieldError> {
+        match (self.tif, self.until) {
+            (None, None) => Ok(TimeInForce::Day),
+            (Some(Tif::Plain(tif)), None) => Ok(tif),
+            (None | Some(Tif::Plain(_)), Some(_)) => Err(FieldError::not_needed("tifDateTime", "belongs to GTD only")),
+            (Some(Tif::Gtd), None) => Err(FieldError::missing("tifDateTime")),
+            (Some(Tif::Gtd), Some(until)) => self.good_until(until, reference, None),
+        }
+    }
+
+    /// Absent keeps what the order has; a new date may come without its GTD.
+    fn changed_tif(
+        &self,
+        reference: &ReferenceData,
+        listed_on: Option<ExchangeId>,
+    ) -> Result<Option<TimeInForce>, FieldError> {
+        match (self.tif, self.until) {
+            (None, None) => Ok(None),
+            (None | Some(Tif::Gtd), Some(until)) => self.good_until(until, reference, listed_on).map(Some),
+            _ => self.tif(reference).map(Some),
+        }
+    }
+
+    fn good_until(
+        &self,
+        until: Until,
+        reference: &ReferenceData,
+        listed_on: Option<ExchangeId>,
+    ) -> Result<TimeInForce, FieldError> {
+        let until = match until {
+            Until::Instant(until) => until,
+            Until::Day(day) => close_of(day, self.exchange(reference, listed_on)?, reference)?,
+        };
+        Ok(TimeInForce::Gtd { until })
+    }
+
+    fn exchange(&self, reference: &ReferenceData, listed_on: Option<ExchangeId>) -> Result<ExchangeId, FieldError> {
+        if let Some(exchange) = self.exchange.or(listed_on) {
+            return Ok(exchange);
+        }
+        let id = self.security.ok_or_else(|| FieldError::missing("securityId"))?;
+        let unknown = || fault("securityId", "unknown-security", format!("security {id} is not known"));
+        reference.securities.get(&id).map(|security| security.exchange).ok_or_else(unknown)
+    }
+}
+
+/// A good-till date ends at that day's close; where the exchange rests on that day, at the close before.
+fn close_of(day: Date, exchange: ExchangeId, reference: &ReferenceData) -> Result<Timestamp, FieldError> {
+    let unknown = || fault("exchangeId", "unknown-exchange", format!("exchange {exchange} is not known"));
+    let exchange = reference.exchanges.get(&exchange).ok_or_else(unknown)?;
+    let calendar = Calendar::new(exchange.clone())
+        .map_err(|zone| fault("exchangeId", "unknown-zone", format!("has an unknown time zone, {}", zone.0)))?;
+    let no_session = || fault("tifDateTime", "market-closed", format!("is far from any session of {}", exchange.name));
+    let days = std::iter::successors(Some(day), |day| day.0.yesterday().ok().map(Date));
+    days.take(DAYS_BACK_MAX).find_map(|day| calendar.close_of(day)).ok_or_else(no_session)
+}
+
+fn int_id_of(field: &'static str, value: Value) -> Result<IntId, FieldError> {
+    let id = value.as_str().and_then(|text| text.parse().ok());
+    id.ok_or_else(|| FieldError::malformed(field, "must be a text of 1 to 64 printable ASCII characters"))
+}
+
+fn until_of(field: &'static str, value: Value) -> Result<Until, FieldError> {
+    let until = match &value {
+        Value::Number(number) => instant(number.as_str()),
+        Value::String(text) => text.parse().ok().map(Until::Day).or_else(|| instant(text)),
+        _ => None,
+    };
+    until.ok_or_else(|| FieldError::malformed(field, "must be epoch milliseconds or a date YYYY-MM-DD"))
+}
+
+fn instant(text: &str) -> Option<Until> {
+    let millis = decimal(text).ok().filter(|number: &Decimal| number.fract().is_zero())?;
+    Timestamp::from_millis(i64::try_from(millis).ok()?).map(Until::Instant)
+}
+
+fn fault(field: &'static str, code: &'static str, reason: String) -> FieldError {
+    FieldError { field, code, reason }
+}
+
+/// The faults of one request.
+#[derive(Default)]
+struct Faults(Vec<FieldError>);
+
+impl Faults {
+    fn note(&mut self, fault: FieldError) {
+        self.0.push(fault);
+    }
+
+    fn take<T>(&mut self, outcome: Result<T, FieldError>) -> Option<T> {
+        outcome.map_err(|fault| self.note(fault)).ok()
+    }
+
+    fn need<T>(&mut self, field: &'static str, value: Option<T>) -> Option<T> {
+        self.take(value.ok_or_else(|| FieldError::missing(field)))
+    }
+
+    /// A price that the type does not have is never looked at.
+    fn need_if(&mut self, needed: bool, field: &'static str, price: Option<Price>) -> Option<Price> {
+        if needed { self.need(field, price) } else { Some(Price::ZERO) }
+    }
+}

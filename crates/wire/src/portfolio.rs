@@ -1,0 +1,146 @@
+//! Positions, transactions, cash.
+
+use domain::{CashBalance, Currency, PortfolioValue, Position, Transaction, Uuid};
+use serde::Serialize;
+
+use crate::json::{Exact, Millis, Shown, ShownDate, exact};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PositionVO {
+    id: u64,
+    strategy_id: u64,
+    security_id: u64,
+    account_id: u64,
+    quantity: Exact,
+    cost: Exact,
+    avg_price: Option<Exact>,
+    #[serde(rename = "realizedPL")]
+    realized_pl: Exact,
+    #[serde(rename = "unrealizedPL")]
+    unrealized_pl: Option<Exact>,
+    market_price: Option<Exact>,
+    market_value: Option<Exact>,
+    currency: Shown<Currency>,
+}
+
+impl PositionVO {
+    pub fn from_domain(position: &Position) -> Self {
+        Self {
+            id: position.id.0,
+            strategy_id: position.strategy.0,
+            security_id: position.security.0,
+            account_id: position.account.0,
+            quantity: position.quantity.into(),
+            cost: position.cost.into(),
+            avg_price: exact(position.avg_price),
+            realized_pl: position.realized_pl.into(),
+            unrealized_pl: exact(position.unrealized_pl),
+            market_price: exact(position.market_price),
+            market_value: exact(position.market_value),
+            currency: Shown(position.currency),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TransactionVO<'a> {
+    id: u64,
+    uuid: Shown<Uuid>,
+    date_time: Millis,
+    settlement_date: Option<ShownDate>,
+    ext_id: Option<&'a str>,
+    int_order_id: Option<&'a str>,
+    ext_order_id: Option<&'a str>,
+    r#type: &'static str,
+    quantity: Exact,
+    price: Exact,
+    execution_commission: Exact,
+    clearing_commission: Exact,
+    fee: Exact,
+    currency: Shown<Currency>,
+    account_id: u64,
+    security_id: Option<u64>,
+    strategy_id: u64,
+    description: Option<&'a str>,
+}
+
+impl<'a> TransactionVO<'a> {
+    pub fn from_domain(transaction: &'a Transaction) -> Self {
+        Self {
+            id: transaction.id.0,
+            uuid: Shown(transaction.uuid),
+            date_time: transaction.at.into(),
+            settlement_date: transaction.settlement_date.map(Shown),
+            ext_id: transaction.ext_id.as_deref(),
+            int_order_id: transaction.int_order_id.as_ref().map(domain::IntId::as_str),
+            ext_order_id: transaction.ext_order_id.as_deref(),
+            r#type: transaction.kind.name(),
+            quantity: transaction.quantity.into(),
+            price: transaction.price.into(),
+            execution_commission: transaction.execution_commission.into(),
+            clearing_commission: transaction.clearing_commission.into(),
+            fee: transaction.fee.into(),
+            currency: Shown(transaction.currency),
+            account_id: transaction.account.0,
+            security_id: transaction.security.map(|id| id.0),
+            strategy_id: transaction.strategy.0,
+            description: transaction.description.as_deref(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CashBalanceVO {
+    id: u64,
+    strategy_id: u64,
+    account_id: u64,
+    currency: Shown<Currency>,
+    amount: Exact,
+}
+
+impl CashBalanceVO {
+    pub fn from_domain(balance: &CashBalance) -> Self {
+        Self {
+            id: balance.id.0,
+            strategy_id: balance.strategy.0,
+            account_id: balance.account.0,
+            currency: Shown(balance.currency),
+            amount: balance.amount.into(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PortfolioValueVO {
+    strategy_id: u64,
+    date_time: Millis,
+    net_liq_value: Option<Exact>,
+    market_value: Option<Exact>,
+    cash_balance: Option<Exact>,
+    #[serde(rename = "realizedPL")]
+    realized_pl: Option<Exact>,
+    #[serde(rename = "unrealizedPL")]
+    unrealized_pl: Option<Exact>,
+    open_positions: u64,
+    currency: Shown<Currency>,
+}
+
+impl PortfolioValueVO {
+    pub fn from_domain(value: &PortfolioValue) -> Self {
+        Self {
+            strategy_id: value.strategy.0,
+            date_time: value.at.into(),
+            net_liq_value: exact(value.net_liq_value),
+            market_value: exact(value.market_value),
+            cash_balance: exact(value.cash_balance),
+            realized_pl: exact(value.realized_pl),
+            unrealized_pl: exact(value.unrealized_pl),
+            open_positions: value.open_positions,
+            currency: Shown(value.currency),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Accounts, exchanges, families, strategies.
+
+use domain::command::Phase;
+use domain::reference::{Holiday, TradingHours};
+use domain::time::TimeOfDay;
+use domain::{Account, Currency, Exchange, Family, Strategy};
+use serde::Serialize;
+
+use crate::json::{Exact, Shown, ShownDate};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountVO<'a> {
+    id: u64,
+    name: &'a str,
+    active: bool,
+    adapter_type: &'a str,
+    /// The specification names the adapter type in two ways; both are served.
+    broker: &'a str,
+    session_qualifier: Option<&'a str>,
+    ext_account: Option<&'a str>,
+    ext_account_group: Option<&'a str>,
+    ext_allocation_profile: Option<&'a str>,
+    ext_clearing_account: Option<&'a str>,
+}
+
+impl<'a> AccountVO<'a> {
+    pub fn from_domain(account: &'a Account) -> Self {
+        Self {
+            id: account.id.0,
+            name: &account.name,
+            active: account.active,
+            adapter_type: &account.adapter_type,
+            broker: &account.adapter_type,
+            session_qualifier: account.session_qualifier.as_deref(),
+            ext_account: account.ext_account.as_deref(),
+            ext_account_group: account.ext_account_group.as_deref(),
+            ext_allocation_profile: account.ext_allocation_profile.as_deref(),
+            ext_clearing_account: account.ext_clearing_account.as_deref(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExchangeVO<'a> {
+    id: u64,
+    name: &'a str,
+    code: Option<&'a str>,
+    mic: Option<&'a str>,
+    bloomberg_code: Option<&'a str>,
+    time_zone: &'a str,
+    trading_hours: Vec<TradingHoursVO<'a>>,
+    holidays: Vec<HolidayVO>,
+}
+
+#[derive(Debug, Serialize)]
+struct TradingHoursVO<'a> {
+    open: Shown<TimeOfDay>,
+    close: Shown<TimeOfDay>,
+    /// Monday = 1 to Sunday = 7.
+    days: &'a [u8],
+}
+
+#[derive(Debug, Serialize)]
+struct HolidayVO {
+    date: ShownDate,
+    open: Option<Shown<TimeOfDay>>,
+    close: Option<Shown<TimeOfDay>>,
+}
+
+impl<'a> ExchangeVO<'a> {
+    pub fn from_domain(exchange: &'a Exchange) -> Self {
+        Self {
+            id: exchange.id.0,
+            name: &exchange.name,
+            code: exchange.code.as_deref(),
+            mic: exchange.mic.as_deref(),
+            bloomberg_code: exchange.bloomberg_code.as_deref(),
+            time_zone: &exchange.time_zone,
+            trading_hours: exchange.trading_hours.iter().map(TradingHoursVO::from_domain).collect(),
+            holidays: exchange.holidays.iter().map(HolidayVO::from_domain).collect(),
+        }
+    }
+}
+
+impl<'a> TradingHoursVO<'a> {
+    fn from_domain(hours: &'a TradingHours) -> Self {
+        Self { open: Shown(hours.open), close: Shown(hours.close), days: &hours.days }
+    }
+}
+
+impl HolidayVO {
+    fn from_domain(holiday: &Holiday) -> Self {
+        Self { date: Shown(holiday.date), open: holiday.open.map(Shown), close: holiday.close.map(Shown) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecurityFamilyVO<'a> {
+    id: u64,
+    name: &'a str,
+    symbol_root: Option<&'a str>,
+    isin_root: Option<&'a str>,
+    ric_root: Option<&'a str>,
+    currency: Shown<Currency>,
+    contract_size: Exact,
+    price_incr: Exact,
+    underlying_id: Option<u64>,
+    exchange_id: Option<u64>,
+    execution_commission: Exact,
+    clearing_commission: Exact,
+    fee: Exact,
+}
+
+impl<'a> SecurityFamilyVO<'a> {
+    pub fn from_domain(family: &'a Family) -> Self {
+        Self {
+            id: family.id.0,
+            name: &family.name,
+            symbol_root: family.symbol_root.as_deref(),
+            isin_root: family.isin_root.as_deref(),
+            ric_root: family.ric_root.as_deref(),
+            currency: Shown(family.currency),
+            contract_size: Exact(family.contract_size),
+            price_incr: Exact(family.price_incr),
+            underlying_id: family.underlying.map(|id| id.0),
+            exchange_id: family.exchange.map(|id| id.0),
+            execution_commission: family.execution_commission.into(),
+            clearing_commission: family.clearing_commission.into(),
+            fee: family.fee.into(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StrategyVO<'a> {
+    id: u64,
+    name: &'a str,
+    auto_activate: bool,
+    /// Absent while it does not run.
+    phase: Option<&'static str>,
+}
+
+impl<'a> StrategyVO<'a> {
+    pub fn from_domain(strategy: &'a Strategy, phase: Option<Phase>) -> Self {
+        Self {
+            id: strategy.id.0,
+            name: &strategy.name,
+            auto_activate: strategy.auto_activate,
+            phase: phase.map(Phase::name),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What comes in: order bodies against the words they become.
+
+use domain::command::{ModifyOrder, PlaceOrder, Restated};
+use domain::{
+    AccountId, ExchangeId, OrderKind, Price, Quantity, Scope, SecurityId, Side, StrategyId, TimeInForce, Timestamp,
+    TradingState,
+};
+use wire::risk::parse_limits;
+use wire::{BadBody, FieldError, KillBody, OrderBody, OrderType, StateBody};
+
+use crate::samples::{self, number};
+
+fn contract(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/json");
+    std::fs::read(format!("{folder}/{name}.json")).unwrap()
+}
+
+fn place(order_type: OrderType, body: &[u8]) -> Result<PlaceOrder, Vec<FieldError>> {
+    let body = OrderBody::parse(body).map_err(|bad| match bad {
+        BadBody::Fields(errors) => errors,
+        BadBody::NotJson(reason) => panic!("{reason}"),
+    })?;
+    body.to_place(order_type, &samples::reference_data())
+}
+
+fn modify(order_type: OrderType, body: &str) -> Result<ModifyOrder, Vec<FieldError>> {
+    OrderBody::parse(body.as_bytes()).unwrap().to_modify(order_type, &samples::reference_data(), None)
+}
+
+fn told(errors: Vec<FieldError>) -> Vec<String> {
+    errors.iter().map(|error| format!("{}: {} ({})", error.field, error.reason, error.code)).collect()
+}
+
+/// 100 AAPL at market, with nothing that could be left out.
+fn plain(side: Side, kind: OrderKind) -> PlaceOrder {
+    PlaceOrder {
+        int_id: None,
+        cl_ord_id: None,
+        security: SecurityId(1),
+        account: None,
+        strategy: None,
+        exchange: None,
+        side,
+        quantity: Quantity::from(100),
+        kind,
+        tif: TimeInForce::Day,
+        exchange_order: false,
+        reference: None,
+    }
+}
+
+fn price(digits: &str) -> Price {
+    Price(number(digits))
+}
+
+/// 23:50 UTC of a day.
+fn close(day: &str) -> Timestamp {
+    let midnight = domain::calendar::next_midnight("UTC", samples::at(0)).unwrap();
+    let days = match day {
+        "2026-11-20" => 3,
+        "2026-12-24" => 37,
+        other => panic!("{other} is not in this test"),
+    };
+    midnight.plus_seconds(days * 86_400 + (23 * 60 + 50) * 60)
+}
+
+#[test]
+fn a_market_order_needs_little() {
+    assert_eq!(place(OrderType::Market, &contract("MarketOrderVO")), Ok(plain(Side::Buy, OrderKind::Market)));
+}
+
+#[test]
+fn a_limit_order_may_say_everything() {
+    let expected = PlaceOrder {
+        int_id: "ALPHA-17".parse().ok(),
+        account: Some(AccountId(1)),
+        strategy: Some(StrategyId(2)),
+        exchange: Some(ExchangeId(2)),
+        tif: TimeInForce::Gtd { until: Timestamp::from_millis(1_795_046_400_000).unwrap() },
+        exchange_order: true,
+        reference: Some("my note".into()),
+        ..plain(Side::Buy, OrderKind::Limit { limit: price("272.4") })
+    };
+    assert_eq!(place(OrderType::Limit, &contract("LimitOrderVO")), Ok(expected));
+}
+
+#[test]
+fn a_stop_order_may_name_its_strategy_and_give_numbers_as_text() {
+    let expected = PlaceOrder {
+        strategy: Some(StrategyId(2)),
+        tif: TimeInForce::Gtd { until: close("2026-11-20") },
+        ..plain(Side::Sell, OrderKind::Stop { stop: price("270") })
+    };
+    assert_eq!(place(OrderType::Stop, &contract("StopOrderVO")), Ok(expected));
+}
+
+#[test]
+fn a_stop_limit_order_has_both_prices() {
+    let kind = OrderKind::StopLimit { limit: price("269.5"), stop: price("270") };
+    let expected = PlaceOrder { tif: TimeInForce::Gtc, ..plain(Side::Sell, kind) };
+    assert_eq!(place(OrderType::StopLimit, &contract("StopLimitOrderVO")), Ok(expected));
+}
+
+#[test]
+fn a_good_till_date_ends_at_that_days_close_or_the_one_before() {
+    let until = |date: &str| {
+        let body = format!(r#"{{"securityId":1,"side":"BUY","quantity":1,"tif":"GTD","tifDateTime":"{date}"}}"#);
+        place(OrderType::Market, body.as_bytes()).unwrap().tif
+    };
+    // A Friday, the Sunday after it, a half day.
+    assert_eq!(until("2026-11-20"), TimeInForce::Gtd { until: close("2026-11-20") });
+    assert_eq!(until("2026-11-22"), TimeInForce::Gtd { until: close("2026-11-20") });
+    let noon = close("2026-12-24").plus_seconds(-(11 * 60 + 50) * 60);
+    assert_eq!(until("2026-12-24"), TimeInForce::Gtd { until: noon });
+}
+
+#[test]
+fn every_missing_field_is_named() {
+    let errors = told(place(OrderType::StopLimit, b"{}").unwrap_err());
+    let needed = ["securityId", "side", "quantity", "limit", "stop"];
+    assert_eq!(errors, needed.map(|field| format!("{field}: is needed (missing)")));
+}
+
+#[test]
+fn every_field_of_the_wrong_type_is_named() {
+    let body = br#"{"intId": "two words", "securityId": "AAPL", "accountId": -1, "side": "LONG", "quantity": [1],
+        "limit": "10,50", "stop": 1e-40, "tif": "FOREVER", "tifDateTime": "tomorrow", "exchangeOrder": 1,
+        "reference": 7, "strategyName": 7}"#;
+    let expected = [
+        "intId: must be a text of 1 to 64 printable ASCII characters (malformed-field)",
+        "securityId: must be an id: an integer from 1 below 2^53 (malformed-field)",
+        "accountId: must be an id: an integer from 1 below 2^53 (malformed-field)",
+        "strategyName: must be a text (malformed-field)",
+        "side: must be one of BUY, SELL (malformed-field)",
+        "quantity: must be a number (malformed-field)",
+        "limit: must be a number (malformed-field)",
+        "stop: has more digits than can be kept exactly (amount-too-large)",
+        "tif: must be one of DAY, GTC, ATO, IOC, FOK, GTD, ATC (malformed-field)",
+        "tifDateTime: must be epoch milliseconds or a date YYYY-MM-DD (malformed-field)",
+        "exchangeOrder: must be true or false (malformed-field)",
+        "reference: must be a text (malformed-field)",
+    ];
+    assert_eq!(told(place(OrderType::Limit, body).unwrap_err()), expected);
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let cases = [
+        (r#""limit": 10"#, "limit: does not belong to a MarketOrder (not-needed)"),
+        (r#""objectType": "LimitOrder""#, "objectType: must be MarketOrder here (field-fixed)"),
+        (r#""tif": "GTD""#, "tifDateTime: is needed (missing)"),
+        (r#""tif": "DAY", "tifDateTime": 1"#, "tifDateTime: belongs to GTD only (not-needed)"),
+        (r#""tifDateTime": 1"#, "tifDateTime: belongs to GTD only (not-needed)"),
+        (r#""strategyName": "NOBODY""#, "strategyName: strategy NOBODY is not known (unknown-strategy)"),
+        (
+            r#""strategyName": "MOMENTUM", "strategyId": 1"#,
+            "strategyName: is not strategy 1, which strategyId names (conflicting-fields)",
+        ),
+        (
+            r#""tif": "GTD", "tifDateTime": "2026-11-20", "exchangeId": 9"#,
+            "exchangeId: exchange 9 is not known (unknown-exchange)",
+        ),
+    ];
+    for (more, expected) in cases {
+        let body = format!(r#"{{"securityId": 1, "side": "BUY", "quantity": 1, {more}}}"#);
+        assert_eq!(told(place(OrderType::Market, body.as_bytes()).unwrap_err()), [expected], "{more}");
+    }
+}
+
+#[test]
+fn a_date_for_an_unknown_security_cannot_be_placed_in_a_calendar() {
+    let body = br#"{"securityId": 99, "side": "BUY", "quantity": 1, "tif": "GTD", "tifDateTime": "2026-11-20"}"#;
+    let errors = told(place(OrderType::Market, body).unwrap_err());
+    assert_eq!(errors, ["securityId: security 99 is not known (unknown-security)"]);
+}
+
+#[test]
+fn a_modification_changes_what_it_names() {
+    let expected = ModifyOrder {
+        int_id: "ALPHA-2".parse().unwrap(),
+        cl_ord_id: None,
+        quantity: None,
+        limit: Some(price("272.5")),
+        stop: None,
+        tif: None,
+        restated: Restated { kind: Some(OrderKind::Limit { limit: Price::ZERO }), ..Restated::default() },
+    };
+    assert_eq!(modify(OrderType::Limit, r#"{"intId": "ALPHA-2", "limit": 272.50}"#), Ok(expected));
+}
+
+#[test]
+fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
+    let order = samples::orders().remove(1);
+    let body = String::from_utf8(wire::json::encode(&wire::OrderVO::from_domain(&order))).unwrap();
+    let expected = ModifyOrder {
+        int_id: order.int_id,
+        cl_ord_id: None,
+        quantity: Some(Quantity::from(100)),
+        limit: Some(price("272.4")),
+        stop: None,
+        tif: Some(TimeInForce::Gtc),
+        restated: Restated {
+            side: Some(Side::Buy),
+            security: Some(SecurityId(1)),
+            account: Some(AccountId(1)),
+            kind: Some(OrderKind::Limit { limit: Price::ZERO }),
+        },
+    };
+    assert_eq!(modify(OrderType::Limit, &body), Ok(expected));
+}
+
+#[test]
+fn a_new_date_needs_no_time_in_force_beside_it() {
+    let body = r#"{"intId": "ALPHA-3", "securityId": 1, "tifDateTime": "2026-11-20"}"#;
+    assert_eq!(modify(OrderType::Stop, body).unwrap().tif, Some(TimeInForce::Gtd { until: close("2026-11-20") }));
+    let errors = told(modify(OrderType::Stop, r#"{"tifDateTime": "2026-11-20"}"#).unwrap_err());
+    assert_eq!(errors, ["intId: is needed (missing)", "securityId: is needed (missing)"]);
+}
+
+#[test]
+fn limits_go_out_and_come_back() {
+    assert_eq!(parse_limits(&contract("LimitsVO")), Ok((Scope::Platform, samples::limits())));
+    let errors = match parse_limits(br#"{"scope": "WORLD", "duplicateGuard": 5}"#) {
+        Err(BadBody::Fields(errors)) => told(errors),
+        other => panic!("{other:?}"),
+    };
+    let expected = [
+        "scope: must be PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id> (malformed-field)",
+        "duplicateGuard: must be an object with whole numbers count and millis (malformed-field)",
+    ];
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn a_trading_state_needs_scope_and_state() {
+    let body = br#"{"scope": "ACCOUNT-1", "state": "HALTED", "reason": "lunch"}"#;
+    let (scope, reason) = (Scope::Account(AccountId(1)), Some("lunch".into()));
+    assert_eq!(StateBody::parse(body), Ok(StateBody { scope, state: TradingState::Halted, reason }));
+    let missing = vec![FieldError::missing("scope"), FieldError::missing("state")];
+    assert_eq!(StateBody::parse(b"{}"), Err(BadBody::Fields(missing)));
+}
+
+#[test]
+fn the_kill_switch_without_a_body_stops_everything() {
+    assert_eq!(KillBody::parse(b""), Ok(KillBody { scope: Scope::Platform, reason: None }));
+    let body = br#"{"scope": "STRATEGY-2", "reason": "runs wild"}"#;
+    let (scope, reason) = (Scope::Strategy(StrategyId(2)), Some("runs wild".into()));
+    assert_eq!(KillBody::parse(body), Ok(KillBody { scope, reason }));
+}

@@ -1,0 +1,378 @@
+//! One of everything, as the engine would tell it.
+
+use std::sync::Arc;
+
+use domain::market::Level;
+use domain::order::{BaseState, Pending, Request, Step, Terms};
+use domain::reference::{Holiday, OptionRight, TradingHours};
+use domain::risk::{Burst, SelfTrade};
+use domain::*;
+
+pub(crate) fn number(digits: &str) -> Decimal {
+    digits.parse().unwrap()
+}
+
+fn price(digits: &str) -> Price {
+    Price(number(digits))
+}
+
+fn quantity(digits: &str) -> Quantity {
+    Quantity(number(digits))
+}
+
+fn amount(digits: &str) -> Amount {
+    Amount(number(digits))
+}
+
+fn currency(code: &str) -> Currency {
+    code.parse().unwrap()
+}
+
+fn date(text: &str) -> Date {
+    text.parse().unwrap()
+}
+
+/// Seconds after 2026-11-16T14:30:00Z, with nanoseconds that the wire must cut off.
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp(1_794_839_400_000_000_000 + 123_456_789).plus_seconds(seconds)
+}
+
+pub(crate) fn reference_data() -> ReferenceData {
+    let mut data = ReferenceData::default();
+    data.accounts.insert(AccountId(1), Arc::new(account()));
+    data.exchanges.insert(ExchangeId(2), Arc::new(exchange()));
+    for security in securities() {
+        data.securities.insert(security.id, Arc::new(security));
+    }
+    for (id, name) in [(1, "SERVER"), (2, "MOMENTUM")] {
+        let strategy = Strategy { id: StrategyId(id), name: name.into(), auto_activate: id == 2 };
+        data.strategies.insert(strategy.id, Arc::new(strategy));
+    }
+    data
+}
+
+fn account() -> Account {
+    Account {
+        id: AccountId(1),
+        name: "ALPHA".into(),
+        active: true,
+        adapter_type: "SIMULATED".into(),
+        session_qualifier: Some("ALPHA".into()),
+        ext_account: Some("U123".into()),
+        ext_account_group: None,
+        ext_allocation_profile: None,
+        ext_clearing_account: None,
+    }
+}
+
+fn exchange() -> Exchange {
+    Exchange {
+        id: ExchangeId(2),
+        name: "Rialto Day".into(),
+        code: Some("RDAY".into()),
+        mic: Some("XRIA".into()),
+        bloomberg_code: None,
+        time_zone: "UTC".into(),
+        trading_hours: vec![TradingHours {
+            open: "00:10".parse().unwrap(),
+            close: "23:50".parse().unwrap(),
+            days: vec![1, 2, 3, 4, 5],
+        }],
+        holidays: vec![
+            Holiday { date: date("2026-12-25"), open: None, close: None },
+            Holiday { date: date("2026-12-24"), open: "00:10".parse().ok(), close: "12:00".parse().ok() },
+        ],
+        opening_auction_minutes: 5,
+        closing_auction_minutes: 5,
+    }
+}
+
+pub(crate) fn family() -> Family {
+    Family {
+        id: FamilyId(1),
+        name: "US stocks".into(),
+        symbol_root: None,
+        isin_root: Some("US".into()),
+        ric_root: None,
+        currency: Currency::USD,
+        contract_size: Decimal::ONE,
+        price_incr: number("0.0100"),
+        underlying: None,
+        exchange: Some(ExchangeId(2)),
+        execution_commission: amount("0.005"),
+        clearing_commission: Amount::ZERO,
+        fee: amount("0.0001"),
+    }
+}
+
+pub(crate) fn securities() -> Vec<Security> {
+    let expiration = date("2027-03-19");
+    [
+        ("AAPL", SecurityKind::Stock),
+        ("EUR.USD", SecurityKind::Forex { base: currency("EUR"), transaction: Currency::USD }),
+        ("ESH7", SecurityKind::Future { expiration, month_year: "202703".into(), first_notice: None }),
+        ("AAPL C280", SecurityKind::Option { expiration, strike: price("280.00"), right: OptionRight::Call }),
+        ("SPX", SecurityKind::Index),
+        ("T 4.25", SecurityKind::Bond { maturity: date("2035-11-15"), coupon: number("4.25"), coupon_frequency: 2 }),
+        ("XAU", SecurityKind::Commodity),
+        ("VTI", SecurityKind::Fund),
+        ("BTC-PERP", SecurityKind::PerpetualSwap),
+    ]
+    .into_iter()
+    .zip(1..)
+    .map(|((symbol, kind), id)| security(id, symbol, kind))
+    .collect()
+}
+
+fn security(id: u64, symbol: &str, kind: SecurityKind) -> Security {
+    Security {
+        id: SecurityId(id),
+        kind,
+        symbol: symbol.into(),
+        description: Some(format!("{symbol}, a sample").into()),
+        isin: None,
+        bbgid: None,
+        ric: None,
+        conid: None,
+        adapter_ticker: None,
+        underlying: (id == 4).then_some(SecurityId(1)),
+        family: Some(FamilyId(1)),
+        exchange: ExchangeId(2),
+        currency: Currency::USD,
+        contract_size: Decimal::ONE,
+        min_qty: Some(quantity("1")),
+        max_qty: None,
+        qty_incr: Decimal::ONE,
+        min_price: Some(price("0.01")),
+        max_price: None,
+        price_incr: number("0.01"),
+        min_notional: None,
+        tradeable: symbol != "SPX",
+    }
+}
+
+pub(crate) fn orders() -> Vec<Order> {
+    let (limit, stop) = (price("272.40"), price("270.00"));
+    let market = Order { source: Source::Ui, ..order(1, OrderKind::Market, TimeInForce::Ioc) };
+    let limit_order = Order {
+        cl_ord_id: Some("C-17".into()),
+        source: Source::Fix("CLIENT".into()),
+        state: BaseState::PartiallyFilled,
+        filled: quantity("30"),
+        turnover: amount("8171.1"),
+        ..order(2, OrderKind::Limit { limit }, TimeInForce::Gtc)
+    };
+    let until = at(86_400);
+    let stop_order = Order {
+        state: BaseState::New,
+        pending: Pending::Cancel(Request { cl_ord_id: None, source: Source::Rest }),
+        ..order(3, OrderKind::Stop { stop }, TimeInForce::Gtd { until })
+    };
+    let stop_limit = Order {
+        in_doubt: true,
+        reason: Some("the connection broke before the venue answered".into()),
+        source: Source::Strategy,
+        ..order(4, OrderKind::StopLimit { limit, stop }, TimeInForce::Day)
+    };
+    vec![market, limit_order, stop_order, stop_limit]
+}
+
+fn order(id: u64, kind: OrderKind, tif: TimeInForce) -> Order {
+    Order {
+        id: OrderId(id),
+        int_id: format!("ALPHA-{id}").parse().unwrap(),
+        ext_id: Some(format!("V{id}").into()),
+        cl_ord_id: None,
+        at: at(0),
+        side: Side::Buy,
+        terms: Terms { quantity: quantity("100"), kind, tif },
+        exchange_order: false,
+        exchange: ExchangeId(2),
+        security: SecurityId(1),
+        account: AccountId(1),
+        strategy: StrategyId(2),
+        adapter: AdapterName::new("SIMULATED", Some("ALPHA")),
+        reduce_only: false,
+        state: BaseState::PendingNew,
+        pending: Pending::Nothing,
+        filled: Quantity::ZERO,
+        turnover: Amount::ZERO,
+        revision: 0,
+        reason: None,
+        in_doubt: false,
+        reference: Some("my note".into()),
+        source: Source::Rest,
+        submitted_by: None,
+        changed_at: at(1),
+    }
+}
+
+pub(crate) fn order_status() -> OrderStatus {
+    OrderStatus {
+        order: OrderId(2),
+        int_id: "ALPHA-2".parse().unwrap(),
+        ext_id: Some("V2".into()),
+        strategy: StrategyId(2),
+        at: at(2),
+        ext_at: Some(at(1)),
+        sequence: 4711,
+        status: Status::PartiallyExecuted,
+        step: Step::FilledInPart,
+        filled: quantity("30"),
+        remaining: quantity("70"),
+        last_quantity: Some(quantity("30")),
+        last_price: Some(price("272.37")),
+        avg_price: Some(price("272.37")),
+        reason: None,
+        request: None,
+    }
+}
+
+pub(crate) fn fill() -> Fill {
+    Fill {
+        order: OrderId(2),
+        int_id: "ALPHA-2".parse().unwrap(),
+        strategy: StrategyId(2),
+        security: SecurityId(1),
+        account: AccountId(1),
+        ext_id: "E-99".into(),
+        at: at(2),
+        ext_at: None,
+        sequence: 4711,
+        side: Side::Buy,
+        quantity: quantity("30.000"),
+        price: price("272.37"),
+    }
+}
+
+pub(crate) fn position() -> Position {
+    Position {
+        id: PositionId(3),
+        strategy: StrategyId(2),
+        security: SecurityId(1),
+        account: AccountId(1),
+        quantity: quantity("-30"),
+        cost: amount("-8171.1"),
+        avg_price: Some(price("272.37")),
+        realized_pl: amount("12.500000000001"),
+        unrealized_pl: None,
+        market_price: None,
+        market_value: None,
+        currency: Currency::USD,
+        changed_at: at(2),
+    }
+}
+
+pub(crate) fn transaction() -> Transaction {
+    Transaction {
+        id: TransactionId(8),
+        uuid: Uuid::mint(1, 8),
+        at: at(2),
+        settlement_date: Some(date("2026-11-18")),
+        ext_id: Some("E-99".into()),
+        int_order_id: "ALPHA-2".parse().ok(),
+        ext_order_id: Some("V2".into()),
+        kind: TransactionKind::Sell,
+        quantity: quantity("-30"),
+        price: price("272.37"),
+        execution_commission: amount("0.15"),
+        clearing_commission: Amount::ZERO,
+        fee: amount("0.003"),
+        currency: Currency::USD,
+        account: AccountId(1),
+        security: Some(SecurityId(1)),
+        strategy: StrategyId(2),
+        description: None,
+    }
+}
+
+pub(crate) fn cash_balance() -> CashBalance {
+    CashBalance {
+        id: BalanceId(1),
+        strategy: StrategyId(2),
+        account: AccountId(1),
+        currency: currency("USDT"),
+        amount: amount("1000000.00"),
+    }
+}
+
+pub(crate) fn portfolio_value() -> PortfolioValue {
+    PortfolioValue {
+        strategy: StrategyId(2),
+        at: at(3),
+        net_liq_value: Some(amount("1000012.5")),
+        market_value: Some(amount("-8171.1")),
+        cash_balance: Some(amount("1008183.6")),
+        realized_pl: Some(amount("12.5")),
+        unrealized_pl: None,
+        open_positions: 1,
+        currency: Currency::USD,
+    }
+}
+
+pub(crate) fn tick() -> Tick {
+    Tick {
+        security: SecurityId(1),
+        feed: "SIMULATED".into(),
+        at: at(0),
+        last: Some(price("272.40")),
+        last_at: Some(at(-1)),
+        vol_last: Some(quantity("5")),
+        bid: Some(price("272.39")),
+        ask: Some(price("272.41")),
+        vol_bid: Some(quantity("300")),
+        vol_ask: None,
+        vol: Some(quantity("120500")),
+    }
+}
+
+pub(crate) fn bar() -> Bar {
+    Bar {
+        security: SecurityId(1),
+        feed: "SIMULATED".into(),
+        at: at(0),
+        size: BarSize::Min15,
+        open: price("272.1"),
+        high: price("272.9"),
+        low: price("271.95"),
+        close: price("272.4"),
+        vol: quantity("5400"),
+        vwap: Some(price("272.333333333333")),
+    }
+}
+
+pub(crate) fn trade() -> Trade {
+    Trade {
+        security: SecurityId(1),
+        feed: "SIMULATED".into(),
+        at: at(0),
+        price: price("272.40"),
+        quantity: quantity("5"),
+        aggressor: Some(Side::Sell),
+        ext_id: None,
+    }
+}
+
+pub(crate) fn order_book() -> OrderBook {
+    let level = |digits: &str, size: &str| Level { price: price(digits), quantity: quantity(size) };
+    OrderBook {
+        security: SecurityId(1),
+        feed: "SIMULATED".into(),
+        at: at(0),
+        bids: vec![level("272.39", "300"), level("272.38", "1200")],
+        asks: vec![level("272.41", "150")],
+    }
+}
+
+pub(crate) fn limits() -> Limits {
+    Limits {
+        max_order_quantity: Some(quantity("10000")),
+        max_order_notional: Some(amount("500000")),
+        price_collar_percent: Some(amount("5.5")),
+        max_open_orders: Some(200),
+        cash_check: Some(true),
+        duplicate_guard: Some(Burst { count: 5, millis: 1000 }),
+        self_trade: Some(SelfTrade::RefuseNewest),
+        ..Limits::default()
+    }
+}
