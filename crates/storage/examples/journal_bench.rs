@@ -1,0 +1,139 @@
+//! What durability costs on this machine: a bare sync, one record to durable, many in flight, and reading
+//! it all back.
+//!
+//! `cargo run --release -p storage --example journal_bench [-- FOLDER]`
+
+use std::error::Error;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use storage::StorageError;
+use storage::journal::{Batch, Durable, Entry, FOLDER, InstanceId, Journal, Options, Reader, Record, SyncMode, verify};
+use storage::lock::FolderLock;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const ROUND: Duration = Duration::from_secs(1);
+const PAYLOAD_BYTES: usize = 256;
+const IN_FLIGHT: u64 = 256;
+const BARE_FILE_BYTES: usize = 4 << 20;
+
+fn main() -> Outcome<()> {
+    let parent = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
+    let folder = tempfile::tempdir_in(parent)?;
+    println!("load average                 {}", load_average());
+    print_times("bare fdatasync", bare_sync(folder.path())?);
+    print_times("one append to durable", single(&folder.path().join("single"), SyncMode::Always)?);
+    print_times("  with sync = os", single(&folder.path().join("single-os"), SyncMode::Os)?);
+    for sync in [SyncMode::Always, SyncMode::Os] {
+        let (records, frames) = group(&folder.path().join(format!("group-{sync}")), sync)?;
+        println!("{IN_FLIGHT} in flight, sync = {sync:<8} {records:>9} records/s in {frames} frames/s");
+    }
+    let records = replay(&folder.path().join("group-always"))?;
+    println!("checked and read back        {records:>9} records/s");
+    println!("load average                 {}", load_average());
+    Ok(())
+}
+
+/// Overwrites a zero-filled file record by record, each synced: the floor below every durable thing.
+fn bare_sync(folder: &Path) -> Outcome<Vec<Duration>> {
+    let file = File::create(folder.join("bare"))?;
+    file.write_all_at(&vec![0; BARE_FILE_BYTES], 0)?;
+    file.sync_all()?;
+    let mut times = Vec::new();
+    let begun = Instant::now();
+    for offset in (0..BARE_FILE_BYTES - PAYLOAD_BYTES).step_by(PAYLOAD_BYTES).cycle() {
+        if begun.elapsed() > ROUND {
+            break;
+        }
+        let start = Instant::now();
+        file.write_all_at(&[7; PAYLOAD_BYTES], offset as u64)?;
+        file.sync_data()?;
+        times.push(start.elapsed());
+    }
+    Ok(times)
+}
+
+/// The next record goes when the one before is durable.
+fn single(folder: &Path, sync: SyncMode) -> Outcome<Vec<Duration>> {
+    let mut journal = open(folder, sync)?;
+    let mut times = Vec::new();
+    let begun = Instant::now();
+    let mut sequence = journal.durable();
+    while begun.elapsed() < ROUND {
+        let start = Instant::now();
+        sequence += 1;
+        append(&mut journal, sequence)?;
+        wait(&journal)?;
+        times.push(start.elapsed());
+    }
+    Ok(times)
+}
+
+/// Records and frames per second while so many records are on their way.
+fn group(folder: &Path, sync: SyncMode) -> Outcome<(u64, u64)> {
+    let mut journal = open(folder, sync)?;
+    let begun = Instant::now();
+    let mut sequence = journal.durable();
+    while begun.elapsed() < ROUND {
+        while sequence < journal.durable() + IN_FLIGHT {
+            sequence += 1;
+            append(&mut journal, sequence)?;
+        }
+        wait(&journal)?;
+    }
+    let metrics = journal.watch().metrics();
+    Ok((per_second(metrics.records, begun), per_second(metrics.frames, begun)))
+}
+
+/// Records per second of a start without a snapshot: the whole journal is checked, then read.
+fn replay(folder: &Path) -> Outcome<u64> {
+    let begun = Instant::now();
+    let journal = folder.join(FOLDER);
+    verify(&journal, &mut |_| {})?;
+    let mut records = 0;
+    let mut count = |_: Entry<'_>| {
+        records += 1;
+        Ok::<(), StorageError>(())
+    };
+    Reader::open(&journal, 0)?.replay(&mut count, &mut |_| {})?;
+    Ok(per_second(records, begun))
+}
+
+fn per_second(count: u64, begun: Instant) -> u64 {
+    count * 1000 / u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+/// Opens a journal whose first segment is in use, so that its making is not measured.
+fn open(folder: &Path, sync: SyncMode) -> Outcome<Journal> {
+    let options = Options { sync, ..Options::new(InstanceId([1; 16])) };
+    let (_, mut journal) = Journal::open(&FolderLock::take(folder)?, &options, &mut |_| {})?;
+    append(&mut journal, 1)?;
+    wait(&journal)?;
+    Ok(journal)
+}
+
+fn append(journal: &mut Journal, sequence: u64) -> Outcome<()> {
+    let record = Record { sequence, kind: 1, payload: vec![7; PAYLOAD_BYTES] };
+    journal.append(Batch { time: 0, records: vec![record] }).map_err(|refused| refused.reason.to_string().into())
+}
+
+fn wait(journal: &Journal) -> Outcome<()> {
+    match journal.news().recv()? {
+        Durable::Up { .. } => Ok(()),
+        Durable::Failed { error } => Err(error.into()),
+    }
+}
+
+fn print_times(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
+    println!("{what:<28} p50 {:>10.1?}  p99 {:>10.1?}  of {}", at(50), at(99), times.len());
+}
+
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_else(|_| "unknown".to_owned());
+    text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,226 @@
+//! How fast the read model follows the engine on this machine, how fast it answers, and what its start costs.
+//!
+//! `cargo run --release -p storage --example read_model_bench [-- FOLDER]`
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bus::History;
+use bus::history::{HistoryError, Page};
+use domain::order::{BaseState, Pending, Step, Terms};
+use domain::query::Filter;
+use domain::{
+    AccountId, AdapterName, Amount, Currency, Event, ExchangeId, Fill, Order, OrderId, OrderKind, OrderStatus, Price,
+    Published, Quantity, SecurityId, Side, Source, StrategyId, TimeInForce, Timestamp, Transaction, TransactionId,
+    TransactionKind, Uuid,
+};
+use storage::ReadModel;
+use storage::journal::InstanceId;
+use storage::lock::FolderLock;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const INSTANCE: InstanceId = InstanceId([1; 16]);
+const ORDERS: u64 = 100_000;
+/// Placed, accepted, filled: each is an input.
+const EVENTS_PER_ORDER: u64 = 3;
+/// Orders that are open at the same time.
+const OPEN: u64 = 1_000;
+const QUESTIONS: u64 = 2_000;
+
+fn main() -> Outcome<()> {
+    let parent = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
+    let folder = tempfile::tempdir_in(parent)?;
+    println!("load average        {}", load_average());
+    let model = open(folder.path())?;
+    follow(&model);
+    ask(&model)?;
+    model.stop()?;
+    let bytes = std::fs::metadata(model.path())?.len();
+    drop(model);
+    let begun = Instant::now();
+    open(folder.path())?;
+    let took = begun.elapsed();
+    println!("file                {:>9} bytes per order", bytes / ORDERS);
+    println!("checked and opened  {:>9.1?} for {} MiB", took, bytes >> 20);
+    println!("load average        {}", load_average());
+    Ok(())
+}
+
+fn open(folder: &Path) -> Outcome<ReadModel> {
+    Ok(ReadModel::open(&FolderLock::take(folder)?, INSTANCE, u64::MAX)?)
+}
+
+fn follow(model: &ReadModel) {
+    let inputs = trading();
+    let begun = Instant::now();
+    for (index, events) in inputs.iter().enumerate() {
+        model.offer(index as u64 + 1, events);
+    }
+    let offered = begun.elapsed();
+    while model.applied() < inputs.len() as u64 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let rate = u128::from(ORDERS * EVENTS_PER_ORDER) * 1000 / begun.elapsed().as_millis().max(1);
+    println!(
+        "followed            {rate:>9} order events/s (offered in {offered:.1?}, applied in {:.1?})",
+        begun.elapsed()
+    );
+}
+
+fn ask(model: &ReadModel) -> Result<(), HistoryError> {
+    let as_of = model.applied();
+    let filter = Filter { strategy: Some(StrategyId(1)), ..Filter::default() };
+    let mut events = Vec::new();
+    let mut pages = Vec::new();
+    for question in 0..QUESTIONS {
+        let id = 1 + question * (ORDERS / QUESTIONS);
+        let begun = Instant::now();
+        model.order_events(as_of, &int_id(id))?;
+        events.push(begun.elapsed());
+        let begun = Instant::now();
+        model.orders(as_of, filter, Page { after: id, limit: 100 })?;
+        pages.push(begun.elapsed());
+    }
+    print_times("events of an order", events);
+    print_times("page of 100 orders", pages);
+    Ok(())
+}
+
+/// What each input caused, in turns over the orders that are open.
+fn trading() -> Vec<Vec<Published>> {
+    let mut inputs = Vec::new();
+    for first in (1..=ORDERS).step_by(usize::try_from(OPEN).unwrap_or(1)) {
+        for (state, step) in [
+            (BaseState::PendingNew, Step::Placed),
+            (BaseState::New, Step::Accepted),
+            (BaseState::Filled, Step::FilledInFull),
+        ] {
+            for id in first..first + OPEN {
+                inputs.push(changed(inputs.len() as u64 + 1, id, state, step));
+            }
+        }
+    }
+    inputs
+}
+
+fn changed(sequence: u64, id: u64, state: BaseState, step: Step) -> Vec<Published> {
+    let order = order(id, state);
+    let mut events = vec![Event::OrderStatus(Arc::new(status(sequence, &order, step)))];
+    if state == BaseState::Filled {
+        events.push(Event::Fill(Arc::new(fill(sequence, &order))));
+        events.push(Event::Transaction(Arc::new(transaction(&order))));
+    }
+    events.push(Event::Order(Arc::new(order)));
+    events.into_iter().map(|event| Published { sequence, at: Timestamp(0), event }).collect()
+}
+
+fn int_id(id: u64) -> String {
+    format!("bench-{id}")
+}
+
+fn order(id: u64, state: BaseState) -> Order {
+    let limit = Price(domain::Decimal::new(15_025, 2));
+    let quantity = Quantity(100.into());
+    Order {
+        id: OrderId(id),
+        int_id: int_id(id).parse().expect("it is printable and short"),
+        ext_id: Some("V1234567".into()),
+        cl_ord_id: None,
+        at: Timestamp(1_800_000_000_000_000_000),
+        side: Side::Buy,
+        terms: Terms { quantity, kind: OrderKind::Limit { limit }, tif: TimeInForce::Day },
+        exchange_order: false,
+        exchange: ExchangeId(1),
+        security: SecurityId(1 + id % 30),
+        account: AccountId(1 + id % 3),
+        strategy: StrategyId(1 + id % 4),
+        adapter: AdapterName::new("SIM", None),
+        reduce_only: false,
+        state,
+        pending: Pending::Nothing,
+        filled: if state == BaseState::Filled { quantity } else { Quantity::ZERO },
+        turnover: Amount::ZERO,
+        revision: 0,
+        reason: None,
+        in_doubt: false,
+        reference: None,
+        source: Source::Rest,
+        submitted_by: None,
+        changed_at: Timestamp(1_800_000_000_000_000_000),
+    }
+}
+
+fn status(sequence: u64, order: &Order, step: Step) -> OrderStatus {
+    OrderStatus {
+        order: order.id,
+        int_id: order.int_id.clone(),
+        ext_id: order.ext_id.clone(),
+        strategy: order.strategy,
+        at: order.at,
+        ext_at: Some(order.at),
+        sequence,
+        status: order.status(),
+        step,
+        filled: order.filled,
+        remaining: order.remaining(),
+        last_quantity: None,
+        last_price: None,
+        avg_price: None,
+        reason: None,
+        request: None,
+    }
+}
+
+fn fill(sequence: u64, order: &Order) -> Fill {
+    Fill {
+        order: order.id,
+        int_id: order.int_id.clone(),
+        strategy: order.strategy,
+        security: order.security,
+        account: order.account,
+        ext_id: format!("exec-{sequence}").into(),
+        at: order.at,
+        ext_at: Some(order.at),
+        sequence,
+        side: order.side,
+        quantity: order.terms.quantity,
+        price: Price(domain::Decimal::new(15_020, 2)),
+    }
+}
+
+fn transaction(order: &Order) -> Transaction {
+    Transaction {
+        id: TransactionId(order.id.0),
+        uuid: Uuid::mint(1, order.id.0),
+        at: order.at,
+        settlement_date: None,
+        ext_id: None,
+        int_order_id: Some(order.int_id.clone()),
+        ext_order_id: order.ext_id.clone(),
+        kind: TransactionKind::Buy,
+        quantity: order.terms.quantity,
+        price: Price(domain::Decimal::new(15_020, 2)),
+        execution_commission: Amount::ZERO,
+        clearing_commission: Amount::ZERO,
+        fee: Amount::ZERO,
+        currency: Currency::USD,
+        account: order.account,
+        security: Some(order.security),
+        strategy: order.strategy,
+        description: None,
+    }
+}
+
+fn print_times(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
+    println!("{what:<19} p50 {:>9.1?}  p99 {:>9.1?}  of {}", at(50), at(99), times.len());
+}
+
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_else(|_| "unknown".to_owned());
+    text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}

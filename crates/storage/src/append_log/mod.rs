@@ -1,0 +1,167 @@
+//! A file to which payloads are appended, each with its length and checksum. It has no thread, no chain and no
+//! segments; what it shares with the journal is how it ends: a torn last record is cut and reported, damage before
+//! the end is refused.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::block::{self, BlockReader, Fault, Place};
+use crate::medium::{Disk, Medium, RealDisk, write_all_at};
+use crate::tail::{self, Tail};
+use crate::{StorageError, Torn};
+
+const MAGIC: [u8; 12] = *b"RIALTO-LOG\x00\x01";
+const START: Place = Place { seed: 0, offset: MAGIC.len() as u64 };
+/// The largest payload.
+pub const PAYLOAD_LIMIT_BYTES: usize = block::LIMIT_BYTES - block::HEAD_BYTES;
+
+pub struct AppendLog {
+    path: PathBuf,
+    medium: Box<dyn Medium>,
+    /// Where the next record goes.
+    place: Place,
+    block: Vec<u8>,
+    failed: Option<String>,
+}
+
+/// What was found in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replayed {
+    pub records: u64,
+    pub torn: Option<Torn>,
+}
+
+impl AppendLog {
+    /// Opens or creates the log and hands every payload to `replay`, in order. A payload that `replay` can't
+    /// understand is refused with its place. The caller sees to it that nobody else writes the file.
+    pub fn open(
+        path: &Path,
+        replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(Replayed, Self), StorageError> {
+        Self::open_on(&RealDisk, path, replay)
+    }
+
+    fn open_on(
+        disk: &dyn Disk,
+        path: &Path,
+        replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(Replayed, Self), StorageError> {
+        if !path.exists() {
+            create(disk, path).map_err(StorageError::io("create", path))?;
+        }
+        let mut blocks = open_blocks(path)?;
+        let (records, fault) = read_all(&mut blocks, path, replay)?;
+        let torn = cut_end(&blocks, path, fault)?;
+        let medium = disk.open(path).map_err(StorageError::io("open", path))?;
+        let place = blocks.place();
+        let log = Self { path: path.to_owned(), medium, place, block: Vec::new(), failed: None };
+        Ok((Replayed { records, torn }, log))
+    }
+
+    /// Writes one record. It survives the death of the process at once, and a power cut after `sync`.
+    pub fn append(&mut self, payload: &[u8]) -> Result<(), StorageError> {
+        self.check_usable()?;
+        if payload.len() > PAYLOAD_LIMIT_BYTES {
+            let reason = format!("{} bytes, the limit is {PAYLOAD_LIMIT_BYTES}", payload.len());
+            return Err(StorageError::Setting { name: "payload", reason });
+        }
+        block::begin(&mut self.block);
+        self.block.extend_from_slice(payload);
+        block::seal(&mut self.block, self.place);
+        let written = write_all_at(self.medium.as_ref(), &self.block, self.place.offset);
+        self.keep("write", written)?;
+        self.place.offset += self.block.len() as u64;
+        Ok(())
+    }
+
+    pub fn sync(&mut self) -> Result<(), StorageError> {
+        self.check_usable()?;
+        let synced = self.medium.sync();
+        self.keep("sync", synced)
+    }
+
+    fn check_usable(&self) -> Result<(), StorageError> {
+        match &self.failed {
+            None => Ok(()),
+            Some(reason) => Err(StorageError::Failed { reason: reason.clone() }),
+        }
+    }
+
+    /// After the first failure nobody knows what is on disk, so the log takes nothing more.
+    fn keep(&mut self, doing: &'static str, outcome: io::Result<()>) -> Result<(), StorageError> {
+        outcome.map_err(|error| {
+            let error = StorageError::io(doing, &self.path)(error);
+            self.failed = Some(error.to_string());
+            error
+        })
+    }
+}
+
+/// The file gets its name when its beginning is durable.
+fn create(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let unnamed = PathBuf::from(name);
+    let medium = disk.create(&unnamed)?;
+    write_all_at(medium.as_ref(), &MAGIC, 0)?;
+    medium.sync()?;
+    disk.rename(&unnamed, path)
+}
+
+fn open_blocks(path: &Path) -> Result<BlockReader, StorageError> {
+    let file = File::open(path).map_err(StorageError::io("open", path))?;
+    let mut magic = [0; MAGIC.len()];
+    match file.read_exact_at(&mut magic, 0) {
+        Ok(()) if magic == MAGIC => {}
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+            return Err(StorageError::io("read", path)(error));
+        }
+        _ => return Err(StorageError::damaged(path, 0, "it does not begin like an append log")),
+    }
+    BlockReader::new(file, START, u64::MAX).map_err(StorageError::io("read", path))
+}
+
+fn read_all(
+    blocks: &mut BlockReader,
+    path: &Path,
+    replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+) -> Result<(u64, Fault), StorageError> {
+    let mut records = 0;
+    loop {
+        let offset = blocks.place().offset;
+        if let Err(fault) = blocks.step().map_err(StorageError::io("read", path))? {
+            return Ok((records, fault));
+        }
+        replay(blocks.body()).map_err(|reason| StorageError::damaged(path, offset, reason))?;
+        records += 1;
+    }
+}
+
+/// Cuts whatever lies behind the last good record, unless that is followed by a good one.
+fn cut_end(blocks: &BlockReader, path: &Path, fault: Fault) -> Result<Option<Torn>, StorageError> {
+    let offset = blocks.place().offset;
+    let judged = tail::judge(blocks.file(), blocks.place(), blocks.end());
+    if let Tail::Followed { by } = judged.map_err(StorageError::io("read", path))? {
+        let reason = format!("{fault}, but a good record follows at offset {by}");
+        return Err(StorageError::damaged(path, offset, reason));
+    }
+    let length = blocks.file().metadata().map_err(StorageError::io("read", path))?.len();
+    if length == offset {
+        return Ok(None);
+    }
+    let torn = Torn { file: path.to_owned(), offset, bytes: length - offset };
+    tracing::warn!(%torn, "the log ends in a torn write, which is cut");
+    truncate(path, offset).map_err(StorageError::io("cut the end of", path))?;
+    Ok(Some(torn))
+}
+
+fn truncate(path: &Path, length: u64) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(length)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Errors name the file, and where there is one, the offset: the operator must be able to look at the spot.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub enum StorageError {
+    /// The system refused an operation.
+    Io { doing: &'static str, path: PathBuf, error: io::Error },
+    /// SQLite refused an operation.
+    Sqlite { doing: &'static str, path: PathBuf, error: rusqlite::Error },
+    /// Bytes on disk are not what was written, and it is not the torn end of the last write.
+    Damaged(Damage),
+    /// Another process owns the data folder.
+    Locked { folder: PathBuf, owner: String },
+    /// A setting that cannot work.
+    Setting { name: &'static str, reason: String },
+    /// An earlier write or sync failed; nothing is taken after it.
+    Failed { reason: String },
+}
+
+/// The first place where the bytes on disk are wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    pub file: PathBuf,
+    pub offset: u64,
+    pub reason: String,
+}
+
+/// The remains of a write that a crash cut off, at the very end of the last file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Torn {
+    pub file: PathBuf,
+    pub offset: u64,
+    pub bytes: u64,
+}
+
+impl StorageError {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io { doing, path: path.to_owned(), error }
+    }
+
+    pub(crate) fn sqlite(doing: &'static str, path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
+        move |error| Self::Sqlite { doing, path: path.to_owned(), error }
+    }
+
+    pub(crate) fn damaged(file: &Path, offset: u64, reason: impl Into<String>) -> Self {
+        Self::Damaged(Damage { file: file.to_owned(), offset, reason: reason.into() })
+    }
+}
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, path, error } => {
+                let full = if error.kind() == io::ErrorKind::StorageFull { "the disk is full: " } else { "" };
+                write!(f, "{full}cannot {doing} {}: {error}", path.display())
+            }
+            Self::Sqlite { doing, path, error } => write!(f, "cannot {doing} {}: {error}", path.display()),
+            Self::Damaged(damage) => damage.fmt(f),
+            Self::Locked { folder, owner } => {
+                write!(f, "the data folder {} is in use by another process ({owner})", folder.display())
+            }
+            Self::Setting { name, reason } => write!(f, "{name}: {reason}"),
+            Self::Failed { reason } => write!(f, "refused after an earlier failure: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for StorageError {}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is damaged at offset {}: {}", self.file.display(), self.offset, self.reason)
+    }
+}
+
+impl fmt::Display for Torn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has a torn end at offset {}, {} bytes", self.file.display(), self.offset, self.bytes)
+    }
+}

@@ -1,0 +1,36 @@
+//! The identity of a journal and the hashes that link its frames.
+
+use std::fmt;
+
+/// The hash of a frame, carried by the next one: nobody can change, drop or insert a frame unseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainHash(pub [u8; 32]);
+
+impl ChainHash {
+    /// What the first segment of a journal continues from.
+    pub(crate) const GENESIS: Self = Self([0; 32]);
+
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+/// Which journal a segment belongs to; random, given once by the owner of a new data folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceId(pub [u8; 16]);
+
+impl fmt::Display for ChainHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(f, &self.0)
+    }
+}
+
+impl fmt::Display for InstanceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(f, &self.0)
+    }
+}
+
+fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}

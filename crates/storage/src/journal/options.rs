@@ -1,0 +1,56 @@
+//! Sizes and limits of a journal.
+
+use super::chain::InstanceId;
+use super::frame::FRAME_HEAD_BYTES;
+use super::segment::HEADER_BYTES;
+use super::sync_mode::SyncMode;
+use crate::{StorageError, block};
+
+const DEFAULT_SEGMENT_BYTES: u64 = 64 << 20;
+const SMALLEST_SEGMENT_BYTES: u64 = 1 << 10;
+const LARGEST_SEGMENT_BYTES: u64 = 1 << 30;
+const DEFAULT_QUEUE_BATCHES: usize = 4096;
+const DEFAULT_QUEUE_BYTES: usize = 16 << 20;
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whose journal it is. See `instance_of` for one that exists.
+    pub instance: InstanceId,
+    pub sync: SyncMode,
+    /// The size of new segments.
+    pub segment_bytes: u64,
+    /// Batches that may wait for the writer.
+    pub queue_batches: usize,
+    /// A batch is taken while fewer bytes than this are waiting.
+    pub queue_bytes: usize,
+}
+
+impl Options {
+    pub fn new(instance: InstanceId) -> Self {
+        Self {
+            instance,
+            sync: SyncMode::Always,
+            segment_bytes: DEFAULT_SEGMENT_BYTES,
+            queue_batches: DEFAULT_QUEUE_BATCHES,
+            queue_bytes: DEFAULT_QUEUE_BYTES,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), StorageError> {
+        let refuse = |name, reason| Err(StorageError::Setting { name, reason });
+        if !(SMALLEST_SEGMENT_BYTES..=LARGEST_SEGMENT_BYTES).contains(&self.segment_bytes) {
+            let reason = format!("must be {SMALLEST_SEGMENT_BYTES} to {LARGEST_SEGMENT_BYTES}");
+            return refuse("journal.segment-bytes", reason);
+        }
+        if self.queue_batches == 0 || self.queue_bytes == 0 {
+            return refuse("journal.queue", "must have room for at least one batch".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The largest batch: alone in a segment, and within the limit of a block.
+    pub(crate) fn batch_limit(&self) -> usize {
+        let room = usize::try_from(self.segment_bytes).map_or(usize::MAX, |bytes| bytes - HEADER_BYTES);
+        room.min(block::LIMIT_BYTES) - FRAME_HEAD_BYTES
+    }
+}

@@ -1,0 +1,168 @@
+//! Reads records back, from a given sequence on, one frame in memory at a time.
+//!
+//! A reader may follow a journal that is being written: at the end it finds nothing, and later it finds more.
+
+use std::path::{Path, PathBuf};
+
+use super::frame::RecordCursor;
+use super::record::Entry;
+use super::scan::Progress;
+use super::segment::{self, Segment};
+use super::segment_reader::{End, SegmentReader};
+use crate::StorageError;
+
+pub struct Reader {
+    folder: PathBuf,
+    from: u64,
+    /// None until a first segment exists.
+    frames: Option<SegmentReader>,
+    /// The record that comes next in the frame at hand.
+    cursor: RecordCursor,
+    /// Whether there is a frame at hand.
+    in_frame: bool,
+    /// Bytes of the segments that are done.
+    read_before: u64,
+}
+
+impl Reader {
+    /// Stands before the first record whose sequence is `from` or above.
+    pub fn open(folder: &Path, from: u64) -> Result<Self, StorageError> {
+        let mut reader = Self {
+            folder: folder.to_owned(),
+            from,
+            frames: None,
+            cursor: RecordCursor::start(),
+            in_frame: false,
+            read_before: 0,
+        };
+        reader.enter_first_segment()?;
+        Ok(reader)
+    }
+
+    /// Steps to the next record up to and with the sequence `limit`, and lends it. None means that there is none
+    /// yet. A live journal shows frames that are written but not durable: whoever follows one gives its durable
+    /// sequence as the limit.
+    pub fn read_to(&mut self, limit: u64) -> Result<Option<Entry<'_>>, StorageError> {
+        // Answered without a look at the disk, so that a follower may ask often.
+        if self.from > limit {
+            return Ok(None);
+        }
+        loop {
+            match self.peek().map(|entry| entry.sequence) {
+                Some(sequence) if sequence > limit => return Ok(None),
+                Some(sequence) if sequence >= self.from => return Ok(self.take(sequence)),
+                Some(_) => self.skip(),
+                None if self.enter_next_frame()? => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// All records from here to the present end, for replay. `visit` may refuse and so end it.
+    pub fn replay<E: From<StorageError>>(
+        mut self,
+        visit: &mut dyn FnMut(Entry<'_>) -> Result<(), E>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), E> {
+        let total = self.total_bytes()?;
+        let mut reported = None;
+        while let Some(entry) = self.read_to(u64::MAX)? {
+            visit(entry)?;
+            let read = self.read_before + self.frames.as_ref().map_or(0, SegmentReader::offset);
+            if reported.replace(read) != Some(read) {
+                progress(Progress { read: read.min(total), total });
+            }
+        }
+        progress(Progress { read: total, total });
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<Entry<'_>> {
+        let frames = self.frames.as_ref().filter(|_| self.in_frame)?;
+        let mut cursor = self.cursor;
+        cursor.next(frames.body())
+    }
+
+    /// Takes the record at the cursor, whose sequence was seen: from now on what comes after it is wanted.
+    fn take(&mut self, sequence: u64) -> Option<Entry<'_>> {
+        self.from = sequence.saturating_add(1);
+        self.cursor.next(self.frames.as_ref()?.body())
+    }
+
+    fn skip(&mut self) {
+        if let Some(frames) = &self.frames {
+            self.cursor.next(frames.body());
+        }
+    }
+
+    fn enter_first_segment(&mut self) -> Result<bool, StorageError> {
+        let listed = segment::list(&self.folder)?;
+        let holding = listed.iter().rev().find(|(first, _)| *first <= self.from).or(listed.first());
+        let Some((_, path)) = holding else { return Ok(false) };
+        self.enter(path.clone())?;
+        Ok(true)
+    }
+
+    fn enter(&mut self, path: PathBuf) -> Result<(), StorageError> {
+        let (segment, file) = Segment::open(path)?;
+        self.frames = Some(SegmentReader::new(segment, file)?);
+        Ok(())
+    }
+
+    fn enter_next_frame(&mut self) -> Result<bool, StorageError> {
+        self.in_frame = false;
+        if self.frames.is_none() && !self.enter_first_segment()? {
+            return Ok(false);
+        }
+        loop {
+            match self.step()? {
+                Step::Frame => break,
+                Step::NextSegment => {}
+                Step::End => return Ok(false),
+            }
+        }
+        (self.cursor, self.in_frame) = (RecordCursor::start(), true);
+        Ok(true)
+    }
+
+    fn step(&mut self) -> Result<Step, StorageError> {
+        let Some(frames) = &mut self.frames else { return Ok(Step::End) };
+        if frames.step()?.is_ok() {
+            return Ok(Step::Frame);
+        }
+        let Some(next) = next_segment(&self.folder, frames.segment())? else {
+            // A torn or blank end is simply the end; damage is an error.
+            let grown = matches!(frames.check_last()?, End::Grown(_));
+            return Ok(if grown { Step::Frame } else { Step::End });
+        };
+        // Asked once more: the writer may have added frames here before it went on to the next segment.
+        let Err(fault) = frames.step()? else { return Ok(Step::Frame) };
+        frames.check_sealed(fault, &next.header)?;
+        self.read_before += frames.segment().header.capacity;
+        self.enter(next.path)?;
+        Ok(Step::NextSegment)
+    }
+
+    fn total_bytes(&self) -> Result<u64, StorageError> {
+        let start = self.frames.as_ref().map_or(0, |frames| frames.segment().header.first);
+        let listed = segment::list(&self.folder)?;
+        let ahead = listed.iter().filter(|(first, _)| *first >= start);
+        segment::total_bytes(ahead.map(|(_, path)| path.as_path()))
+    }
+}
+
+enum Step {
+    Frame,
+    NextSegment,
+    End,
+}
+
+fn next_segment(folder: &Path, current: &Segment) -> Result<Option<Segment>, StorageError> {
+    let listed = segment::list(folder)?;
+    let Some((_, path)) = listed.into_iter().find(|(first, _)| *first > current.header.first) else {
+        return Ok(None);
+    };
+    let (next, _) = Segment::open(path)?;
+    next.check_follows(Some(current))?;
+    Ok(Some(next))
+}

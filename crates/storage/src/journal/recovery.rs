@@ -1,0 +1,64 @@
+//! Makes a checked journal ready to be written: cuts the torn end, drops a segment that was begun but never used,
+//! and makes durable what an earlier process had only written.
+
+use std::path::Path;
+
+use super::chain::InstanceId;
+use super::scan::{Progress, Recovered, Scan};
+use super::segment::{HEADER_BYTES, Segment};
+use super::writer::OpenSegment;
+use crate::block::Place;
+use crate::medium::{Disk, zero_fill};
+use crate::{StorageError, Torn};
+
+/// Checks the whole journal, then repairs its end. Gives the segment to go on with, if there is one.
+pub(crate) fn recover(
+    disk: &dyn Disk,
+    folder: &Path,
+    instance: InstanceId,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Recovered, Option<OpenSegment>), StorageError> {
+    let mut scan = Scan::new();
+    scan.run(folder, Some(instance), progress)?;
+    if let Some(torn) = &scan.found.torn {
+        tracing::warn!(%torn, "the journal ends in a torn write, which is cut");
+    }
+    let last = match scan.last {
+        Some((unused, end)) if end == HEADER_BYTES as u64 => {
+            drop_unused(disk, &unused, &mut scan.found)?;
+            scan.before_last
+        }
+        last => last,
+    };
+    disk.sync_folder(folder).map_err(StorageError::io("sync", folder))?;
+    let open = last.map(|(segment, end)| reopen(disk, &segment, end, scan.found.torn.as_ref())).transpose()?;
+    Ok((scan.found, open))
+}
+
+/// A crash came between the header and the first frame. The next frame may have another sequence than the one
+/// that this file is named for, so it goes.
+fn drop_unused(disk: &dyn Disk, unused: &Segment, found: &mut Recovered) -> Result<(), StorageError> {
+    disk.remove(&unused.path).map_err(StorageError::io("remove", &unused.path))?;
+    found.segments -= 1;
+    found.bytes -= HEADER_BYTES as u64;
+    Ok(())
+}
+
+fn reopen(disk: &dyn Disk, segment: &Segment, end: u64, torn: Option<&Torn>) -> Result<OpenSegment, StorageError> {
+    let Segment { path, header } = segment;
+    let medium = disk.open(path).map_err(StorageError::io("open", path))?;
+    let dirty = torn.filter(|torn| torn.file == *path).map_or(0, |torn| torn.bytes);
+    let length = std::fs::metadata(path).map_err(StorageError::io("read", path))?.len();
+    zero_fill(medium.as_ref(), end, end + dirty)
+        .and_then(|()| zero_fill(medium.as_ref(), length.max(end), header.capacity))
+        // Also where nothing was cut: frames found here may never have been synced, and now they count.
+        .and_then(|()| medium.sync())
+        .map_err(StorageError::io("repair the end of", path))?;
+    Ok(OpenSegment {
+        path: path.clone(),
+        medium,
+        number: header.number,
+        capacity: header.capacity,
+        place: Place { offset: end, ..header.frames_start() },
+    })
+}

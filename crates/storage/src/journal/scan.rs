@@ -1,0 +1,206 @@
+//! Walks a whole journal: every header, every frame, every checksum, every link. Changes nothing.
+//!
+//! `Journal::open` trusts a journal only after this walk; `verify` prints it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::chain::{ChainHash, InstanceId};
+use super::frame::Frame;
+use super::segment::{self, Segment};
+use super::segment_reader::{End, SegmentReader};
+use crate::{Damage, StorageError, Torn};
+
+/// What a journal holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// Unknown while there is no segment.
+    pub instance: Option<InstanceId>,
+    pub segments: u64,
+    pub frames: u64,
+    pub records: u64,
+    /// Headers and frames, without the room that is not used.
+    pub bytes: u64,
+    pub first_sequence: Option<u64>,
+    /// 0 while there is no record.
+    pub last_sequence: u64,
+    /// The hash of the last frame: whoever knows it can prove the whole journal.
+    pub head: ChainHash,
+    /// The end of the last write, where a crash cut it off.
+    pub torn: Option<Torn>,
+}
+
+/// The findings of `verify`: what is good up to the first damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    pub good: Recovered,
+    pub damage: Option<Damage>,
+}
+
+/// How far a long walk is, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    pub read: u64,
+    pub total: u64,
+}
+
+/// Checks a journal from its first byte to its last, also one that is in use or damaged.
+pub fn verify(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Report, StorageError> {
+    let mut scan = Scan::new();
+    let damage = match scan.run(folder, None, progress) {
+        Ok(()) => None,
+        Err(StorageError::Damaged(damage)) => Some(damage),
+        Err(other) => return Err(other),
+    };
+    Ok(Report { good: scan.found, damage })
+}
+
+/// The instance that a journal belongs to, if it has a segment yet.
+pub fn instance_of(folder: &Path) -> Result<Option<InstanceId>, StorageError> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    let Some((_, path)) = segment::list(folder)?.into_iter().next() else { return Ok(None) };
+    Ok(Some(Segment::open(path)?.0.header.instance))
+}
+
+pub(crate) struct Scan {
+    pub(crate) found: Recovered,
+    /// The last segment, and where its good frames end.
+    pub(crate) last: Option<(Segment, u64)>,
+    /// The one before it.
+    pub(crate) before_last: Option<(Segment, u64)>,
+}
+
+impl Scan {
+    pub(crate) fn new() -> Self {
+        let found = Recovered {
+            instance: None,
+            segments: 0,
+            frames: 0,
+            records: 0,
+            bytes: 0,
+            first_sequence: None,
+            last_sequence: 0,
+            head: ChainHash::GENESIS,
+            torn: None,
+        };
+        Self { found, last: None, before_last: None }
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        folder: &Path,
+        instance: Option<InstanceId>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), StorageError> {
+        let segments = check_segments(segment::list(folder)?, instance)?;
+        let total = segment::total_bytes(segments.iter().map(|segment| segment.path.as_path()))?;
+        let mut read = 0;
+        for (index, segment) in segments.iter().enumerate() {
+            self.walk(segment, segments.get(index + 1), &mut |offset| {
+                progress(Progress { read: total.min(read + offset), total });
+            })?;
+            read += segment.header.capacity;
+        }
+        Ok(())
+    }
+
+    fn walk(
+        &mut self,
+        segment: &Segment,
+        next: Option<&Segment>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), StorageError> {
+        let (segment, file) = Segment::open(segment.path.clone())?;
+        self.enter(&segment)?;
+        let mut frames = SegmentReader::new(segment, file)?;
+        while let Some(frame) = self.next_frame(&mut frames, next)? {
+            self.count(&frame);
+            self.found.head = frames.head();
+            progress(frames.offset());
+        }
+        self.found.bytes += frames.offset();
+        self.before_last = self.last.replace((frames.segment().clone(), frames.offset()));
+        Ok(())
+    }
+
+    /// The next frame, or none where the segment rightly ends.
+    fn next_frame(
+        &mut self,
+        frames: &mut SegmentReader,
+        next: Option<&Segment>,
+    ) -> Result<Option<Frame>, StorageError> {
+        let fault = match frames.step()? {
+            Ok(frame) => return Ok(Some(frame)),
+            Err(fault) => fault,
+        };
+        if let Some(next) = next {
+            frames.check_sealed(fault, &next.header)?;
+            return Ok(None);
+        }
+        match frames.check_last()? {
+            End::Grown(frame) => return Ok(Some(frame)),
+            End::Clean => {}
+            End::Torn { bytes } => {
+                let file = frames.path().to_owned();
+                self.found.torn = Some(Torn { file, offset: frames.offset(), bytes });
+            }
+        }
+        Ok(None)
+    }
+
+    fn enter(&mut self, segment: &Segment) -> Result<(), StorageError> {
+        if segment.header.previous != self.found.head {
+            return Err(StorageError::damaged(&segment.path, 0, "it continues a frame that is not here"));
+        }
+        if segment.header.first <= self.found.last_sequence {
+            return Err(StorageError::damaged(&segment.path, 0, "it begins below the segment before it"));
+        }
+        self.found.instance = Some(segment.header.instance);
+        self.found.segments += 1;
+        Ok(())
+    }
+
+    fn count(&mut self, frame: &Frame) {
+        self.found.frames += 1;
+        self.found.records += u64::from(frame.count);
+        self.found.first_sequence.get_or_insert(frame.first);
+        self.found.last_sequence = frame.last;
+    }
+}
+
+/// Opens all headers first: a missing, foreign or swapped segment is named before any frame is read.
+fn check_segments(listed: Vec<(u64, PathBuf)>, instance: Option<InstanceId>) -> Result<Vec<Segment>, StorageError> {
+    let mut segments: Vec<Segment> = Vec::with_capacity(listed.len());
+    for (_, path) in listed {
+        let (segment, _) = Segment::open(path)?;
+        segment.check_follows(segments.last())?;
+        if let Some(instance) = instance {
+            segment.check_instance(instance)?;
+        }
+        segments.push(segment);
+    }
+    Ok(segments)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let good = &self.good;
+        let first = good.first_sequence.map_or("none".to_owned(), |first| first.to_string());
+        writeln!(f, "segments        {}", good.segments)?;
+        writeln!(f, "frames          {}", good.frames)?;
+        writeln!(f, "records         {}", good.records)?;
+        writeln!(f, "bytes           {}", good.bytes)?;
+        writeln!(f, "first sequence  {first}")?;
+        writeln!(f, "last sequence   {}", good.last_sequence)?;
+        writeln!(f, "head            {}", good.head)?;
+        if let Some(torn) = &good.torn {
+            writeln!(f, "torn end        {torn}")?;
+        }
+        match &self.damage {
+            Some(damage) => write!(f, "damage          {damage}"),
+            None => f.write_str("damage          none"),
+        }
+    }
+}

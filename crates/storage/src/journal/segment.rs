@@ -1,0 +1,176 @@
+//! Segment files: their names, their header, and the list of them in a folder.
+//!
+//! ```text
+//! magic [8] · version u32 · zero u32 · instance [16] · number u64 · first sequence u64 · capacity u64
+//! · hash of the previous segment's end [32] · zeros · checksum u32 over all before        (128 bytes)
+//! ```
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::chain::{ChainHash, InstanceId};
+use crate::block::Place;
+use crate::bytes::field;
+use crate::{StorageError, tail};
+
+pub(crate) const HEADER_BYTES: usize = 128;
+const CHECKSUM_AT: usize = HEADER_BYTES - 4;
+const MAGIC: [u8; 8] = *b"RIALTO-J";
+const VERSION: u32 = 1;
+const EXTENSION: &str = ".journal";
+/// The digits of the largest sequence, so that names sort as numbers do.
+const NAME_DIGITS: usize = 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) instance: InstanceId,
+    /// 1, 2, 3, …
+    pub(crate) number: u64,
+    /// The sequence of the first record, also the name of the file.
+    pub(crate) first: u64,
+    /// The length of the file; frames never pass it.
+    pub(crate) capacity: u64,
+    /// The hash of the last frame of the segment before.
+    pub(crate) previous: ChainHash,
+}
+
+impl Header {
+    pub(crate) fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut fields = Vec::with_capacity(HEADER_BYTES);
+        fields.extend_from_slice(&MAGIC);
+        fields.extend_from_slice(&VERSION.to_le_bytes());
+        fields.extend_from_slice(&[0; 4]);
+        fields.extend_from_slice(&self.instance.0);
+        fields.extend_from_slice(&self.number.to_le_bytes());
+        fields.extend_from_slice(&self.first.to_le_bytes());
+        fields.extend_from_slice(&self.capacity.to_le_bytes());
+        fields.extend_from_slice(&self.previous.0);
+        let mut header = [0; HEADER_BYTES];
+        header[..fields.len()].copy_from_slice(&fields);
+        let checksum = crc32c::crc32c(&header[..CHECKSUM_AT]);
+        header[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
+        header
+    }
+
+    pub(crate) fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Self, String> {
+        if bytes[..8] != MAGIC {
+            return Err("it does not begin like a journal segment".to_owned());
+        }
+        if bytes[CHECKSUM_AT..] != crc32c::crc32c(&bytes[..CHECKSUM_AT]).to_le_bytes() {
+            return Err("the checksum of the header does not match".to_owned());
+        }
+        let version = u32::from_le_bytes(field(bytes, 8));
+        if version != VERSION {
+            return Err(format!("format version {version} is not known, this program reads {VERSION}"));
+        }
+        Ok(Self {
+            instance: InstanceId(field(bytes, 16)),
+            number: u64::from_le_bytes(field(bytes, 32)),
+            first: u64::from_le_bytes(field(bytes, 40)),
+            capacity: u64::from_le_bytes(field(bytes, 48)),
+            previous: ChainHash(field(bytes, 56)),
+        })
+    }
+
+    /// Where the first frame lies. The seed follows from the whole header, so a frame fits one segment only.
+    pub(crate) fn frames_start(&self) -> Place {
+        Place { seed: crc32c::crc32c(&self.encode()[..CHECKSUM_AT]), offset: HEADER_BYTES as u64 }
+    }
+
+    /// What the first frame continues from: the header is a link of the chain too.
+    pub(crate) fn hash(&self) -> ChainHash {
+        ChainHash::of(&self.encode())
+    }
+}
+
+/// A segment whose header is good and fits its name.
+#[derive(Debug, Clone)]
+pub(crate) struct Segment {
+    pub(crate) path: PathBuf,
+    pub(crate) header: Header,
+}
+
+impl Segment {
+    pub(crate) fn open(path: PathBuf) -> Result<(Self, File), StorageError> {
+        let file = File::open(&path).map_err(StorageError::io("open", &path))?;
+        let header = read_header(&file, &path)?;
+        if path.file_name().is_none_or(|name| name != file_name(header.first).as_str()) {
+            let reason = format!("the file is named for another sequence than its header, {}", header.first);
+            return Err(StorageError::damaged(&path, 0, reason));
+        }
+        Ok((Self { path, header }, file))
+    }
+
+    /// `self` must be the very next segment after `before`.
+    pub(crate) fn check_follows(&self, before: Option<&Self>) -> Result<(), StorageError> {
+        let expected = before.map_or(1, |before| before.header.number + 1);
+        if self.header.number != expected {
+            let reason = format!("it is segment {}, but segment {expected} is missing before it", self.header.number);
+            return Err(StorageError::damaged(&self.path, 0, reason));
+        }
+        match before {
+            Some(before) => self.check_instance(before.header.instance),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_instance(&self, expected: InstanceId) -> Result<(), StorageError> {
+        let found = self.header.instance;
+        if found == expected {
+            return Ok(());
+        }
+        let reason = format!("it belongs to the journal of instance {found}, not {expected}");
+        Err(StorageError::damaged(&self.path, 0, reason))
+    }
+}
+
+fn read_header(file: &File, path: &Path) -> Result<Header, StorageError> {
+    let mut bytes = [0; HEADER_BYTES];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) => Header::decode(&bytes).map_err(|reason| StorageError::damaged(path, 0, reason)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Err(StorageError::damaged(path, 0, "it is shorter than a segment header"))
+        }
+        Err(error) => Err(StorageError::io("read", path)(error)),
+    }
+}
+
+pub(crate) fn file_name(first: u64) -> String {
+    format!("{first:0NAME_DIGITS$}{EXTENSION}")
+}
+
+/// The segment files of a folder, as (first sequence, path), in order. Other files are not ours to judge.
+pub(crate) fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
+    let failed = || StorageError::io("list", folder);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed())? {
+        let entry = entry.map_err(failed())?;
+        if let Some(first) = entry.file_name().to_str().and_then(first_in_name) {
+            found.push((first, entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What there is to read in these segments; only the last has much room that is not used.
+pub(crate) fn total_bytes<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<u64, StorageError> {
+    let mut paths = paths.peekable();
+    let mut total = 0;
+    while let Some(path) = paths.next() {
+        let file = File::open(path).map_err(StorageError::io("open", path))?;
+        let length = match paths.peek() {
+            Some(_) => file.metadata().map(|found| found.len()),
+            None => tail::used_bytes(&file),
+        };
+        total += length.map_err(StorageError::io("read", path))?;
+    }
+    Ok(total)
+}
+
+fn first_in_name(name: &str) -> Option<u64> {
+    let first = name.strip_suffix(EXTENSION)?.parse().ok()?;
+    (file_name(first) == name).then_some(first)
+}

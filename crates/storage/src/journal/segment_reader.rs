@@ -1,0 +1,112 @@
+//! Reads the frames of one segment and checks each against the one before.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::chain::ChainHash;
+use super::frame::Frame;
+use super::segment::{Header, Segment};
+use crate::StorageError;
+use crate::block::{BlockReader, Fault};
+use crate::tail::{self, Tail};
+
+pub(crate) struct SegmentReader {
+    segment: Segment,
+    blocks: BlockReader,
+    head: ChainHash,
+    last_sequence: Option<u64>,
+}
+
+/// What is found where the frames of the last segment seem to end.
+pub(crate) enum End {
+    Clean,
+    Torn {
+        bytes: u64,
+    },
+    /// It was not the end: a writer has finished this frame meanwhile.
+    Grown(Frame),
+}
+
+impl SegmentReader {
+    pub(crate) fn new(segment: Segment, file: File) -> Result<Self, StorageError> {
+        let (start, head) = (segment.header.frames_start(), segment.header.hash());
+        let blocks =
+            BlockReader::new(file, start, segment.header.capacity).map_err(StorageError::io("read", &segment.path))?;
+        Ok(Self { segment, blocks, head, last_sequence: None })
+    }
+
+    /// The next frame, or why there is none here. A whole frame that does not fit the chain is damage.
+    pub(crate) fn step(&mut self) -> Result<Result<Frame, Fault>, StorageError> {
+        let at = self.offset();
+        if let Err(fault) = self.blocks.step().map_err(StorageError::io("read", &self.segment.path))? {
+            return Ok(Err(fault));
+        }
+        let frame = Frame::parse(self.blocks.body())
+            .and_then(|frame| self.check_link(frame))
+            .map_err(|reason| StorageError::damaged(&self.segment.path, at, reason))?;
+        self.head = ChainHash::of(self.blocks.block());
+        self.last_sequence = Some(frame.last);
+        Ok(Ok(frame))
+    }
+
+    fn check_link(&self, frame: Frame) -> Result<Frame, &'static str> {
+        if frame.previous != self.head {
+            return Err("the frame does not continue the one before it");
+        }
+        match self.last_sequence {
+            Some(last) if frame.first <= last => Err("the sequence of the frame is not above the one before it"),
+            None if frame.first != self.segment.header.first => {
+                Err("the first frame has another sequence than its segment")
+            }
+            _ => Ok(frame),
+        }
+    }
+
+    /// Judges the end of a segment behind which another begins: it must end with the frame that one continues.
+    pub(crate) fn check_sealed(&self, fault: Fault, next: &Header) -> Result<(), StorageError> {
+        if next.previous == self.head {
+            return Ok(());
+        }
+        let reason = format!("{fault}, and the next segment continues a frame that is not here");
+        Err(StorageError::damaged(self.path(), self.offset(), reason))
+    }
+
+    /// Judges the end of the last segment: what is broken at the very end was torn, what is broken before is damage.
+    pub(crate) fn check_last(&mut self) -> Result<End, StorageError> {
+        let judged = tail::judge(self.blocks.file(), self.blocks.place(), self.blocks.end())
+            .map_err(StorageError::io("read", self.path()))?;
+        match judged {
+            Tail::Clean => Ok(End::Clean),
+            Tail::Torn { bytes } => Ok(End::Torn { bytes }),
+            Tail::Followed { by } => match self.step()? {
+                Ok(frame) => Ok(End::Grown(frame)),
+                Err(fault) => {
+                    let reason = format!("{fault}, but a good frame follows at offset {by}");
+                    Err(StorageError::damaged(self.path(), self.offset(), reason))
+                }
+            },
+        }
+    }
+
+    /// The body of the frame last stepped to.
+    pub(crate) fn body(&self) -> &[u8] {
+        self.blocks.body()
+    }
+
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.segment.path
+    }
+
+    /// Where the next frame is expected.
+    pub(crate) fn offset(&self) -> u64 {
+        self.blocks.place().offset
+    }
+
+    pub(crate) fn head(&self) -> ChainHash {
+        self.head
+    }
+}

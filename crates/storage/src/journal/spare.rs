@@ -1,0 +1,139 @@
+//! The next segment is filled with zeros before it is needed, by a thread of its own: a commit then changes no
+//! file length (which makes the sync cheaper by a third), and a full disk is noticed a whole segment early.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::shared::Shared;
+use crate::StorageError;
+use crate::medium::{Disk, Medium, zero_fill};
+
+const FILLING: &str = "next.filling";
+const READY: &str = "next.ready";
+/// Synced in small steps, so that a commit never waits behind a whole segment of zeros.
+const FILL_STEP_BYTES: u64 = 4 << 20;
+
+/// A file of zeros (but for the place of the header) that waits for its name.
+pub(crate) struct Spare {
+    pub(crate) path: PathBuf,
+    pub(crate) medium: Box<dyn Medium>,
+}
+
+/// The thread that keeps one spare ready.
+pub(crate) struct SpareKeeper {
+    requests: Option<Sender<()>>,
+    outcomes: Receiver<Result<Spare, StorageError>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SpareKeeper {
+    /// Starts the thread and asks for the first spare.
+    pub(crate) fn start(disk: Arc<dyn Disk>, folder: &Path, bytes: u64, shared: Arc<Shared>) -> io::Result<Self> {
+        // One request is under way at most, so neither side ever waits to send.
+        let (requests, requested) = bounded(1);
+        let (finished, outcomes) = bounded(1);
+        let stop = Arc::new(AtomicBool::new(false));
+        let filler = Filler { disk, folder: folder.to_owned(), bytes, stop: stop.clone() };
+        let thread = thread::Builder::new()
+            .name("journal-spare".to_owned())
+            .spawn(move || filler.serve(&requested, &finished, &shared))?;
+        let keeper = Self { requests: Some(requests), outcomes, stop, thread: Some(thread) };
+        keeper.request();
+        Ok(keeper)
+    }
+
+    /// Waits for the spare. Where it could not be made earlier, it is tried once more: space may be free again.
+    pub(crate) fn take(&self) -> Result<Spare, StorageError> {
+        match self.receive() {
+            Ok(spare) => Ok(spare),
+            Err(_) => {
+                self.request();
+                self.receive()
+            }
+        }
+    }
+
+    /// To be called when the last spare has got its name.
+    pub(crate) fn request(&self) {
+        if let Some(requests) = &self.requests {
+            // A thread that is gone shows in `receive`.
+            let _ = requests.send(());
+        }
+    }
+
+    fn receive(&self) -> Result<Spare, StorageError> {
+        let gone = || StorageError::Failed { reason: "the thread that prepares segments is gone".to_owned() };
+        self.outcomes.recv().map_err(|_| gone())?
+    }
+}
+
+impl Drop for SpareKeeper {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed, and the spare is only zeros.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Filler {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    bytes: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl Filler {
+    fn serve(&self, requested: &Receiver<()>, finished: &Sender<Result<Spare, StorageError>>, shared: &Shared) {
+        while requested.recv().is_ok() {
+            let outcome = self.prepare();
+            shared.note_spare(outcome.as_ref().err().map(ToString::to_string));
+            if finished.send(outcome).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// What was filled in vain is removed: on a full disk others need the room.
+    fn prepare(&self) -> Result<Spare, StorageError> {
+        let path = self.folder.join(READY);
+        if !self.is_ready(&path) {
+            let filling = self.folder.join(FILLING);
+            self.fill(&filling)
+                .inspect_err(|_| drop(fs::remove_file(&filling)))
+                .map_err(StorageError::io("prepare the next segment", &filling))?;
+            self.disk.rename(&filling, &path).map_err(StorageError::io("rename", &filling))?;
+        }
+        let medium = self.disk.open(&path).map_err(StorageError::io("open", &path))?;
+        Ok(Spare { path, medium })
+    }
+
+    /// A spare of an earlier run is as good as a new one: it got its name when it was full and synced.
+    fn is_ready(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|found| found.len() == self.bytes)
+    }
+
+    fn fill(&self, path: &Path) -> io::Result<()> {
+        let medium = self.disk.create(path)?;
+        let mut filled = 0;
+        while filled < self.bytes {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(io::Error::other("the journal is closing"));
+            }
+            let to = self.bytes.min(filled + FILL_STEP_BYTES);
+            zero_fill(medium.as_ref(), filled, to)?;
+            medium.sync()?;
+            filled = to;
+        }
+        Ok(())
+    }
+}

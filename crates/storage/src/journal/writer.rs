@@ -1,0 +1,213 @@
+//! The one thread that owns the file: drain ▸ encode ▸ one write ▸ one sync ▸ publish ▸ wake.
+//!
+//! While it syncs, the queue fills, and what it finds afterwards becomes the next frame: group commit without a
+//! timer. The first error ends the thread. A sync is never tried again, because the system may have marked the
+//! lost pages as clean, and nothing is published after the error.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
+
+use super::chain::{ChainHash, InstanceId};
+use super::frame::{FRAME_HEAD_BYTES, FrameBuilder};
+use super::record::Batch;
+use super::segment::{self, Header};
+use super::shared::Shared;
+use super::spare::SpareKeeper;
+use super::sync_mode::SyncMode;
+use crate::StorageError;
+use crate::block::Place;
+use crate::medium::{Disk, Medium, write_all_at};
+
+/// A frame that has grown to this size takes no further batch; only a single large batch makes a larger one.
+const COMMIT_BYTES: usize = 1 << 20;
+
+/// News of the writer for the one who waits to let things out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Durable {
+    /// Everything up to and with this sequence is durable.
+    Up { to: u64 },
+    /// Nothing more will become durable. Always the last news.
+    Failed { error: String },
+}
+
+/// A batch on its way, with its measured size.
+pub(crate) struct Queued {
+    pub(crate) batch: Batch,
+    pub(crate) bytes: usize,
+}
+
+pub(crate) struct Writer {
+    pub(crate) folder: PathBuf,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) instance: InstanceId,
+    pub(crate) capacity: u64,
+    pub(crate) sync: SyncMode,
+    pub(crate) queue: Receiver<Queued>,
+    pub(crate) held: Option<Queued>,
+    pub(crate) frame: FrameBuilder,
+    pub(crate) open: Option<OpenSegment>,
+    /// The hash of the last frame.
+    pub(crate) head: ChainHash,
+    pub(crate) spares: SpareKeeper,
+    /// When the oldest write that is not synced was made.
+    pub(crate) unsynced: Option<Instant>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) news: News,
+}
+
+/// The segment that is written.
+pub(crate) struct OpenSegment {
+    pub(crate) path: PathBuf,
+    pub(crate) medium: Box<dyn Medium>,
+    pub(crate) number: u64,
+    pub(crate) capacity: u64,
+    /// Where the next frame goes.
+    pub(crate) place: Place,
+}
+
+impl Writer {
+    pub(crate) fn run(mut self) {
+        if let Err(error) = self.serve() {
+            let error = error.to_string();
+            tracing::error!(%error, "the journal has failed");
+            self.shared.fail(error.clone());
+            self.news.tell(Durable::Failed { error });
+        }
+    }
+
+    fn serve(&mut self) -> Result<(), StorageError> {
+        while let Some(queued) = self.wait()? {
+            self.gather(queued)?;
+            self.commit()?;
+        }
+        self.sync_if_needed()
+    }
+
+    /// The next batch, or none when the journal closes. Syncs when the interval ends while nothing comes.
+    fn wait(&mut self) -> Result<Option<Queued>, StorageError> {
+        if let Some(held) = self.held.take() {
+            return Ok(Some(held));
+        }
+        loop {
+            let Some(due) = self.sync_due() else { return Ok(self.queue.recv().ok()) };
+            match self.queue.recv_deadline(due) {
+                Ok(queued) => return Ok(Some(queued)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => self.sync_if_needed()?,
+            }
+        }
+    }
+
+    fn sync_due(&self) -> Option<Instant> {
+        match self.sync {
+            SyncMode::Interval(every) => self.unsynced.and_then(|since| since.checked_add(every)),
+            SyncMode::Always | SyncMode::Os => None,
+        }
+    }
+
+    /// Puts everything that waits into one frame, as far as the segment has room.
+    fn gather(&mut self, first: Queued) -> Result<(), StorageError> {
+        self.frame.clear();
+        if !self.has_room(FRAME_HEAD_BYTES + first.bytes) {
+            let record = first.batch.records.first().expect("empty batches are refused");
+            self.roll(record.sequence)?;
+        }
+        self.put(&first);
+        while self.frame.bytes().len() < COMMIT_BYTES {
+            let Ok(next) = self.queue.try_recv() else { break };
+            if !self.has_room(self.frame.bytes().len() + next.bytes) {
+                self.held = Some(next);
+                break;
+            }
+            self.put(&next);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, queued: &Queued) {
+        self.shared.note_taken(queued.bytes);
+        self.frame.push(&queued.batch);
+    }
+
+    fn has_room(&self, frame_bytes: usize) -> bool {
+        self.open.as_ref().is_some_and(|open| open.capacity.saturating_sub(open.place.offset) >= frame_bytes as u64)
+    }
+
+    fn commit(&mut self) -> Result<(), StorageError> {
+        let open = self.open.as_mut().expect("gather opens a segment for its frame");
+        let head = self.frame.finish(open.place, self.head);
+        let bytes = self.frame.bytes();
+        write_all_at(open.medium.as_ref(), bytes, open.place.offset).map_err(StorageError::io("write", &open.path))?;
+        open.place.offset += bytes.len() as u64;
+        self.head = head;
+        self.unsynced.get_or_insert_with(Instant::now);
+        if self.must_sync_now() {
+            self.sync_if_needed()?;
+        }
+        self.shared.note_frame(self.frame.count(), self.frame.bytes().len());
+        self.shared.publish(self.frame.last());
+        self.news.tell(Durable::Up { to: self.frame.last() });
+        Ok(())
+    }
+
+    fn must_sync_now(&self) -> bool {
+        match self.sync {
+            SyncMode::Always => true,
+            SyncMode::Interval(_) => self.sync_due().is_some_and(|due| due <= Instant::now()),
+            SyncMode::Os => false,
+        }
+    }
+
+    fn sync_if_needed(&mut self) -> Result<(), StorageError> {
+        if let (Some(open), Some(_)) = (&self.open, self.unsynced) {
+            let begun = Instant::now();
+            open.medium.sync().map_err(StorageError::io("sync", &open.path))?;
+            self.shared.note_sync(begun.elapsed());
+            self.unsynced = None;
+        }
+        Ok(())
+    }
+
+    /// Goes on in a new segment. Its header is durable before the file gets its name, so a segment by name always
+    /// has a good header; and the old segment is synced before, in every mode, so the chain has no hole.
+    fn roll(&mut self, first: u64) -> Result<(), StorageError> {
+        self.sync_if_needed()?;
+        let spare = self.spares.take()?;
+        let number = self.open.as_ref().map_or(1, |open| open.number + 1);
+        let header = Header { instance: self.instance, number, first, capacity: self.capacity, previous: self.head };
+        let path = self.folder.join(segment::file_name(first));
+        write_all_at(spare.medium.as_ref(), &header.encode(), 0)
+            .and_then(|()| spare.medium.sync())
+            .and_then(|()| self.disk.rename(&spare.path, &path))
+            .map_err(StorageError::io("begin", &path))?;
+        self.spares.request();
+        self.head = header.hash();
+        self.open = Some(OpenSegment {
+            path,
+            medium: spare.medium,
+            number,
+            capacity: self.capacity,
+            place: header.frames_start(),
+        });
+        Ok(())
+    }
+}
+
+/// A mailbox for one: older news that was not read yet gives way to newer, so a slow reader costs nothing.
+pub(crate) struct News {
+    pub(crate) sender: Sender<Durable>,
+    pub(crate) unread: Receiver<Durable>,
+}
+
+impl News {
+    fn tell(&self, news: Durable) {
+        let mut news = news;
+        while let Err(TrySendError::Full(again)) = self.sender.try_send(news) {
+            let _ = self.unread.try_recv();
+            news = again;
+        }
+    }
+}

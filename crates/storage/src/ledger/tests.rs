@@ -1,0 +1,162 @@
+//! A FIX session remembers what it sent, so that it can send it again.
+
+use super::*;
+use bus::Wanted;
+use bus::inbox::{Lanes, inbox};
+use domain::query::Answer;
+
+/// A book, and the engine's side of the door, which makes records durable when it is told to.
+struct Session {
+    book: LedgerBook,
+    lanes: Lanes,
+}
+
+impl Session {
+    fn new() -> Self {
+        let (inbox, lanes) = inbox();
+        Self { book: LedgerBook::new(inbox), lanes }
+    }
+
+    /// What the runtime does: journal, absorb, answer. Gives back the records.
+    fn commit(&self) -> Vec<Vec<u8>> {
+        let requests = self.lanes.requests.try_iter();
+        let commit = |request: bus::Request| {
+            let Wanted::Remember(record) = request.wanted else { panic!("{:?}", request.wanted) };
+            self.book.absorb(&record).unwrap();
+            request.promise.keep(Reply { sequence: 1, outcome: Ok(Answer::Done) });
+            record
+        };
+        requests.map(commit).collect()
+    }
+
+    fn send(&self, key: u64, report: &str) {
+        self.book.append("FIX.4.4:BANK", key, report.as_bytes()).unwrap();
+    }
+
+    fn sent(&self, keys: RangeInclusive<u64>) -> Vec<(u64, String)> {
+        let entries = self.book.read("FIX.4.4:BANK", keys, usize::MAX);
+        entries.into_iter().map(|entry| (entry.key, String::from_utf8(entry.bytes).unwrap())).collect()
+    }
+}
+
+fn reports(expected: &[(u64, &str)]) -> Vec<(u64, String)> {
+    expected.iter().map(|(key, report)| (*key, (*report).to_owned())).collect()
+}
+
+#[test]
+fn what_was_sent_is_read_back_once_it_is_durable() {
+    let session = Session::new();
+    let ticket = session.book.append("FIX.4.4:BANK", 1, b"new 7").unwrap();
+    session.send(2, "fill 7");
+    assert_eq!(session.sent(0..=u64::MAX), [], "nothing is shown that a crash could undo");
+    session.commit();
+    assert_eq!(ticket.reply_blocking().unwrap().outcome, Ok(Answer::Done));
+    assert_eq!(session.sent(0..=u64::MAX), reports(&[(1, "new 7"), (2, "fill 7")]));
+}
+
+#[test]
+fn a_range_and_a_limit_narrow_what_is_read() {
+    let session = Session::new();
+    (1..=5).for_each(|key| session.send(key, "report"));
+    session.book.append("FIX.4.4:FUND", 3, b"of another").unwrap();
+    session.commit();
+    let keys = |range, limit| -> Vec<_> {
+        session.book.read("FIX.4.4:BANK", range, limit).into_iter().map(|entry| entry.key).collect()
+    };
+    assert_eq!(keys(2..=4, 10), [2, 3, 4]);
+    assert_eq!(keys(2..=4, 2), [2, 3]);
+    #[expect(clippy::reversed_empty_ranges, reason = "a counterparty may ask for it")]
+    let nothing = keys(4..=2, 10);
+    assert_eq!(nothing, []);
+    assert_eq!(session.book.read("nobody", 0..=9, 10), []);
+}
+
+#[test]
+fn a_mark_forgets_what_is_below_it_and_the_numbers_may_begin_again() {
+    let session = Session::new();
+    (1..=3).for_each(|key| session.send(key, "yesterday"));
+    session.book.mark("FIX.4.4:BANK", 3).unwrap();
+    session.commit();
+    assert_eq!(session.sent(0..=9), reports(&[(3, "yesterday")]));
+    session.book.mark("FIX.4.4:BANK", u64::MAX).unwrap();
+    session.book.mark("nobody", 1).unwrap();
+    session.send(1, "today");
+    session.commit();
+    assert_eq!(session.sent(0..=9), reports(&[(1, "today")]));
+}
+
+#[test]
+fn a_key_that_is_appended_again_has_the_new_bytes() {
+    let session = Session::new();
+    session.send(1, "first");
+    session.send(1, "second");
+    session.commit();
+    assert_eq!(session.sent(0..=9), reports(&[(1, "second")]));
+}
+
+#[test]
+fn after_a_restart_the_book_is_the_same_from_records_or_from_a_snapshot() {
+    let session = Session::new();
+    (1..=4).for_each(|key| session.send(key, "report"));
+    session.book.mark("FIX.4.4:BANK", 2).unwrap();
+    let before = session.commit();
+    let snapshot = session.book.export();
+    session.send(5, "after the snapshot");
+    let after = session.commit();
+
+    let replayed = Session::new();
+    before.iter().chain(&after).for_each(|record| replayed.book.absorb(record).unwrap());
+    let restored = Session::new();
+    restored.book.import(&snapshot).unwrap();
+    after.iter().for_each(|record| restored.book.absorb(record).unwrap());
+
+    let expected = reports(&[(2, "report"), (3, "report"), (4, "report"), (5, "after the snapshot")]);
+    assert_eq!(
+        (session.sent(0..=9), replayed.sent(0..=9), restored.sent(0..=9)),
+        (expected.clone(), expected.clone(), expected)
+    );
+    assert_eq!(session.book.export(), restored.book.export());
+}
+
+#[test]
+fn bytes_that_are_no_record_and_no_export_are_refused_and_change_nothing() {
+    let session = Session::new();
+    session.send(1, "report");
+    session.commit();
+    for bad in [&b""[..], b"\xff", b"\x82\x09\x80"] {
+        assert!(session.book.absorb(bad).unwrap_err().starts_with("not a record of the Ledger: "));
+        assert!(session.book.import(bad).unwrap_err().starts_with("not an export of the Ledger: "));
+    }
+    assert_eq!(session.sent(0..=9), reports(&[(1, "report")]));
+}
+
+#[test]
+fn a_record_above_the_limit_is_refused_and_never_reaches_the_journal() {
+    let session = Session::new();
+    let ticket = session.book.append("FIX.4.4:BANK", 1, &vec![0; LEDGER_RECORD_BYTES_MAX + 1]).unwrap();
+    let refusal = ticket.reply_blocking().unwrap().outcome.unwrap_err();
+    let expected =
+        Refusal::TooLarge { field: "bytes", value: Decimal::from(1_048_577), limit: Decimal::from(1_048_576) };
+    assert_eq!(refusal, expected);
+    assert_eq!(session.commit(), Vec::<Vec<u8>>::new());
+}
+
+#[test]
+fn a_stream_that_nobody_marks_forgets_its_oldest_records() {
+    let session = Session::new();
+    let report = "x".repeat(LEDGER_RECORD_BYTES_MAX);
+    (1..=20).for_each(|key| session.send(key, &report));
+    session.book.append("FIX.4.4:FUND", 1, b"of another").unwrap();
+    session.commit();
+    let held: Vec<_> = session.sent(0..=u64::MAX).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(held, (6..=20).collect::<Vec<_>>());
+    assert_eq!(session.book.read("FIX.4.4:FUND", 0..=9, 9).len(), 1);
+}
+
+#[test]
+fn a_stopped_engine_takes_nothing() {
+    let Session { book, lanes } = Session::new();
+    drop(lanes);
+    assert_eq!(book.append("FIX.4.4:BANK", 1, b"report").unwrap_err(), Closed::Stopped);
+    assert_eq!(book.mark("FIX.4.4:BANK", 1).unwrap_err(), Closed::Stopped);
+}

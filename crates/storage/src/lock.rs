@@ -1,0 +1,102 @@
+//! Two servers on one data folder would write two truths, so the first takes a lock that the system gives back
+//! when the process ends, however it ends. A lock file left behind means nothing.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::StorageError;
+
+const LOCK_FILE: &str = "lock";
+
+/// The right to write in a data folder. The folder is free again when the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct FolderLock {
+    folder: PathBuf,
+    _held: Arc<File>,
+}
+
+impl FolderLock {
+    /// Creates the folder where it is missing and takes it, or says who has it.
+    pub fn take(folder: &Path) -> Result<Self, StorageError> {
+        fs::create_dir_all(folder).map_err(StorageError::io("create", folder))?;
+        let path = folder.join(LOCK_FILE);
+        let mut file = open_lock_file(&path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(locked_by_other(folder, &mut file)),
+            Err(TryLockError::Error(error)) => return Err(StorageError::io("lock", &path)(error)),
+        }
+        sign(&mut file).map_err(StorageError::io("write", &path))?;
+        Ok(Self { folder: folder.to_owned(), _held: Arc::new(file) })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+fn open_lock_file(path: &Path) -> Result<File, StorageError> {
+    // Not truncated here: the name inside belongs to the owner until we are it.
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(StorageError::io("open", path))
+}
+
+fn locked_by_other(folder: &Path, file: &mut File) -> StorageError {
+    let mut name = String::new();
+    let owner = match file.read_to_string(&mut name) {
+        Ok(_) if !name.trim().is_empty() => name.trim().to_owned(),
+        _ => "its process id is not known".to_owned(),
+    };
+    StorageError::Locked { folder: folder.to_owned(), owner }
+}
+
+fn sign(file: &mut File) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "pid {}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_opener_is_refused_with_the_folder_and_the_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = FolderLock::take(folder.path()).unwrap();
+        let refused = FolderLock::take(folder.path()).unwrap_err().to_string();
+        let expected = format!(
+            "the data folder {} is in use by another process (pid {})",
+            first.folder().display(),
+            std::process::id()
+        );
+        assert_eq!(refused, expected);
+    }
+
+    #[test]
+    fn the_folder_is_free_when_the_last_holder_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = FolderLock::take(folder.path()).unwrap();
+        let clone = first.clone();
+        drop(first);
+        assert!(FolderLock::take(folder.path()).is_err());
+        drop(clone);
+        assert!(FolderLock::take(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_lock_file_left_behind_means_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(LOCK_FILE), "pid 99999999\n").unwrap();
+        let _lock = FolderLock::take(folder.path()).unwrap();
+        let refused = FolderLock::take(folder.path()).unwrap_err().to_string();
+        assert!(refused.ends_with(&format!("(pid {})", std::process::id())), "{refused}");
+    }
+}

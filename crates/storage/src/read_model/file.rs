@@ -1,0 +1,147 @@
+//! Opens the file of the read model. Whatever is wrong with it, it can be built again from the journal, so a bad one
+//! is moved aside and an empty one takes its place. Only trouble with the system itself is an error.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, ffi, params};
+
+use super::schema;
+use crate::StorageError;
+use crate::journal::InstanceId;
+use crate::medium::{Disk, RealDisk};
+
+/// Nobody else writes, so only a program that looks into the file can make us wait.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
+const CHECKPOINT_PAGES: u32 = 4_096;
+
+enum Trouble {
+    /// The file is not a good read model of this journal.
+    Unusable(String),
+    System(rusqlite::Error),
+}
+
+/// The writing connection and the sequence up to which the file is complete.
+pub(crate) fn open_or_begin(
+    path: &Path,
+    instance: InstanceId,
+    journal_end: u64,
+) -> Result<(Connection, u64), StorageError> {
+    let reason = match open(path, instance, journal_end) {
+        Ok(opened) => return Ok(opened),
+        Err(Trouble::System(error)) => return Err(StorageError::sqlite("open", path)(error)),
+        Err(Trouble::Unusable(reason)) => reason,
+    };
+    let aside = move_aside(path)?;
+    tracing::warn!(
+        file = %path.display(), %reason, moved_to = %aside.display(),
+        "the read model is not usable and is built again from the journal"
+    );
+    open(path, instance, journal_end).map_err(|trouble| match trouble {
+        Trouble::System(error) => StorageError::sqlite("open", path)(error),
+        Trouble::Unusable(reason) => StorageError::damaged(path, 0, reason),
+    })
+}
+
+fn open(path: &Path, instance: InstanceId, journal_end: u64) -> Result<(Connection, u64), Trouble> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_WAIT)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A power cut may cost the last commits, but leaves the file consistent, and the journal has what is lost.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    check_pages(&connection)?;
+    let version = schema::version(&connection)?;
+    if version > schema::VERSION {
+        return Err(Trouble::Unusable(format!("version {version} is newer than {}", schema::VERSION)));
+    }
+    schema::bring_up_to_date(&mut connection)?;
+    let applied = check_identity(&connection, instance)?;
+    check_not_ahead(&connection, journal_end)?;
+    Ok((connection, applied))
+}
+
+fn check_pages(connection: &Connection) -> Result<(), Trouble> {
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found == "ok" { Ok(()) } else { Err(Trouble::Unusable(found)) }
+}
+
+fn check_identity(connection: &Connection, instance: InstanceId) -> Result<u64, Trouble> {
+    connection.execute("INSERT OR IGNORE INTO model VALUES (1, ?1, 0)", params![instance.0])?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let (found, applied) = connection.query_row("SELECT instance, applied FROM model", [], read)?;
+    if found != instance.0 {
+        let found = InstanceId(found);
+        return Err(Trouble::Unusable(format!("it belongs to instance {found}, not {instance}")));
+    }
+    Ok(applied)
+}
+
+/// Only what is in the journal happened. Without a sync at every commit, a power cut can take the journal's end.
+fn check_not_ahead(connection: &Connection, journal_end: u64) -> Result<(), Trouble> {
+    let newest: Option<u64> = connection.query_row("SELECT max(sequence) FROM events", [], |row| row.get(0))?;
+    match newest {
+        Some(newest) if newest > journal_end => {
+            Err(Trouble::Unusable(format!("it has event {newest}, but the journal ends at {journal_end}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        let is_short = |code: i32| code == ffi::SQLITE_IOERR_SHORT_READ;
+        match error.sqlite_error() {
+            Some(failed) if is_short(failed.extended_code) => Self::Unusable(error.to_string()),
+            Some(failed) if is_of_the_system(failed.code) => Self::System(error),
+            _ => Self::Unusable(error.to_string()),
+        }
+    }
+}
+
+fn is_of_the_system(code: ErrorCode) -> bool {
+    use ErrorCode::*;
+    matches!(
+        code,
+        PermissionDenied
+            | DatabaseBusy
+            | DatabaseLocked
+            | OutOfMemory
+            | ReadOnly
+            | SystemIoFailure
+            | DiskFull
+            | CannotOpen
+    )
+}
+
+/// Keeps the bad file for whoever wants to look at it; one that was kept before makes way.
+fn move_aside(path: &Path) -> Result<PathBuf, StorageError> {
+    let aside = with_ending(path, ".damaged");
+    // The log goes first: without it the file is still one that is found bad or old, never one that lies.
+    rename_if_there(&with_ending(path, "-wal"), &with_ending(&aside, "-wal"))?;
+    rename_if_there(path, &aside)?;
+    remove_if_there(&with_ending(path, "-shm"))?;
+    Ok(aside)
+}
+
+fn rename_if_there(from: &Path, to: &Path) -> Result<(), StorageError> {
+    remove_if_there(to)?;
+    let renamed = if from.exists() { RealDisk.rename(from, to) } else { Ok(()) };
+    renamed.map_err(StorageError::io("move aside", from))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), StorageError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StorageError::io("delete", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}

@@ -1,0 +1,138 @@
+//! The answers. Lists are by key, ascending: orders and transactions by their id, fills and events by their
+//! sequence. One input can cause several events; they stay on one page, which may become longer for it, so that
+//! the next page can begin after their sequence.
+
+use std::sync::Arc;
+
+use bus::History;
+use bus::history::{HistoryError, Page, PastEvent};
+use domain::query::Filter;
+use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
+use minicbor::Decode;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Params, Row, params};
+
+use super::ReadModel;
+
+const ORDERS: List = List { rows: "id, payload FROM orders", key: "id", order: "id" };
+const TRANSACTIONS: List =
+    List { rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)", key: "id", order: "id" };
+const FILLS: List = List {
+    rows: "sequence, payload FROM fills JOIN events USING (sequence, ordinal)",
+    key: "sequence",
+    order: "sequence, ordinal",
+};
+const TRANSACTION: &str = "SELECT id, payload FROM transactions JOIN events USING (sequence, ordinal) WHERE id = ?1";
+const ORDER_EVENTS: &str = "SELECT id, events.payload FROM orders
+    JOIN order_events ON order_events.order_id = orders.id
+    JOIN events USING (sequence, ordinal)
+    WHERE int_id = ?1 ORDER BY sequence, ordinal";
+const EVENTS: &str = "SELECT sequence, payload, at, class FROM events
+    WHERE sequence > ?1 ORDER BY sequence, ordinal";
+
+impl History for ReadModel {
+    fn orders(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.ask(as_of, |connection| ORDERS.read(connection, filter, page))
+    }
+
+    fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+        self.ask(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, decode))
+    }
+
+    fn transactions(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        self.ask(as_of, |connection| TRANSACTIONS.read(connection, filter, page))
+    }
+
+    fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        let found = self.ask(as_of, |connection| select(connection, TRANSACTION, [bound(id.0)], 1, decode));
+        Ok(found?.pop().map(Arc::new))
+    }
+
+    fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
+        self.ask(as_of, |connection| select(connection, EVENTS, [bound(page.after)], page.limit, past_event))
+    }
+}
+
+impl ReadModel {
+    pub fn fills(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Fill>>, HistoryError> {
+        self.ask(as_of, |connection| FILLS.read(connection, filter, page))
+    }
+
+    fn ask<T>(&self, as_of: u64, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, HistoryError> {
+        self.progress.wait(as_of, self.patience)?;
+        self.readers.ask(self.patience, question)
+    }
+}
+
+/// A table that can be narrowed by a filter.
+struct List {
+    rows: &'static str,
+    key: &'static str,
+    order: &'static str,
+}
+
+impl List {
+    fn read<T>(&self, connection: &Connection, filter: Filter, page: Page) -> rusqlite::Result<Vec<Arc<T>>>
+    where
+        T: for<'b> Decode<'b, ()>,
+    {
+        let [strategy, account, security] = [
+            filter.strategy.map(|strategy| strategy.0),
+            filter.account.map(|account| account.0),
+            filter.security.map(|security| security.0),
+        ];
+        let ids = [strategy, account, security].map(|id| id.map(bound));
+        let row = params![bound(page.after), ids[0], ids[1], ids[2]];
+        select(connection, &self.statement(filter), row, page.limit, |row| decode(row).map(Arc::new))
+    }
+
+    /// Only what narrows stands in it, so that SQLite takes the index of it. What does not is named all the same,
+    /// because each parameter must be.
+    fn statement(&self, filter: Filter) -> String {
+        let narrowed = |is_given: bool, column: &'static str, number: u8| match is_given {
+            true => format!("{column} = ?{number}"),
+            false => format!("?{number} IS NULL"),
+        };
+        let Self { rows, key, order } = self;
+        let strategy = narrowed(filter.strategy.is_some(), "strategy", 2);
+        let account = narrowed(filter.account.is_some(), "account", 3);
+        let security = narrowed(filter.security.is_some(), "security", 4);
+        format!("SELECT {rows} WHERE {key} > ?1 AND {strategy} AND {account} AND {security} ORDER BY {order}")
+    }
+}
+
+/// Reads so many rows, and then those that share the key of the last one. The first column is the key.
+fn select<T>(
+    connection: &Connection,
+    statement: &str,
+    parameters: impl Params,
+    limit: usize,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let mut rows = statement.query(parameters)?;
+    let (mut found, mut last_key) = (Vec::new(), None);
+    while let Some(row) = rows.next()? {
+        let key: u64 = row.get(0)?;
+        if found.len() >= limit && last_key != Some(key) {
+            break;
+        }
+        found.push(read(row)?);
+        last_key = Some(key);
+    }
+    Ok(found)
+}
+
+fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {
+    let bytes = row.get_ref(1)?.as_blob()?;
+    minicbor::decode(bytes).map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, Type::Blob, Box::new(error)))
+}
+
+fn past_event(row: &Row<'_>) -> rusqlite::Result<PastEvent> {
+    Ok(PastEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(2)?), class: row.get(3)? })
+}
+
+/// SQLite's integers end at 2^63 - 1, and nothing that is stored has so large a number.
+fn bound(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

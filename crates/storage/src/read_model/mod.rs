@@ -1,0 +1,155 @@
+//! The read model: what has been, in SQLite, for those who ask about the past.
+//!
+//! ```text
+//! offer ▸ queue ▸ writer thread: drain ▸ one transaction (rows and applied sequence) ▸ wake who waits
+//! ```
+//!
+//! It is built from the journal and can be deleted: one that is missing, damaged or not ours begins at 0, and the
+//! replay at the start fills it again. It stands behind the disk, so it never shows what a crash could undo.
+//!
+//! Kept are the newest state of every order, and everything that happened. Prices are not history, and of positions,
+//! cash, values and reference data only the newest picture counts, which the engine has.
+
+/// Events on their way in.
+mod queue;
+
+/// How far the model is, and waiting for it.
+mod progress;
+
+/// Opening the file, or a new one in place of a bad one.
+mod file;
+
+/// Tables, by numbered steps.
+mod schema;
+
+/// The thread that owns the writing connection.
+mod writer;
+
+/// Events as bytes.
+mod payload;
+
+/// Connections that only read.
+mod readers;
+
+/// The answers.
+mod history;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use domain::Published;
+
+use crate::StorageError;
+use crate::journal::InstanceId;
+use crate::lock::FolderLock;
+use progress::Progress;
+use queue::Queue;
+use readers::Readers;
+use writer::Writer;
+
+/// The name of the file inside a data folder.
+pub const FILE: &str = "read-model.sqlite";
+/// Events that may wait for the read model; whoever offers one more waits.
+pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
+/// Questions that are answered at the same time; one more waits for its turn.
+pub const HISTORY_READERS_MAX: usize = 4;
+/// A question about the past waits so long for the model to catch up, or for its turn.
+pub const HISTORY_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// Shared by the runtime, which offers events, and the edges, which ask.
+pub struct ReadModel {
+    /// Held here too, so that the folder stays taken until the last transaction.
+    _lock: FolderLock,
+    path: PathBuf,
+    queue: Arc<Queue>,
+    progress: Arc<Progress>,
+    readers: Readers,
+    patience: Duration,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    events: usize,
+    patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { events: READ_MODEL_EVENTS_MAX, patience: HISTORY_WAIT_MAX }
+    }
+}
+
+impl ReadModel {
+    /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that saw
+    /// more is of a journal whose end was lost. A bad file is moved aside and said so.
+    pub fn open(lock: &FolderLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
+        Self::open_with(Limits::default(), lock, instance, journal_end)
+    }
+
+    pub(crate) fn open_with(
+        limits: Limits,
+        lock: &FolderLock,
+        instance: InstanceId,
+        journal_end: u64,
+    ) -> Result<Self, StorageError> {
+        let path = lock.folder().join(FILE);
+        let (connection, applied) = file::open_or_begin(&path, instance, journal_end)?;
+        let readers = Readers::open(&path, HISTORY_READERS_MAX).map_err(StorageError::sqlite("read", &path))?;
+        let queue = Arc::new(Queue::new(limits.events, applied));
+        let progress = Arc::new(Progress::new(applied));
+        let writer = Writer::new(connection, queue.clone(), progress.clone());
+        let thread = thread::Builder::new()
+            .name("read-model".to_owned())
+            .spawn(move || writer.run())
+            .map_err(StorageError::io("start a thread for", &path))?;
+        let (patience, thread) = (limits.patience, Mutex::new(Some(thread)));
+        Ok(Self { _lock: lock.clone(), path, queue, progress, readers, patience, thread })
+    }
+
+    /// Hands over what the inputs up to and with `through` caused, none of it twice and no input in two parts.
+    /// What was offered before is skipped, so a replay may begin anywhere at or before `applied`. Waits while the
+    /// queue is full. After a failure nothing is taken: the journal has it.
+    pub fn offer(&self, through: u64, events: &[Published]) {
+        self.queue.offer(through, events);
+    }
+
+    /// Everything up to this sequence can be asked for.
+    pub fn applied(&self) -> u64 {
+        self.progress.applied()
+    }
+
+    /// Why nothing more is applied, if so. Starting again is the cure.
+    pub fn failure(&self) -> Option<String> {
+        self.progress.failure()
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Applies what waits and ends. The past can still be asked for.
+    pub fn stop(&self) -> Result<(), StorageError> {
+        self.queue.close();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            self.progress.fail("the thread of the read model panicked".to_owned());
+        }
+        match self.progress.failure() {
+            None => Ok(()),
+            Some(reason) => Err(StorageError::Failed { reason }),
+        }
+    }
+}
+
+impl Drop for ReadModel {
+    fn drop(&mut self) {
+        // A failure was logged when it happened.
+        let _ = self.stop();
+    }
+}

@@ -1,0 +1,52 @@
+//! Events as bytes: minicbor of the domain's own types. Where a type has no encoding of its own, it is written as
+//! the array of its fields, which is what the derived encoding of a struct is.
+
+use domain::Event;
+use minicbor::Encode;
+
+/// Whether the read model has a place for it: for orders, of which the newest is kept, and for everything that
+/// happened.
+pub(crate) fn is_kept(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Tick(_)
+            | Event::Trade(_)
+            | Event::Book(_)
+            | Event::Bar(_)
+            | Event::Position(_)
+            | Event::Cash(_)
+            | Event::Portfolio(_)
+            | Event::Reference(_)
+    )
+}
+
+/// Writes what happened; false where the event is a picture of something, which is no happening.
+pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
+    match event {
+        Event::OrderStatus(status) => encode(status.as_ref(), into),
+        Event::Fill(fill) => encode(fill.as_ref(), into),
+        Event::Transaction(transaction) => encode(transaction.as_ref(), into),
+        Event::Subscription(subscription, is_wanted) => encode((subscription, is_wanted), into),
+        Event::LifeCycle(change) => encode((change.strategy, change.mode, change.phase), into),
+        Event::Session(change) => encode((&change.adapter, change.state), into),
+        Event::TradingState(change) => encode(change.as_ref(), into),
+        Event::Limits(scope, limits) => encode((scope, limits.as_ref()), into),
+        Event::Alarm(alarm) => encode((alarm.level as u8, alarm.code, &alarm.text), into),
+        Event::Generic(event) => encode(event.as_ref(), into),
+        Event::Order(_)
+        | Event::Tick(_)
+        | Event::Trade(_)
+        | Event::Book(_)
+        | Event::Bar(_)
+        | Event::Position(_)
+        | Event::Cash(_)
+        | Event::Portfolio(_)
+        | Event::Reference(_) => return false,
+    }
+    true
+}
+
+pub(crate) fn encode<T: Encode<()>>(value: T, into: &mut Vec<u8>) {
+    into.clear();
+    minicbor::encode(value, into).expect("a vector takes every byte");
+}

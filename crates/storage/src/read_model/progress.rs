@@ -1,0 +1,58 @@
+//! How far the read model is. Whoever asks about the past waits here until their own doing is in it.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bus::history::HistoryError;
+
+pub(crate) struct Progress {
+    reached: Mutex<Reached>,
+    changed: Condvar,
+}
+
+struct Reached {
+    applied: u64,
+    failure: Option<String>,
+}
+
+impl Progress {
+    pub(crate) fn new(applied: u64) -> Self {
+        Self { reached: Mutex::new(Reached { applied, failure: None }), changed: Condvar::new() }
+    }
+
+    pub(crate) fn advance(&self, applied: u64) {
+        self.lock().applied = applied;
+        self.changed.notify_all();
+    }
+
+    /// Only the first failure counts.
+    pub(crate) fn fail(&self, reason: String) {
+        self.lock().failure.get_or_insert(reason);
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn applied(&self) -> u64 {
+        self.lock().applied
+    }
+
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.lock().failure.clone()
+    }
+
+    /// Returns when everything up to `wanted` is applied.
+    pub(crate) fn wait(&self, wanted: u64, patience: Duration) -> Result<(), HistoryError> {
+        let is_open = |reached: &mut Reached| reached.applied < wanted && reached.failure.is_none();
+        let (reached, _) =
+            self.changed.wait_timeout_while(self.lock(), patience, is_open).unwrap_or_else(PoisonError::into_inner);
+        match &reached.failure {
+            _ if reached.applied >= wanted => Ok(()),
+            Some(reason) => Err(HistoryError::Broken(reason.clone())),
+            None => Err(HistoryError::Behind { applied: reached.applied, wanted }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Reached> {
+        // Every change under the lock is whole.
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,176 @@
+//! Events that wait for the read model. It is bounded by whoever offers waiting: the engine may never lose an event
+//! of the past, and a read model that is behind by this much will not catch up by itself.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::Published;
+
+use super::payload;
+
+/// One transaction takes no more than this, save the rest of its last input, so that who waits is not kept long.
+const TRANSACTION_EVENTS: usize = 8_192;
+
+pub(crate) struct Queue {
+    limit: usize,
+    waiting: Mutex<Waiting>,
+    /// Something waits, or the queue is closed.
+    filled: Condvar,
+    /// There is room, or the queue is closed.
+    emptied: Condvar,
+}
+
+struct Waiting {
+    events: VecDeque<Published>,
+    /// Everything up to here was offered.
+    offered: u64,
+    /// Everything up to here was taken.
+    taken: u64,
+    is_closed: bool,
+}
+
+/// What one transaction makes of the queue: whole inputs up to and with `through`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) through: u64,
+    pub(crate) events: Vec<Published>,
+}
+
+impl Queue {
+    pub(crate) fn new(limit: usize, applied: u64) -> Self {
+        let waiting = Waiting { events: VecDeque::new(), offered: applied, taken: applied, is_closed: false };
+        Self { limit, waiting: Mutex::new(waiting), filled: Condvar::new(), emptied: Condvar::new() }
+    }
+
+    pub(crate) fn offer(&self, through: u64, events: &[Published]) {
+        let has_no_room = |waiting: &mut Waiting| !waiting.is_closed && waiting.events.len() >= self.limit;
+        let mut waiting = self.emptied.wait_while(self.lock(), has_no_room).unwrap_or_else(PoisonError::into_inner);
+        if waiting.is_closed {
+            return;
+        }
+        let seen = waiting.offered;
+        let new = events.iter().filter(|published| published.sequence > seen && payload::is_kept(&published.event));
+        waiting.events.extend(new.cloned());
+        waiting.offered = seen.max(through);
+        self.filled.notify_one();
+    }
+
+    /// Waits until something was offered, or no longer than `patience`. None when it is closed and empty.
+    pub(crate) fn take(&self, patience: Duration) -> Option<Taken> {
+        let is_idle = |waiting: &mut Waiting| !waiting.is_closed && waiting.taken == waiting.offered;
+        let (mut waiting, _) =
+            self.filled.wait_timeout_while(self.lock(), patience, is_idle).unwrap_or_else(PoisonError::into_inner);
+        if waiting.is_closed && waiting.taken == waiting.offered {
+            return None;
+        }
+        let taken = waiting.take();
+        self.emptied.notify_all();
+        Some(taken)
+    }
+
+    /// Nothing is taken in any more; what waits can still be taken out.
+    pub(crate) fn close(&self) {
+        self.lock().is_closed = true;
+        self.filled.notify_all();
+        self.emptied.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Every change under the lock is whole.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn take(&mut self) -> Taken {
+        let count = self.whole_inputs();
+        let events: Vec<_> = self.events.drain(..count).collect();
+        let newest = events.last().map(|published| published.sequence);
+        // While events are left, nothing is known to be complete beyond the newest that is taken.
+        let through = newest.filter(|_| !self.events.is_empty()).unwrap_or(self.offered);
+        self.taken = through;
+        Taken { through, events }
+    }
+
+    /// How many events one transaction takes: an input is never split, or a crash could lose half of it.
+    fn whole_inputs(&self) -> usize {
+        let Some(last) = self.events.get(TRANSACTION_EVENTS - 1).map(|published| published.sequence) else {
+            return self.events.len();
+        };
+        let rest = self.events.range(TRANSACTION_EVENTS..).take_while(|published| published.sequence == last);
+        TRANSACTION_EVENTS + rest.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{Event, Timestamp};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    fn alarm(sequence: u64) -> Published {
+        let alarm = Alarm { level: AlarmLevel::Info, code: "test", text: "test".into() };
+        Published { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
+    }
+
+    #[test]
+    fn what_was_offered_before_is_skipped() {
+        let queue = Queue::new(10, 4);
+        queue.offer(5, &[alarm(3), alarm(4), alarm(5), alarm(5)]);
+        queue.offer(5, &[alarm(5), alarm(5)]);
+        assert_eq!(queue.take(PATIENCE), Some(Taken { through: 5, events: vec![alarm(5), alarm(5)] }));
+    }
+
+    #[test]
+    fn inputs_without_events_count_as_applied_too() {
+        let queue = Queue::new(10, 0);
+        queue.offer(7, &[]);
+        assert_eq!(queue.take(PATIENCE), Some(Taken { through: 7, events: vec![] }));
+    }
+
+    #[test]
+    fn a_transaction_never_splits_an_input() {
+        let queue = Queue::new(usize::MAX, 0);
+        let events: Vec<_> = (0..TRANSACTION_EVENTS as u64 * 2).map(|n| alarm(1 + n / 10)).collect();
+        queue.offer(9_999, &events);
+        let first = queue.take(PATIENCE).unwrap();
+        assert_eq!((first.events.len(), first.through), (8_200, 820));
+        let second = queue.take(PATIENCE).unwrap();
+        assert_eq!((second.events.len(), second.through), (2 * TRANSACTION_EVENTS - 8_200, 9_999));
+        assert_eq!([first.events, second.events].concat(), events);
+    }
+
+    #[test]
+    fn whoever_offers_too_much_waits_and_nothing_is_lost() {
+        let queue = Queue::new(3, 0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                (1..=1_000).for_each(|sequence| queue.offer(sequence, &[alarm(sequence), alarm(sequence)]));
+                queue.close();
+            });
+            let mut sequences = Vec::new();
+            while let Some(taken) = queue.take(PATIENCE) {
+                assert!(taken.events.len() <= 4, "three may wait, and one input is let in before");
+                sequences.extend(taken.events.into_iter().map(|published| published.sequence));
+            }
+            assert_eq!(sequences, (1..=1_000).flat_map(|sequence| [sequence, sequence]).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn a_closed_queue_gives_out_what_waits_and_takes_nothing() {
+        let queue = Queue::new(1, 0);
+        queue.offer(1, &[alarm(1)]);
+        queue.close();
+        queue.offer(2, &[alarm(2)]);
+        assert_eq!(queue.take(PATIENCE), Some(Taken { through: 1, events: vec![alarm(1)] }));
+        assert_eq!(queue.take(PATIENCE), None);
+    }
+}

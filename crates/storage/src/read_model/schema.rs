@@ -1,0 +1,88 @@
+//! Tables. A step is never changed once it was released: a new one is added, and `user_version` counts them.
+//!
+//! `events` holds each thing that happened once, by sequence and its place among the events of that input. The
+//! tables after it are ways to find it: by order, by fill, by transaction.
+
+use rusqlite::Connection;
+
+const STEPS: [&str; 1] = ["
+    CREATE TABLE model (
+        one      INTEGER PRIMARY KEY CHECK (one = 1),
+        instance BLOB    NOT NULL,
+        applied  INTEGER NOT NULL
+    );
+
+    CREATE TABLE events (
+        sequence INTEGER NOT NULL,
+        ordinal  INTEGER NOT NULL,
+        at       INTEGER NOT NULL,
+        class    INTEGER NOT NULL,
+        payload  BLOB    NOT NULL,
+        PRIMARY KEY (sequence, ordinal)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE orders (
+        id       INTEGER PRIMARY KEY,
+        int_id   TEXT    NOT NULL,
+        strategy INTEGER NOT NULL,
+        account  INTEGER NOT NULL,
+        security INTEGER NOT NULL,
+        payload  BLOB    NOT NULL
+    );
+    CREATE INDEX orders_by_int_id   ON orders (int_id);
+    CREATE INDEX orders_by_strategy ON orders (strategy);
+    CREATE INDEX orders_by_account  ON orders (account);
+    CREATE INDEX orders_by_security ON orders (security);
+
+    CREATE TABLE order_events (
+        order_id INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        ordinal  INTEGER NOT NULL,
+        PRIMARY KEY (order_id, sequence, ordinal)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE fills (
+        sequence INTEGER NOT NULL,
+        ordinal  INTEGER NOT NULL,
+        strategy INTEGER NOT NULL,
+        account  INTEGER NOT NULL,
+        security INTEGER NOT NULL,
+        PRIMARY KEY (sequence, ordinal)
+    ) WITHOUT ROWID;
+    CREATE INDEX fills_by_strategy ON fills (strategy);
+    CREATE INDEX fills_by_account  ON fills (account);
+    CREATE INDEX fills_by_security ON fills (security);
+
+    CREATE TABLE transactions (
+        id       INTEGER PRIMARY KEY,
+        sequence INTEGER NOT NULL,
+        ordinal  INTEGER NOT NULL,
+        strategy INTEGER NOT NULL,
+        account  INTEGER NOT NULL,
+        security INTEGER
+    );
+    CREATE INDEX transactions_by_strategy ON transactions (strategy);
+    CREATE INDEX transactions_by_account  ON transactions (account);
+    CREATE INDEX transactions_by_security ON transactions (security);
+"];
+
+/// The version of a file that this program has written or brought up to date.
+pub(crate) const VERSION: usize = STEPS.len();
+
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+/// Takes the steps that the file has not seen, all or none of them.
+pub(crate) fn bring_up_to_date(connection: &mut Connection) -> rusqlite::Result<()> {
+    let seen = version(connection)?;
+    if seen == VERSION {
+        return Ok(());
+    }
+    let transaction = connection.transaction()?;
+    for step in STEPS.iter().skip(seen) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}

@@ -1,0 +1,122 @@
+//! A file that is gone, damaged or not ours: the desk opens all the same, and the journal fills the model again.
+
+use super::*;
+
+/// The bad file was moved aside, the model begins at 0, and the replay makes it whole.
+fn is_built_again(desk: &Desk, model: &ReadModel) {
+    assert_eq!(model.applied(), 0);
+    assert!(desk.files().contains(&format!("{FILE}.damaged")), "{:?}", desk.files());
+    offer_day(model);
+    model.stop().unwrap();
+    assert_eq!(contents(model), contents_after(8));
+}
+
+#[test]
+fn a_deleted_file_is_built_again() {
+    let desk = Desk::after_the_day();
+    fs::remove_file(desk.file()).unwrap();
+    let model = desk.open();
+    assert_eq!(model.applied(), 0);
+    offer_day(&model);
+    model.stop().unwrap();
+    assert_eq!(contents(&model), contents_after(8));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_moved_aside() {
+    let desk = Desk::after_the_day();
+    fs::write(desk.file(), "something else entirely, and long enough to be looked at by SQLite".repeat(100)).unwrap();
+    is_built_again(&desk, &desk.open());
+    let aside = fs::read_to_string(desk.folder.path().join(format!("{FILE}.damaged"))).unwrap();
+    assert!(aside.starts_with("something else entirely"));
+}
+
+#[test]
+fn after_every_truncation_the_desk_opens_and_the_replay_makes_it_whole() {
+    let desk = Desk::after_the_day();
+    let good = fs::read(desk.file()).unwrap();
+    let whole = contents_after(8);
+    for length in (0..good.len()).step_by(2048) {
+        fs::write(desk.file(), &good[..length]).unwrap();
+        let model = desk.open();
+        assert_eq!(model.applied(), 0, "{length}");
+        offer_day(&model);
+        model.stop().unwrap();
+        assert_eq!(contents(&model), whole, "{length}");
+    }
+}
+
+#[test]
+fn a_damaged_page_is_found_before_anything_is_believed() {
+    let desk = Desk::after_the_day();
+    let good = fs::read(desk.file()).unwrap();
+    // The head of each page says how its rows lie.
+    for page in (4096..good.len()).step_by(4096) {
+        let mut bytes = good.clone();
+        bytes[page..page + 8].fill(0xee);
+        fs::write(desk.file(), &bytes).unwrap();
+        is_built_again(&desk, &desk.open());
+        fs::remove_file(desk.file()).unwrap();
+    }
+}
+
+#[test]
+fn a_model_of_another_instance_is_moved_aside() {
+    let desk = Desk::after_the_day();
+    let model = desk.try_open(InstanceId([7; 16]), u64::MAX).unwrap();
+    is_built_again(&desk, &model);
+}
+
+#[test]
+fn a_model_that_saw_more_than_the_journal_holds_is_moved_aside() {
+    let desk = Desk::after_the_day();
+    assert_eq!(desk.try_open(INSTANCE, 8).unwrap().applied(), 8);
+    is_built_again(&desk, &desk.try_open(INSTANCE, 7).unwrap());
+}
+
+#[test]
+fn a_model_of_a_newer_program_is_moved_aside() {
+    let desk = Desk::after_the_day();
+    let newer = rusqlite::Connection::open(desk.file()).unwrap();
+    newer.pragma_update(None, "user_version", schema::VERSION + 1).unwrap();
+    drop(newer);
+    is_built_again(&desk, &desk.open());
+}
+
+#[test]
+fn somebody_elses_database_is_moved_aside() {
+    let desk = Desk::new();
+    let other = rusqlite::Connection::open(desk.file()).unwrap();
+    other.execute_batch("CREATE TABLE orders (pizza TEXT)").unwrap();
+    drop(other);
+    is_built_again(&desk, &desk.open());
+}
+
+#[test]
+fn trouble_with_the_system_is_an_error_and_nothing_is_moved() {
+    let desk = Desk::new();
+    fs::create_dir(desk.file()).unwrap();
+    let error = desk.try_open(INSTANCE, 8).err().unwrap().to_string();
+    let expected = format!("cannot open {}: unable to open database file: {0}", desk.file().display());
+    assert_eq!(error, expected);
+    assert_eq!(desk.files(), ["lock", FILE]);
+}
+
+#[test]
+fn a_model_that_cannot_be_written_says_so_and_stops_nobody() {
+    let desk = Desk::new();
+    let limits = Limits { events: 1, patience: PATIENCE };
+    let lock = FolderLock::take(desk.folder.path()).unwrap();
+    let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
+    let vandal = rusqlite::Connection::open(desk.file()).unwrap();
+    vandal.execute_batch("DROP TABLE fills").unwrap();
+    offer_day(&model);
+    offer_day(&model);
+    let reason = "the read model cannot be written: no such table: fills";
+    match model.orders(8, Filter::default(), ALL) {
+        Err(HistoryError::Broken(told)) => assert!(told.starts_with(reason), "{told}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(model.failure().is_some_and(|told| told.starts_with(reason)));
+    assert!(matches!(model.stop(), Err(StorageError::Failed { .. })));
+}

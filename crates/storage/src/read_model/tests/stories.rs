@@ -1,0 +1,250 @@
+//! What can be asked, and when it can be answered.
+
+use domain::market::Tick;
+use domain::query::Filter;
+use domain::risk::{Limits as RiskLimits, Scope, StateChange, TradingState};
+use domain::{EventClass, Position, Text, command};
+use std::thread;
+
+use super::*;
+
+#[test]
+fn the_history_of_an_order_has_all_its_events_in_order() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let expected = [
+        status(2, &order(1, BaseState::PendingNew), Step::Placed),
+        status(4, &order(1, BaseState::New), Step::Accepted),
+        status(7, &order(1, BaseState::Filled), Step::FilledInFull),
+    ];
+    assert_eq!(model.order_events(8, "desk-1").unwrap(), expected);
+    assert_eq!(model.order_events(8, "nobody's").unwrap(), []);
+}
+
+#[test]
+fn the_newest_state_of_each_order_is_kept() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let expected = [order(1, BaseState::Filled), order(2, BaseState::Canceled)].map(Arc::new);
+    assert_eq!(model.orders(8, Filter::default(), ALL).unwrap(), expected);
+}
+
+#[test]
+fn lists_are_narrowed_by_strategy_account_and_security() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let ids = |filter| {
+        let orders = model.orders(8, filter, ALL).unwrap().iter().map(|order| order.id.0).collect::<Vec<_>>();
+        let booked = model.transactions(8, filter, ALL).unwrap();
+        let fills = model.fills(8, filter, ALL).unwrap();
+        (orders, booked.iter().map(|booking| booking.id.0).collect::<Vec<_>>(), fills.len())
+    };
+    let any = Filter::default();
+    assert_eq!(ids(any), (vec![1, 2], vec![1, 2], 1));
+    assert_eq!(ids(Filter { strategy: Some(StrategyId(1)), ..any }), (vec![1], vec![2], 1));
+    assert_eq!(ids(Filter { account: Some(AccountId(12)), ..any }), (vec![2], vec![1], 0));
+    assert_eq!(ids(Filter { security: Some(SecurityId(21)), ..any }), (vec![1, 2], vec![2], 1));
+    assert_eq!(ids(Filter { security: Some(SecurityId(u64::MAX)), ..any }), (vec![], vec![], 0));
+    let all_three =
+        Filter { strategy: Some(StrategyId(1)), account: Some(AccountId(11)), security: Some(SecurityId(21)) };
+    assert_eq!(ids(all_three), (vec![1], vec![2], 1));
+    assert_eq!(ids(Filter { strategy: Some(StrategyId(2)), ..all_three }), (vec![], vec![], 0));
+}
+
+#[test]
+fn pages_follow_one_another_by_key() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let page = |after, limit| {
+        let orders = model.orders(8, Filter::default(), Page { after, limit }).unwrap();
+        orders.iter().map(|order| order.id.0).collect::<Vec<_>>()
+    };
+    assert_eq!([page(0, 1), page(1, 1), page(2, 1)], [vec![1], vec![2], vec![]]);
+    assert_eq!([page(0, 0), page(u64::MAX, 9)], [vec![], vec![]]);
+}
+
+#[test]
+fn events_of_one_input_stay_on_one_page() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let page = |after, limit| {
+        let events = model.events(8, Page { after, limit }).unwrap();
+        events.iter().map(|event| (event.sequence, event.at.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(page(0, 3), [(1, 1000), (2, 2000), (3, 3000)]);
+    assert_eq!(page(3, 2), [(4, 4000), (5, 5000), (5, 5000), (5, 5000)]);
+    assert_eq!(page(5, 1), [(7, 7000); 3]);
+    assert_eq!(page(8, 9), []);
+}
+
+#[test]
+fn a_transaction_is_found_by_its_id() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let found = |id| model.transaction(8, TransactionId(id)).unwrap();
+    assert_eq!(found(2), Some(Arc::new(transaction(2))));
+    assert_eq!([found(3), found(u64::MAX)], [None, None]);
+}
+
+#[test]
+fn a_fill_is_found_with_its_price() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let expected = [Arc::new(fill(7, &order(1, BaseState::Filled)))];
+    assert_eq!(model.fills(8, Filter::default(), ALL).unwrap(), expected);
+}
+
+#[test]
+fn whatever_happened_can_be_decoded_again() {
+    let desk = Desk::new();
+    let model = desk.open();
+    let subscription = command::Subscription { strategy: StrategyId(1), security: SecurityId(21) };
+    let phase = LifeCycle { strategy: StrategyId(1), mode: command::Mode::RealTime, phase: command::Phase::Run };
+    let session =
+        SessionChange { adapter: AdapterName::new("SIM", None), state: domain::report::SessionState::LoggedOn };
+    let halted = StateChange {
+        scope: Scope::Platform,
+        state: TradingState::Halted,
+        at: Timestamp(1),
+        reason: None,
+        changed_by: None,
+    };
+    let limits = RiskLimits { max_open_orders: Some(9), ..RiskLimits::default() };
+    let note = command::GenericEvent { strategy: StrategyId(1), name: "note".into(), body: "{}".into() };
+    let events = vec![
+        Event::Subscription(subscription, true),
+        Event::LifeCycle(Arc::new(phase.clone())),
+        Event::Session(Arc::new(session.clone())),
+        Event::TradingState(Arc::new(halted.clone())),
+        Event::Limits(Scope::Platform, Arc::new(limits.clone())),
+        alarm("text"),
+        Event::Generic(Arc::new(note.clone())),
+    ];
+    let events: Vec<_> = events.into_iter().map(|event| Published { sequence: 1, at: Timestamp(0), event }).collect();
+    model.offer(1, &events);
+    let past = model.events(1, ALL).unwrap();
+
+    let classes: Vec<_> = past.iter().map(|event| event.class).collect();
+    assert_eq!(classes, events.iter().map(|published| published.event.class() as u8).collect::<Vec<_>>());
+    reads(&past[0].payload, (subscription, true));
+    reads(&past[1].payload, (phase.strategy, phase.mode, phase.phase));
+    reads(&past[2].payload, (session.adapter, session.state));
+    reads(&past[3].payload, halted);
+    reads(&past[4].payload, (Scope::Platform, limits));
+    reads(&past[5].payload, (0_u8, Text::from("desk"), Text::from("text")));
+    reads(&past[6].payload, note);
+}
+
+fn reads<T: for<'b> minicbor::Decode<'b, ()> + PartialEq + std::fmt::Debug>(bytes: &[u8], expected: T) {
+    assert_eq!(minicbor::decode::<T>(bytes).unwrap(), expected);
+}
+
+#[test]
+fn prices_and_positions_are_not_history_but_count_as_applied() {
+    let desk = Desk::new();
+    let model = desk.open();
+    let tick = Tick {
+        security: SecurityId(21),
+        feed: "SIM".into(),
+        at: Timestamp(0),
+        last: None,
+        last_at: None,
+        vol_last: None,
+        bid: None,
+        ask: None,
+        vol_bid: None,
+        vol_ask: None,
+        vol: None,
+    };
+    let position = Position {
+        id: domain::PositionId(1),
+        strategy: StrategyId(1),
+        security: SecurityId(21),
+        account: AccountId(11),
+        quantity: Quantity(100.into()),
+        cost: Amount::ZERO,
+        avg_price: None,
+        realized_pl: Amount::ZERO,
+        unrealized_pl: None,
+        market_price: None,
+        market_value: None,
+        currency: Currency::USD,
+        changed_at: Timestamp(0),
+    };
+    let events = [Event::Tick(Arc::new(tick)), Event::Position(Arc::new(position))];
+    assert_eq!(events.each_ref().map(Event::class), [EventClass::Tick, EventClass::Position]);
+    let events = events.map(|event| Published { sequence: 5, at: Timestamp(0), event });
+    model.offer(5, &events);
+    assert_eq!(model.events(5, ALL).unwrap(), []);
+    assert_eq!(model.applied(), 5);
+    model.stop().unwrap();
+    drop(model);
+    assert_eq!(desk.open().applied(), 5, "also over a restart");
+}
+
+#[test]
+fn a_question_waits_until_what_the_caller_did_is_there() {
+    let desk = Desk::new();
+    let model = desk.open();
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| model.orders(8, Filter::default(), ALL).unwrap().len());
+        offer_day(&model);
+        assert_eq!(asked.join().unwrap(), 2);
+    });
+}
+
+#[test]
+fn a_model_that_is_not_there_in_time_says_how_far_it_is() {
+    let desk = Desk::new();
+    let limits = Limits { patience: Duration::from_millis(1), ..Limits::default() };
+    let lock = FolderLock::take(desk.folder.path()).unwrap();
+    let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
+    offer_day(&model);
+    model.stop().unwrap();
+    match model.orders(9, Filter::default(), ALL) {
+        Err(HistoryError::Behind { applied: 8, wanted: 9 }) => {}
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(model.orders(8, Filter::default(), ALL).unwrap().len(), 2);
+}
+
+#[test]
+fn many_can_ask_at_the_same_time() {
+    let desk = Desk::new();
+    let model = desk.open();
+    thread::scope(|scope| {
+        let ask = || (0..50).map(|_| model.events(8, ALL).unwrap().len()).sum::<usize>();
+        let askers: Vec<_> = (0..3 * HISTORY_READERS_MAX).map(|_| scope.spawn(ask)).collect();
+        offer_day(&model);
+        askers.into_iter().for_each(|asker| assert_eq!(asker.join().unwrap(), 50 * 11));
+    });
+}
+
+#[test]
+fn a_replay_after_a_restart_changes_nothing() {
+    let desk = Desk::after_the_day();
+    let model = desk.open();
+    assert_eq!(model.applied(), 8);
+    let before = contents(&model);
+    offer_day(&model);
+    model.stop().unwrap();
+    assert_eq!((contents(&model), before), (contents_after(8), contents_after(8)));
+}
+
+#[test]
+fn after_the_stop_the_past_can_be_asked_for_and_nothing_more_is_taken() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    model.stop().unwrap();
+    model.offer(9, &[Published { sequence: 9, at: Timestamp(0), event: alarm("too late") }]);
+    model.stop().unwrap();
+    assert_eq!((model.applied(), contents(&model)), (8, contents_after(8)));
+}

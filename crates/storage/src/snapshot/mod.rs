@@ -1,0 +1,187 @@
+//! Snapshots of the trading state, so that a start replays the end of the journal only.
+//!
+//! A snapshot is a shortcut and never the truth: one that does not check out is passed over and named, and in the
+//! worst case the whole journal is replayed. A file gets its name when all of it is durable.
+
+/// What a snapshot says about itself.
+mod header;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::journal::InstanceId;
+use crate::lock::FolderLock;
+use crate::medium::{Disk, RealDisk, create_folder, write_all_at};
+use crate::{Damage, StorageError};
+use header::{HEADER_BYTES, Header};
+
+pub use header::BUILD_BYTES_MAX;
+
+/// The folder of the snapshots inside a data folder.
+pub const FOLDER: &str = "snapshots";
+/// Others are deleted once a new one is durable.
+pub const SNAPSHOTS_KEPT: usize = 2;
+
+const EXTENSION: &str = ".snapshot";
+const UNFINISHED_EXTENSION: &str = ".snapshot.new";
+/// The digits of the largest sequence, so that names sort as numbers do.
+const NAME_DIGITS: usize = 20;
+
+pub struct Snapshots {
+    /// Held here too, so that the folder stays taken while snapshots are written.
+    _lock: FolderLock,
+    folder: PathBuf,
+    instance: InstanceId,
+    disk: Arc<dyn Disk>,
+}
+
+/// The state after the input of that sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub sequence: u64,
+    pub state: Vec<u8>,
+    pub digest: [u8; 32],
+    /// The program that wrote it.
+    pub build: String,
+}
+
+/// Two states with the same digest are the same state.
+pub fn digest(state: &[u8]) -> [u8; 32] {
+    *blake3::hash(state).as_bytes()
+}
+
+impl Snapshots {
+    pub fn open(lock: &FolderLock, instance: InstanceId) -> Result<Self, StorageError> {
+        Self::open_on(Arc::new(RealDisk), lock, instance)
+    }
+
+    fn open_on(disk: Arc<dyn Disk>, lock: &FolderLock, instance: InstanceId) -> Result<Self, StorageError> {
+        let folder = lock.folder().join(FOLDER);
+        create_folder(disk.as_ref(), lock.folder(), &folder)?;
+        let snapshots = Self { _lock: lock.clone(), folder, instance, disk };
+        snapshots.remove_unfinished()?;
+        Ok(snapshots)
+    }
+
+    /// Returns when the snapshot is durable. It then is one of the two that are kept.
+    pub fn write(&self, sequence: u64, state: &[u8], build: &str) -> Result<(), StorageError> {
+        let header = Header {
+            instance: self.instance,
+            sequence,
+            length: state.len() as u64,
+            digest: digest(state),
+            build: build.to_owned(),
+        };
+        let header = header.encode().map_err(|reason| StorageError::Setting { name: "build", reason })?;
+        let unfinished = self.folder.join(file_name(sequence, UNFINISHED_EXTENSION));
+        let path = self.folder.join(file_name(sequence, EXTENSION));
+        self.write_whole(&unfinished, &header, state).map_err(StorageError::io("write", &unfinished))?;
+        self.disk.rename(&unfinished, &path).map_err(StorageError::io("rename to", &path))?;
+        self.remove_others(sequence);
+        Ok(())
+    }
+
+    /// The newest snapshot that is good, of those at or below `up_to` where that is given. Damaged ones are logged
+    /// by name and passed over.
+    pub fn newest_good(&self, up_to: Option<u64>) -> Result<Option<Snapshot>, StorageError> {
+        let (found, damaged) = self.search(up_to)?;
+        for damage in damaged {
+            tracing::warn!(%damage, "a snapshot cannot be used, an older state is taken and more is replayed");
+        }
+        Ok(found)
+    }
+
+    fn search(&self, up_to: Option<u64>) -> Result<(Option<Snapshot>, Vec<Damage>), StorageError> {
+        let mut damaged = Vec::new();
+        for (sequence, path) in self.list(EXTENSION)?.into_iter().rev() {
+            if up_to.is_some_and(|limit| sequence > limit) {
+                continue;
+            }
+            match self.read(sequence, &path) {
+                Ok(snapshot) => return Ok((Some(snapshot), damaged)),
+                Err(StorageError::Damaged(damage)) => damaged.push(damage),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok((None, damaged))
+    }
+
+    fn read(&self, sequence: u64, path: &Path) -> Result<Snapshot, StorageError> {
+        let bytes = fs::read(path).map_err(StorageError::io("read", path))?;
+        self.check(sequence, &bytes).map_err(|(offset, reason)| StorageError::damaged(path, offset as u64, reason))
+    }
+
+    /// The snapshot in these bytes, or where they are wrong and why.
+    fn check(&self, sequence: u64, bytes: &[u8]) -> Result<Snapshot, (usize, String)> {
+        let Some((header, state)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
+            return Err((0, "it is shorter than the header of a snapshot".to_owned()));
+        };
+        let header = Header::decode(header).map_err(|reason| (0, reason))?;
+        header.check_belongs(self.instance, sequence).map_err(|reason| (0, reason))?;
+        if header.length != state.len() as u64 {
+            let reason = format!("it holds {} bytes of state instead of {}", state.len(), header.length);
+            return Err((HEADER_BYTES, reason));
+        }
+        if header.digest != digest(state) {
+            return Err((HEADER_BYTES, "the digest of the state does not match".to_owned()));
+        }
+        Ok(Snapshot { sequence, state: state.to_vec(), digest: header.digest, build: header.build })
+    }
+
+    fn write_whole(&self, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
+        let medium = self.disk.create(path)?;
+        write_all_at(medium.as_ref(), header, 0)?;
+        write_all_at(medium.as_ref(), state, header.len() as u64)?;
+        medium.sync()
+    }
+
+    /// Leaves the snapshot just written and the one before it. Sequences only rise, so one above it is of a journal
+    /// whose end was lost. The new snapshot stands whether or not this works, so trouble is only told.
+    fn remove_others(&self, written: u64) {
+        let removed = self.list(EXTENSION).and_then(|found| {
+            let (mut older, lost): (Vec<_>, Vec<_>) = found.into_iter().partition(|(sequence, _)| *sequence <= written);
+            older.truncate(older.len().saturating_sub(SNAPSHOTS_KEPT));
+            self.remove_all(older)?;
+            self.remove_all(lost)
+        });
+        if let Err(error) = removed {
+            tracing::warn!(%error, "an old snapshot could not be deleted");
+        }
+    }
+
+    fn remove_unfinished(&self) -> Result<(), StorageError> {
+        self.remove_all(self.list(UNFINISHED_EXTENSION)?)
+    }
+
+    fn remove_all(&self, files: Vec<(u64, PathBuf)>) -> Result<(), StorageError> {
+        files.iter().try_for_each(|(_, path)| self.disk.remove(path).map_err(StorageError::io("delete", path)))
+    }
+
+    /// The files of that kind, as (sequence, path), oldest first. Other files are not ours to judge.
+    fn list(&self, extension: &str) -> Result<Vec<(u64, PathBuf)>, StorageError> {
+        let failed = || StorageError::io("list", &self.folder);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(failed())? {
+            let entry = entry.map_err(failed())?;
+            if let Some(sequence) = entry.file_name().to_str().and_then(|name| sequence_in(name, extension)) {
+                found.push((sequence, entry.path()));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+fn file_name(sequence: u64, extension: &str) -> String {
+    format!("{sequence:0NAME_DIGITS$}{extension}")
+}
+
+fn sequence_in(name: &str, extension: &str) -> Option<u64> {
+    let sequence = name.strip_suffix(extension)?.parse().ok()?;
+    (file_name(sequence, extension) == name).then_some(sequence)
+}

@@ -1,0 +1,98 @@
+//! Where blocks stop, three things can be the reason, and they must never be taken for one another: nothing was
+//! written there yet, the last write was cut off by a crash, or good blocks follow and something before them broke.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::block::{self, HEAD_BYTES, MAGIC, Place};
+
+const CHUNK_BYTES: usize = 64 << 10;
+static ZEROS: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Only zeros, or nothing at all.
+    Clean,
+    /// The remains of one cut write: this many bytes up to the last that is not zero.
+    Torn { bytes: u64 },
+    /// A good block lies behind, at this offset.
+    Followed { by: u64 },
+}
+
+/// Looks at everything from `from` to `end`, in which no block begins at `from` itself.
+pub(crate) fn judge(file: &File, from: Place, end: u64) -> io::Result<Tail> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut at = from.offset;
+    let mut used = from.offset;
+    while at < end {
+        let length = read_some(file, &mut chunk, at, end)?;
+        let bytes = &chunk[..length];
+        if bytes != &ZEROS[..length] {
+            if let Some(by) = good_block_in(file, bytes, Place { offset: at, ..from }, end)? {
+                return Ok(Tail::Followed { by });
+            }
+            used = at + used_length(bytes) as u64;
+        }
+        // Chunks overlap so that a magic across their border is seen.
+        let overlap = MAGIC.len() - 1;
+        if length <= overlap {
+            break;
+        }
+        at += (length - overlap) as u64;
+    }
+    Ok(if used > from.offset { Tail::Torn { bytes: used - from.offset } } else { Tail::Clean })
+}
+
+/// The length of a file up to its last byte that is not zero.
+pub(crate) fn used_bytes(file: &File) -> io::Result<u64> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut end = file.metadata()?.len();
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK_BYTES as u64);
+        let length = read_some(file, &mut chunk, start, end)?;
+        if chunk[..length] != ZEROS[..length] {
+            return Ok(start + used_length(&chunk[..length]) as u64);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+fn read_some(file: &File, chunk: &mut [u8], at: u64, end: u64) -> io::Result<usize> {
+    let wanted = usize::try_from(end - at).map_or(chunk.len(), |left| left.min(chunk.len()));
+    let mut filled = 0;
+    while filled < wanted {
+        match file.read_at(&mut chunk[filled..wanted], at + filled as u64) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn used_length(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
+}
+
+fn good_block_in(file: &File, bytes: &[u8], start: Place, end: u64) -> io::Result<Option<u64>> {
+    for (index, window) in bytes.windows(MAGIC.len()).enumerate() {
+        let place = Place { offset: start.offset + index as u64, ..start };
+        if window == MAGIC && is_good_block(file, place, end)? {
+            return Ok(Some(place.offset));
+        }
+    }
+    Ok(None)
+}
+
+fn is_good_block(file: &File, place: Place, end: u64) -> io::Result<bool> {
+    let mut head = [0; HEAD_BYTES];
+    if read_some(file, &mut head, place.offset, end)? < HEAD_BYTES {
+        return Ok(false);
+    }
+    let Ok(length) = block::length_of(&head) else { return Ok(false) };
+    let mut block = vec![0; length];
+    Ok(read_some(file, &mut block, place.offset, end)? == length && block::is_whole(&block, place))
+}
