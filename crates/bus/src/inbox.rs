@@ -113,6 +113,14 @@ impl Lanes {
     }
 }
 
+impl Drop for Lanes {
+    /// The channel would keep what waits for as long as a sender lives; so whoever asked learns at once that no answer
+    /// will come.
+    fn drop(&mut self) {
+        self.requests.try_iter().for_each(drop);
+    }
+}
+
 struct Prices {
     waiting: Mutex<Board>,
     wake: Sender<()>,
@@ -201,6 +209,14 @@ mod tests {
         assert_eq!(inbox.command(command()).unwrap_err(), Closed::Busy);
         drop((tickets, lanes));
         assert_eq!(inbox.command(command()).unwrap_err(), Closed::Stopped);
+    }
+
+    #[test]
+    fn a_request_that_waits_when_the_engine_stops_is_told_at_once() {
+        let (inbox, lanes) = inbox();
+        let ticket = inbox.command(command()).unwrap();
+        drop(lanes);
+        assert_eq!(ticket.reply_blocking().unwrap_err(), crate::ticket::Unanswered);
     }
 
     #[test]

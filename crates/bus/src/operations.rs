@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// One line of `/health/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    pub name: &'static str,
+    pub name: String,
     pub ok: bool,
     pub detail: String,
 }

@@ -139,8 +139,9 @@ pub enum Command {
         #[n(1)]
         limits: Limits,
     },
+    /// All of them or none.
     #[n(13)]
-    Reference(#[n(0)] ReferenceChange),
+    Reference(#[n(0)] Vec<ReferenceChange>),
     #[n(14)]
     EnterPhase {
         #[n(0)]
@@ -217,6 +218,10 @@ pub struct Restated {
     /// Its prices are not compared.
     #[n(3)]
     pub kind: Option<OrderKind>,
+    #[n(4)]
+    pub strategy: Option<StrategyId>,
+    #[n(5)]
+    pub exchange: Option<ExchangeId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

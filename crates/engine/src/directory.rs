@@ -1,6 +1,6 @@
 //! The reference data as the engine uses it: with calendars, routes and the present session of each exchange at hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::command::ReferenceChange;
@@ -69,30 +69,32 @@ impl Directory {
         self.calendars.get(&exchange).and_then(|hours| hours.session).map(|session| session.close)
     }
 
-    /// Whether the change would be taken.
-    pub(crate) fn check(&self, change: &ReferenceChange) -> Result<(), Refusal> {
-        match change {
-            ReferenceChange::Exchange(exchange) => Calendar::new(Arc::new(exchange.clone()))
-                .map(drop)
-                .map_err(|unknown| Refusal::UnknownZone(unknown.0.into())),
-            ReferenceChange::Security(security) if !self.data.exchanges.contains_key(&security.exchange) => {
-                Err(Refusal::UnknownExchange(security.exchange))
+    /// Whether all changes would be taken; a later one may stand on an earlier one.
+    pub(crate) fn check(&self, changes: &[ReferenceChange]) -> Result<(), Refusal> {
+        let mut exchanges: BTreeSet<ExchangeId> = self.data.exchanges.keys().copied().collect();
+        for change in changes {
+            match change {
+                ReferenceChange::Exchange(exchange) => {
+                    Calendar::new(Arc::new(exchange.clone()))
+                        .map_err(|unknown| Refusal::UnknownZone(unknown.0.into()))?;
+                    exchanges.insert(exchange.id);
+                }
+                ReferenceChange::Security(security) if !exchanges.contains(&security.exchange) => {
+                    return Err(Refusal::UnknownExchange(security.exchange));
+                }
+                ReferenceChange::RetireSecurity(id) => {
+                    self.security(*id)?;
+                }
+                _ => {}
             }
-            ReferenceChange::RetireSecurity(id) => self.security(*id).map(drop),
-            _ => Ok(()),
         }
+        Ok(())
     }
 
-    pub(crate) fn change(&mut self, change: &ReferenceChange, is_used: impl Fn(SecurityId) -> bool) {
+    pub(crate) fn change(&mut self, changes: &[ReferenceChange], is_used: impl Fn(SecurityId) -> bool) {
         let data = Arc::make_mut(&mut self.data);
-        match change.clone() {
-            ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, Arc::new(exchange))),
-            ReferenceChange::Family(family) => drop(data.families.insert(family.id, Arc::new(family))),
-            ReferenceChange::Security(security) => drop(data.securities.insert(security.id, Arc::new(security))),
-            ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, Arc::new(account))),
-            ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, Arc::new(strategy))),
-            ReferenceChange::RetireSecurity(id) if is_used(id) => make_not_tradeable(data, id),
-            ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
+        for change in changes {
+            put(data, change.clone(), &is_used);
         }
         self.derive();
     }
@@ -108,6 +110,18 @@ fn hours(exchange: Arc<domain::Exchange>) -> Option<(ExchangeId, Hours)> {
     let id = exchange.id;
     let calendar = Calendar::new(exchange).ok()?;
     Some((id, Hours { calendar, session: None }))
+}
+
+fn put(data: &mut ReferenceData, change: ReferenceChange, is_used: impl Fn(SecurityId) -> bool) {
+    match change {
+        ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, Arc::new(exchange))),
+        ReferenceChange::Family(family) => drop(data.families.insert(family.id, Arc::new(family))),
+        ReferenceChange::Security(security) => drop(data.securities.insert(security.id, Arc::new(security))),
+        ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, Arc::new(account))),
+        ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, Arc::new(strategy))),
+        ReferenceChange::RetireSecurity(id) if is_used(id) => make_not_tradeable(data, id),
+        ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
+    }
 }
 
 fn make_not_tradeable(data: &mut ReferenceData, id: SecurityId) {

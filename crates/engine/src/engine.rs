@@ -68,6 +68,11 @@ impl Engine {
         self.market.advance(at, out);
     }
 
+    /// How many messages of feeds made no sense and were dropped.
+    pub fn dropped_prices(&self) -> u64 {
+        self.market.dropped()
+    }
+
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.trading.next_deadline()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::command::{Command, Mode, Phase, ReferenceChange};
 use domain::query::{Answer, Reply};
 use domain::risk::Settings;
-use domain::{Event, Mark, OrderId, Refusal, SecurityId, Strategy, StrategyId, Timestamp};
+use domain::{Event, Limits, Mark, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp};
 use minicbor::{Decode, Encode};
 
 use crate::desks::Desks;
@@ -55,7 +55,7 @@ impl Default for Trading {
     fn default() -> Self {
         let server = Strategy { id: StrategyId::SERVER, name: "SERVER".into(), auto_activate: true };
         let mut directory = Directory::default();
-        directory.change(&ReferenceChange::Strategy(server), |_| false);
+        directory.change(&[ReferenceChange::Strategy(server)], |_| false);
         Self {
             settings: Settings::default(),
             directory,
@@ -93,13 +93,12 @@ impl Trading {
             }
             Command::Kill { scope, reason } => self.kill(moment, caller, *scope, reason.clone(), out),
             Command::SetLimits { scope, limits } => {
-                self.risk.set_limits(*scope, limits.clone());
-                out.publish(Event::Limits(*scope, Arc::new(limits.clone())));
+                self.set_limits(*scope, limits, out);
                 Ok(Answer::Done)
             }
-            Command::Reference(change) => self.change_reference(moment, change, out),
+            Command::Reference(changes) => self.change_reference(moment, changes, out),
             Command::EnterPhase { strategy, mode, phase } => self.enter_phase(*strategy, *mode, *phase, out),
-            Command::Configure(settings) => self.configure(moment, settings),
+            Command::Configure(settings) => self.configure(moment, settings, out),
             Command::Publish(event) => {
                 out.publish(Event::Generic(Arc::new(event.clone())));
                 Ok(Answer::Done)
@@ -112,13 +111,19 @@ impl Trading {
         Ok(Answer::OrderId(self.mint_int_id(account)))
     }
 
-    fn change_reference(&mut self, moment: Moment, change: &ReferenceChange, out: &mut Outbox) -> Reply {
-        self.directory.check(change)?;
-        let used: Vec<SecurityId> = match change {
-            ReferenceChange::RetireSecurity(id) if self.is_used(*id) => vec![*id],
-            _ => vec![],
-        };
-        self.directory.change(change, |id| used.contains(&id));
+    fn set_limits(&mut self, scope: Scope, limits: &Limits, out: &mut Outbox) {
+        self.risk.set_limits(scope, limits.clone());
+        out.publish(Event::Limits(scope, Arc::new(limits.clone())));
+    }
+
+    fn change_reference(&mut self, moment: Moment, changes: &[ReferenceChange], out: &mut Outbox) -> Reply {
+        self.directory.check(changes)?;
+        let retired = changes.iter().filter_map(|change| match change {
+            ReferenceChange::RetireSecurity(id) => Some(*id),
+            _ => None,
+        });
+        let used: BTreeSet<SecurityId> = retired.filter(|id| self.is_used(*id)).collect();
+        self.directory.change(changes, |id| used.contains(&id));
         self.directory.advance(moment.at);
         self.reindex(moment.at);
         out.publish(Event::Reference(self.directory.data().clone()));
@@ -129,9 +134,12 @@ impl Trading {
         self.orders.is_used(security) || self.portfolio.is_used(security)
     }
 
-    fn configure(&mut self, moment: Moment, settings: &Settings) -> Reply {
+    fn configure(&mut self, moment: Moment, settings: &Settings, out: &mut Outbox) -> Reply {
         domain::calendar::date_in(&settings.trading_zone, moment.at)
             .map_err(|unknown| Refusal::UnknownZone(unknown.0.into()))?;
+        if self.settings.platform_limits != settings.platform_limits {
+            self.set_limits(Scope::Platform, &settings.platform_limits, out);
+        }
         self.settings = settings.clone();
         self.set_day_end(moment.at);
         self.reindex(moment.at);

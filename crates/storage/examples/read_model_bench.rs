@@ -36,7 +36,7 @@ fn main() -> Outcome<()> {
     println!("load average        {}", load_average());
     let model = open(folder.path())?;
     follow(&model);
-    ask(&model)?;
+    ask(&model).map_err(|error| format!("{error:?}"))?;
     model.stop()?;
     let bytes = std::fs::metadata(model.path())?.len();
     drop(model);

@@ -172,6 +172,7 @@ impl OrderBody {
         let mut faults = self.misplaced(order_type);
         let int_id = faults.need("intId", self.int_id.clone());
         let tif = faults.take(self.changed_tif(reference, listed_on)).flatten();
+        let strategy = faults.take(self.strategy(reference)).flatten();
         let (Some(int_id), true) = (int_id, faults.0.is_empty()) else { return Err(faults.0) };
         Ok(ModifyOrder {
             int_id,
@@ -185,6 +186,8 @@ impl OrderBody {
                 security: self.security,
                 account: self.account,
                 kind: Some(order_type.with_prices(Price::ZERO, Price::ZERO)),
+                strategy,
+                exchange: self.exchange,
             },
         })
     }

@@ -159,6 +159,8 @@ fn check_restated(order: &Order, restated: &Restated) -> Result<(), Refusal> {
         ("side", restated.side.is_some_and(|side| side != order.side)),
         ("securityId", restated.security.is_some_and(|security| security != order.security)),
         ("accountId", restated.account.is_some_and(|account| account != order.account)),
+        ("strategyId", restated.strategy.is_some_and(|strategy| strategy != order.strategy)),
+        ("exchangeId", restated.exchange.is_some_and(|exchange| exchange != order.exchange)),
         ("objectType", restated.kind.is_some_and(|kind| !kind.same_kind(&order.terms.kind))),
     ];
     match differs.into_iter().find(|(_, differs)| *differs) {

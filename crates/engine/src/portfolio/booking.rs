@@ -82,16 +82,16 @@ fn flow(entry: &Entry) -> Result<Option<(CashKey, Amount)>, Overflow> {
 
 impl Effect {
     /// The scopes of a position or balance that did not exist before.
-    pub(super) fn opened_scopes(&self, before: &Books) -> impl Iterator<Item = Scope> + use<> {
-        let position = self.position.filter(|(_, holding)| holding.id.0 > before.last_position);
-        let position = position.map(|(key, _)| (key.strategy, key.account, Some(Scope::Security(key.security))));
-        let last_balance = before.last_balance;
-        let balances = self.cash.into_iter().flatten().filter(move |(_, balance)| balance.id.0 > last_balance);
-        let balances = balances.map(|(key, _)| (key.strategy, key.account, None));
-        position.into_iter().chain(balances).flat_map(|(strategy, account, security)| {
-            [Some(Scope::Platform), Some(Scope::Strategy(strategy)), Some(Scope::Account(account)), security]
-                .into_iter()
-                .flatten()
-        })
+    pub(super) fn opened_scopes(&self, before: &Books) -> Vec<Scope> {
+        let mut scopes = Vec::new();
+        if let Some(row) = self.position.filter(|row| row.place == before.positions.rows().len()) {
+            let key = row.key;
+            scopes.extend([Scope::Platform, Scope::Strategy(key.strategy)]);
+            scopes.extend([Scope::Account(key.account), Scope::Security(key.security)]);
+        }
+        for row in self.cash.iter().flatten().filter(|row| row.place >= before.cash.rows().len()) {
+            scopes.extend([Scope::Platform, Scope::Strategy(row.key.strategy), Scope::Account(row.key.account)]);
+        }
+        scopes
     }
 }

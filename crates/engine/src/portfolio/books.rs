@@ -1,17 +1,16 @@
 //! Positions and cash as a fold over transactions, and nothing else.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::{
-    AccountId, Amount, BalanceId, Currency, Decimal, Overflow, PositionId, SecurityId, StrategyId, Timestamp,
-    Transaction, TransactionKind,
+    AccountId, Amount, Currency, Decimal, Overflow, SecurityId, StrategyId, Timestamp, Transaction, TransactionKind,
 };
 use minicbor::{Decode, Encode};
 
 use super::holding::{Contract, Holding};
+use super::table::Table;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub(super) struct PositionKey {
     #[n(0)]
     pub(super) strategy: StrategyId,
@@ -27,7 +26,7 @@ impl PositionKey {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub(super) struct CashKey {
     #[n(0)]
     pub(super) strategy: StrategyId,
@@ -35,14 +34,6 @@ pub(super) struct CashKey {
     pub(super) account: AccountId,
     #[n(2)]
     pub(super) currency: Currency,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub(super) struct Balance {
-    #[n(0)]
-    pub(super) id: BalanceId,
-    #[n(1)]
-    pub(super) amount: Amount,
 }
 
 /// A recorded transaction with the terms by which it was booked.
@@ -60,22 +51,25 @@ pub(super) struct Entry {
 /// What an entry makes of the books: new values, not differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Effect {
-    pub(super) position: Option<(PositionKey, Holding)>,
+    pub(super) position: Option<Row<PositionKey, Holding>>,
     /// The principal and the charges may be in two currencies.
-    pub(super) cash: [Option<(CashKey, Balance)>; 2],
+    pub(super) cash: [Option<Row<CashKey, Amount>>; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Row<K, V> {
+    pub(super) place: usize,
+    pub(super) key: K,
+    pub(super) value: V,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Books {
+    /// A position stays when it is closed: its realised P/L counts on.
     #[n(0)]
-    pub(super) positions: BTreeMap<PositionKey, Holding>,
+    pub(super) positions: Table<PositionKey, Holding>,
     #[n(1)]
-    pub(super) cash: BTreeMap<CashKey, Balance>,
-    /// The newest ids given.
-    #[n(2)]
-    pub(super) last_position: u64,
-    #[n(3)]
-    pub(super) last_balance: u64,
+    pub(super) cash: Table<CashKey, Amount>,
 }
 
 impl Books {
@@ -86,67 +80,66 @@ impl Books {
             return Ok(Effect { position: None, cash });
         };
         let key = PositionKey::of(&entry.transaction, contract.security);
-        let before = self.holding(key, contract.currency);
+        let place = self.positions.place(key).unwrap_or(self.positions.rows().len());
+        let before = self.positions.row(place).map_or(Holding::empty(contract.currency), |row| row.1);
         let after = before.after(entry.transaction.quantity, entry.transaction.price, contract.size)?;
-        let after = Holding { changed_at: entry.booked_at, ..after };
+        let value = Holding { changed_at: entry.booked_at, ..after };
         for amount in [after.quantity.0, after.cost.0, after.realized_pl.0] {
             check_bound(amount)?;
         }
         let principal = principal(&entry.transaction, contract, after.realized_pl.minus(before.realized_pl)?)?;
         let cash = self.cash_effect(&entry.transaction, (contract.currency, principal))?;
-        Ok(Effect { position: Some((key, after)), cash })
+        Ok(Effect { position: Some(Row { place, key, value }), cash })
     }
 
     pub(super) fn apply(&mut self, effect: &Effect) {
-        if let Some((key, holding)) = effect.position {
-            self.last_position = self.last_position.max(holding.id.0);
-            self.positions.insert(key, holding);
+        if let Some(row) = effect.position {
+            self.positions.put(row.place, row.key, row.value);
         }
-        for (key, balance) in effect.cash.iter().flatten() {
-            self.last_balance = self.last_balance.max(balance.id.0);
-            self.cash.insert(*key, *balance);
+        for row in effect.cash.iter().flatten() {
+            self.cash.put(row.place, row.key, row.value);
         }
-    }
-
-    fn holding(&self, key: PositionKey, currency: Currency) -> Holding {
-        let unused = PositionId(self.last_position + 1);
-        self.positions.get(&key).copied().unwrap_or_else(|| Holding::empty(unused, currency))
     }
 
     fn cash_effect(
         &self,
         transaction: &Transaction,
         (currency, principal): (Currency, Amount),
-    ) -> Result<[Option<(CashKey, Balance)>; 2], Overflow> {
+    ) -> Result<[Option<Row<CashKey, Amount>>; 2], Overflow> {
         let charges = charges(transaction)?.negated();
+        let next = self.cash.rows().len();
         if currency == transaction.currency {
-            return Ok([self.balance_after(transaction, currency, principal.plus(charges)?, 1)?, None]);
+            return Ok([self.balance_after(transaction, currency, principal.plus(charges)?, next)?, None]);
         }
-        let paid = self.balance_after(transaction, currency, principal, 1)?;
-        // Where both balances are new they need two ids.
-        let opened = paid.is_some_and(|(_, balance)| balance.id.0 > self.last_balance);
-        let unused = if opened { 2 } else { 1 };
-        Ok([paid, self.balance_after(transaction, transaction.currency, charges, unused)?])
+        let paid = self.balance_after(transaction, currency, principal, next)?;
+        // Where both balances are new they need two places.
+        let next = if paid.is_some_and(|row| row.place == next) { next + 1 } else { next };
+        Ok([paid, self.balance_after(transaction, transaction.currency, charges, next)?])
     }
 
-    /// The balance after a change, with the `unused`-th free id where it is new; nothing where nothing moves.
+    /// The balance after a change, at the `next` place where it is new; nothing where nothing moves.
     fn balance_after(
         &self,
         transaction: &Transaction,
         currency: Currency,
         change: Amount,
-        unused: u64,
-    ) -> Result<Option<(CashKey, Balance)>, Overflow> {
+        next: usize,
+    ) -> Result<Option<Row<CashKey, Amount>>, Overflow> {
         if change.is_zero() {
             return Ok(None);
         }
         let key = CashKey { strategy: transaction.strategy, account: transaction.account, currency };
-        let empty = Balance { id: BalanceId(self.last_balance + unused), amount: Amount::ZERO };
-        let before = self.cash.get(&key).copied().unwrap_or(empty);
-        let amount = before.amount.plus(change)?;
-        check_bound(amount.0)?;
-        Ok(Some((key, Balance { amount, ..before })))
+        let place = self.cash.place(key).unwrap_or(next);
+        let before = self.cash.row(place).map_or(Amount::ZERO, |row| row.1);
+        let value = before.plus(change)?;
+        check_bound(value.0)?;
+        Ok(Some(Row { place, key, value }))
     }
+}
+
+/// Places count from zero, ids from one.
+pub(super) fn id_at(place: usize) -> u64 {
+    place as u64 + 1
 }
 
 /// The cash that a change of position moves, charges aside.

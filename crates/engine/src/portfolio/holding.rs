@@ -1,9 +1,7 @@
 //! What a transaction does to a position: cost is an exact sum, a closing trade takes cost in proportion.
 
 use domain::amount::{decimal, divide};
-use domain::{
-    Amount, Currency, Decimal, Overflow, PositionId, Price, Quantity, Security, SecurityId, SecurityKind, Timestamp,
-};
+use domain::{Amount, Currency, Decimal, Overflow, Price, Quantity, Security, SecurityId, SecurityKind, Timestamp};
 use minicbor::{Decode, Encode};
 
 /// The terms by which a security is booked. Kept with the transaction, so that a later change of reference data
@@ -31,28 +29,25 @@ impl From<&Security> for Contract {
     }
 }
 
-/// A position as the books have it. It stays when it is closed: its realised P/L counts, and its id is never given again.
+/// A position as the books have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Holding {
     #[n(0)]
-    pub(super) id: PositionId,
-    #[n(1)]
     pub(super) quantity: Quantity,
     /// Signed as the quantity is.
-    #[n(2)]
+    #[n(1)]
     pub(super) cost: Amount,
-    #[n(3)]
+    #[n(2)]
     pub(super) realized_pl: Amount,
-    #[n(4)]
+    #[n(3)]
     pub(super) currency: Currency,
-    #[n(5)]
+    #[n(4)]
     pub(super) changed_at: Timestamp,
 }
 
 impl Holding {
-    pub(super) fn empty(id: PositionId, currency: Currency) -> Self {
+    pub(super) fn empty(currency: Currency) -> Self {
         Self {
-            id,
             quantity: Quantity::ZERO,
             cost: Amount::ZERO,
             realized_pl: Amount::ZERO,

@@ -10,6 +10,8 @@ mod day;
 mod holding;
 /// What outsiders are shown.
 mod reads;
+/// Rows that are never removed, found by key.
+mod table;
 /// Sums by platform, account, strategy and security.
 mod totals;
 /// Which uuids are taken.
@@ -23,15 +25,16 @@ mod model;
 mod stories;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
-use domain::{
-    Amount, Currency, Decimal, Event, Index, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp,
-};
+use domain::{Amount, Currency, Decimal, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp};
 use minicbor::{Decode, Encode};
 
-use self::books::{Balance, Books, CashKey, Effect, Entry, PositionKey};
+use self::books::{Books, CashKey, Effect, Entry, PositionKey, Row, id_at};
 use self::day::Day;
+use self::holding::{Contract, Holding};
+use self::table::Table;
 use self::totals::Totals;
 use self::uuids::TakenUuids;
 use crate::outbox::Outbox;
@@ -62,7 +65,7 @@ pub(crate) struct Portfolio {
     day: Day,
     /// Positions whose value moved since it was published.
     #[n(5)]
-    moved: BTreeSet<PositionKey>,
+    moved: BTreeSet<PositionId>,
     #[n(6)]
     published: BTreeMap<StrategyId, PortfolioValue>,
     #[n(7)]
@@ -75,25 +78,17 @@ pub(crate) struct Portfolio {
     named: BTreeSet<SecurityId>,
     #[cbor(skip)]
     totals: Totals,
-    #[cbor(skip)]
-    by_id: Index<PositionId, PositionKey>,
-    #[cbor(skip)]
-    by_security: Index<SecurityId, Vec<PositionKey>>,
 }
 
 impl Portfolio {
     /// Works out again what is not encoded: needed after every decode, and when reference data or base currency changed.
     pub(crate) fn refresh(&mut self, valuer: &Valuer<'_>) {
         self.totals = Totals::default();
-        self.by_id = Index::default();
-        self.by_security = Index::default();
-        let positions: Vec<_> = self.live.positions.iter().map(|(key, holding)| (*key, holding.id)).collect();
-        for (key, id) in positions {
-            self.find_by(key, id);
-            value(&self.live, &mut self.totals, key, valuer);
+        for place in 0..self.live.positions.rows().len() {
+            value(&self.live, &mut self.totals, place, valuer);
         }
-        for (key, balance) in &self.live.cash {
-            self.totals.put_cash(*key, Amount::ZERO, balance.amount);
+        for (key, amount) in self.live.cash.rows() {
+            self.totals.put_cash(*key, Amount::ZERO, *amount);
         }
         for (key, flow) in &self.day.flows {
             self.totals.add_flow(*key, *flow);
@@ -102,31 +97,20 @@ impl Portfolio {
 
     /// Does what was planned. The plan must be the newest: nothing else was booked since.
     pub(crate) fn commit(&mut self, booking: Booking, valuer: &Valuer<'_>, out: &mut Outbox) {
-        let Booking { entry, mut effect, flow } = booking;
-        if let Some((_, holding)) = &mut effect.position {
-            holding.changed_at = valuer.at;
-        }
+        let Booking { entry, effect, flow } = booking;
+        let contract = entry.contract;
         out.publish(Event::Transaction(entry.transaction.clone()));
         self.open_scopes(&effect);
         self.note(Entry { booked_at: valuer.at, ..entry });
-        self.put_cash(&effect, valuer, out);
-        self.live.apply(&effect);
         if let Some((key, flow)) = flow {
             self.put_flow(key, flow);
         }
-        if let Some((key, holding)) = effect.position {
-            self.find_by(key, holding.id);
-            value(&self.live, &mut self.totals, key, valuer);
-            self.tell_position(key, out);
+        if let Some(row) = effect.position {
+            self.put_position(row, contract, valuer, out);
         }
-        effect.cash.iter().flatten().for_each(|(key, balance)| tell_cash(key, balance, out));
-    }
-
-    fn note(&mut self, entry: Entry) {
-        let booked = &entry.transaction;
-        self.taken.take(booked.uuid, booked.id);
-        self.named.extend(booked.security.filter(|_| entry.contract.is_none()));
-        self.today.push(entry);
+        for row in effect.cash.into_iter().flatten() {
+            self.put_cash(row, valuer, out);
+        }
     }
 
     /// A scope that was never seen began the day with nothing.
@@ -138,14 +122,11 @@ impl Portfolio {
         }
     }
 
-    fn put_cash(&mut self, effect: &Effect, valuer: &Valuer<'_>, out: &mut Outbox) {
-        for (key, balance) in effect.cash.iter().flatten() {
-            let before = self.live.cash.get(key).map(|balance| balance.amount);
-            self.totals.put_cash(*key, before.unwrap_or(Amount::ZERO), balance.amount);
-            if before.is_none() {
-                self.warn_of_missing_rate(key.currency, valuer, out);
-            }
-        }
+    fn note(&mut self, entry: Entry) {
+        let booked = &entry.transaction;
+        self.taken.take(booked.uuid, booked.id);
+        self.named.extend(booked.security.filter(|_| entry.contract.is_none()));
+        self.today.push(entry);
     }
 
     fn put_flow(&mut self, key: CashKey, flow: Amount) {
@@ -154,34 +135,55 @@ impl Portfolio {
         *sum = sum.plus(flow).expect("amounts are bounded");
     }
 
-    fn find_by(&mut self, key: PositionKey, id: PositionId) {
-        if self.by_id.insert(id, key).is_some() {
-            return;
-        }
-        match self.by_security.get_mut(&key.security) {
-            Some(keys) => keys.push(key),
-            None => drop(self.by_security.insert(key.security, vec![key])),
-        }
+    fn put_position(
+        &mut self,
+        row: Row<PositionKey, Holding>,
+        contract: Option<Contract>,
+        valuer: &Valuer<'_>,
+        out: &mut Outbox,
+    ) {
+        let holding = Holding { changed_at: valuer.at, ..row.value };
+        let valued = valuer.value(row.key.security, contract, &holding);
+        self.live.positions.put(row.place, row.key, holding);
+        self.totals.put_position(row.place, row.key, holding.currency, valued);
+        let position = reads::position(row.place, row.key, &holding, &valued);
+        self.moved.remove(&position.id);
+        out.publish(Event::Position(Arc::new(position)));
     }
 
-    fn tell_position(&mut self, key: PositionKey, out: &mut Outbox) {
-        self.moved.remove(&key);
-        out.publish(Event::Position(Arc::new(self.picture(key))));
+    fn put_cash(&mut self, row: Row<CashKey, Amount>, valuer: &Valuer<'_>, out: &mut Outbox) {
+        let before = self.live.cash.row(row.place).map(|(_, amount)| *amount);
+        self.live.cash.put(row.place, row.key, row.value);
+        self.totals.put_cash(row.key, before.unwrap_or(Amount::ZERO), row.value);
+        out.publish(Event::Cash(Arc::new(reads::cash_balance(row.place, row.key, row.value))));
+        if before.is_none() {
+            self.warn_of_missing_rate(row.key.currency, valuer, out);
+        }
     }
 
     /// New prices: values follow at once, and are published once a second where they changed.
     pub(crate) fn revalue(&mut self, changed: &[Mark], valuer: &Valuer<'_>, out: &mut Outbox) {
-        let held = changed.iter().filter_map(|mark| self.by_security.get(&mark.security)).flatten();
-        self.moved.extend(held.filter(|key| value(&self.live, &mut self.totals, **key, valuer)));
+        for mark in changed {
+            self.revalue_holders(mark.security, valuer);
+        }
         if valuer.at >= self.published_at.plus_millis(PUBLISH_EVERY_MILLIS) {
             self.publish(valuer, out);
         }
     }
 
+    fn revalue_holders(&mut self, security: SecurityId, valuer: &Valuer<'_>) {
+        for holder in 0..self.totals.places(security).len() {
+            let place = self.totals.places(security)[holder];
+            if value(&self.live, &mut self.totals, place, valuer) {
+                self.moved.insert(PositionId(id_at(place)));
+            }
+        }
+    }
+
     fn publish(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
         self.published_at = valuer.at;
-        for key in std::mem::take(&mut self.moved) {
-            self.tell_position(key, out);
+        for id in std::mem::take(&mut self.moved) {
+            self.tell_position(id, out);
         }
         for currency in self.totals.currencies().collect::<Vec<_>>() {
             self.warn_of_missing_rate(currency, valuer, out);
@@ -189,6 +191,12 @@ impl Portfolio {
         self.sample_day(valuer);
         for value in self.values(valuer, None) {
             self.tell_value(value, out);
+        }
+    }
+
+    fn tell_position(&self, id: PositionId, out: &mut Outbox) {
+        if let Some(position) = self.position(id) {
+            out.publish(Event::Position(Arc::new(position)));
         }
     }
 
@@ -228,25 +236,23 @@ impl Portfolio {
 
     /// Positions as the recorded transactions give them; what differs is corrected and published.
     pub(crate) fn reset_positions(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
-        let right = self.rebuilt();
-        let wrong = std::mem::replace(&mut self.live.positions, right.positions);
-        self.live.last_position = self.live.last_position.max(right.last_position);
+        let right = self.rebuilt().positions;
+        let wrong = std::mem::replace(&mut self.live.positions, right);
         self.refresh(valuer);
-        let positions = self.live.positions.iter();
-        let corrected = positions.filter(|(key, holding)| wrong.get(key) != Some(holding));
-        for key in corrected.map(|(key, _)| *key).collect::<Vec<_>>() {
-            self.tell_position(key, out);
+        for place in corrected(&wrong, &self.live.positions) {
+            self.tell_position(PositionId(id_at(place)), out);
         }
     }
 
     /// Cash as the recorded transactions give it; what differs is corrected and published.
     pub(crate) fn reset_cash(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
-        let right = self.rebuilt();
-        let wrong = std::mem::replace(&mut self.live.cash, right.cash);
-        self.live.last_balance = self.live.last_balance.max(right.last_balance);
+        let right = self.rebuilt().cash;
+        let wrong = std::mem::replace(&mut self.live.cash, right);
         self.refresh(valuer);
-        let corrected = self.live.cash.iter().filter(|(key, balance)| wrong.get(key) != Some(balance));
-        corrected.for_each(|(key, balance)| tell_cash(key, balance, out));
+        for place in corrected(&wrong, &self.live.cash) {
+            let (key, amount) = self.live.cash.rows()[place];
+            out.publish(Event::Cash(Arc::new(reads::cash_balance(place, key, amount))));
+        }
     }
 
     fn rebuilt(&self) -> Books {
@@ -260,12 +266,14 @@ impl Portfolio {
 }
 
 /// Brings the value of a position up to date; tells whether it moved.
-fn value(books: &Books, totals: &mut Totals, key: PositionKey, valuer: &Valuer<'_>) -> bool {
-    let Some(holding) = books.positions.get(&key) else { return false };
-    let new = valuer.value(key.security, holding);
-    totals.put_position(key, holding.currency, new) != new
+fn value(books: &Books, totals: &mut Totals, place: usize, valuer: &Valuer<'_>) -> bool {
+    let Some((key, holding)) = books.positions.row(place) else { return false };
+    let new = valuer.value(key.security, valuer.contract(key.security), holding);
+    totals.put_position(place, *key, holding.currency, new) != new
 }
 
-fn tell_cash(key: &CashKey, balance: &Balance, out: &mut Outbox) {
-    out.publish(Event::Cash(Arc::new(reads::cash_balance(key, balance))));
+/// The places where the right rows differ from the wrong ones.
+fn corrected<K: Copy + Eq + Hash, V: PartialEq>(wrong: &Table<K, V>, right: &Table<K, V>) -> Vec<usize> {
+    let rows = right.rows().iter().enumerate();
+    rows.filter(|(place, row)| wrong.row(*place) != Some(row)).map(|(place, _)| place).collect()
 }

@@ -4,34 +4,41 @@ use std::sync::Arc;
 
 use domain::query::Filter;
 use domain::{
-    AccountId, Amount, CashBalance, PortfolioValue, Position, PositionId, Quantity, Scope, SecurityId, StrategyId,
-    Transaction, TransactionId,
+    AccountId, Amount, BalanceId, CashBalance, PortfolioValue, Position, PositionId, Quantity, Scope, SecurityId,
+    StrategyId, Transaction, TransactionId,
 };
 
-use super::books::{Balance, CashKey, PositionKey};
+use super::books::{CashKey, PositionKey, id_at};
 use super::holding::Holding;
 use super::totals::Exposure;
+use super::valuer::Valued;
 use super::{Portfolio, Valuer};
 
 impl Portfolio {
     /// Open positions and those closed today.
     pub(crate) fn positions(&self, filter: Filter) -> Vec<Position> {
-        let positions = self.live.positions.iter();
-        let is_shown = |holding: &Holding| !holding.quantity.is_zero() || holding.changed_at >= self.day.began_at;
-        positions
-            .filter(|(key, holding)| filter.admits(key.strategy, key.account, Some(key.security)) && is_shown(holding))
-            .map(|(key, _)| self.picture(*key))
+        let is_listed = |key: &PositionKey, holding: &Holding| {
+            filter.admits(key.strategy, key.account, Some(key.security))
+                && (!holding.quantity.is_zero() || holding.changed_at >= self.day.began_at)
+        };
+        let rows = self.live.positions.rows().iter().enumerate();
+        rows.filter(|(_, (key, holding))| is_listed(key, holding))
+            .map(|(place, (key, holding))| position(place, *key, holding, &self.totals.valued(place)))
             .collect()
     }
 
     /// Any position that ever was.
     pub(crate) fn position(&self, id: PositionId) -> Option<Position> {
-        self.by_id.get(&id).map(|key| self.picture(*key))
+        let place = usize::try_from(id.0.checked_sub(1)?).ok()?;
+        let (key, holding) = self.live.positions.row(place)?;
+        Some(position(place, *key, holding, &self.totals.valued(place)))
     }
 
     pub(crate) fn balances(&self, filter: Filter) -> Vec<CashBalance> {
-        let balances = self.live.cash.iter().filter(|(key, _)| filter.admits(key.strategy, key.account, None));
-        balances.map(|(key, balance)| cash_balance(key, balance)).collect()
+        let rows = self.live.cash.rows().iter().enumerate();
+        rows.filter(|(_, (key, _))| filter.admits(key.strategy, key.account, None))
+            .map(|(place, (key, amount))| cash_balance(place, *key, *amount))
+            .collect()
     }
 
     /// Today's transactions, newest first.
@@ -71,18 +78,18 @@ impl Portfolio {
     }
 
     pub(crate) fn quantity(&self, strategy: StrategyId, account: AccountId, security: SecurityId) -> Quantity {
-        self.totals.valued(PositionKey { strategy, account, security }).quantity
+        let held = self.live.positions.get(PositionKey { strategy, account, security });
+        held.map_or(Quantity::ZERO, |holding| holding.quantity)
     }
 
     /// Whether anybody has an open position in a security.
     pub(crate) fn holds(&self, security: SecurityId) -> bool {
-        let keys = self.by_security.get(&security).map_or(&[][..], Vec::as_slice);
-        keys.iter().any(|key| !self.totals.valued(*key).quantity.is_zero())
+        self.totals.places(security).iter().any(|place| !self.totals.valued(*place).quantity.is_zero())
     }
 
     /// Whether any transaction ever named a security.
     pub(crate) fn is_used(&self, security: SecurityId) -> bool {
-        self.by_security.contains(&security) || self.named.contains(&security)
+        !self.totals.places(security).is_empty() || self.named.contains(&security)
     }
 
     /// The sum of a security's positions within a scope.
@@ -129,35 +136,33 @@ impl Portfolio {
             }
         }
     }
+}
 
-    pub(super) fn picture(&self, key: PositionKey) -> Position {
-        let holding = self.live.positions.get(&key).expect("keys are of positions");
-        let valued = self.totals.valued(key);
-        Position {
-            id: holding.id,
-            strategy: key.strategy,
-            security: key.security,
-            account: key.account,
-            quantity: holding.quantity,
-            cost: holding.cost,
-            avg_price: valued.contract_size.and_then(|size| holding.avg_price(size)),
-            realized_pl: holding.realized_pl,
-            unrealized_pl: valued.worth.map(|(_, unrealized)| unrealized),
-            market_price: valued.price,
-            market_value: valued.worth.map(|(market, _)| market),
-            currency: holding.currency,
-            changed_at: holding.changed_at,
-        }
+pub(super) fn position(place: usize, key: PositionKey, holding: &Holding, valued: &Valued) -> Position {
+    Position {
+        id: PositionId(id_at(place)),
+        strategy: key.strategy,
+        security: key.security,
+        account: key.account,
+        quantity: holding.quantity,
+        cost: holding.cost,
+        avg_price: valued.contract_size.and_then(|size| holding.avg_price(size)),
+        realized_pl: holding.realized_pl,
+        unrealized_pl: valued.worth.map(|(_, unrealized)| unrealized),
+        market_price: valued.price,
+        market_value: valued.worth.map(|(market, _)| market),
+        currency: holding.currency,
+        changed_at: holding.changed_at,
     }
 }
 
-pub(super) fn cash_balance(key: &CashKey, balance: &Balance) -> CashBalance {
+pub(super) fn cash_balance(place: usize, key: CashKey, amount: Amount) -> CashBalance {
     CashBalance {
-        id: balance.id,
+        id: BalanceId(id_at(place)),
         strategy: key.strategy,
         account: key.account,
         currency: key.currency,
-        amount: balance.amount,
+        amount,
     }
 }
 

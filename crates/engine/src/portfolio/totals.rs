@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use domain::{AccountId, Amount, Currency, Index, Quantity, Scope, SecurityId, StrategyId};
+use domain::{AccountId, Amount, Currency, Quantity, Scope, SecurityId, StrategyId};
 
 use super::books::{CashKey, PositionKey};
+use super::table::Table;
 use super::valuer::{Valued, Valuer, rounded};
 
 /// What a scope holds of one currency. Currencies stay apart, so that a new rate changes no sum.
@@ -19,9 +20,9 @@ struct Sums {
     unrealized_pl: Amount,
     long: Amount,
     short: Amount,
-    open: u64,
+    open: i64,
     /// Open positions without a price.
-    unpriced: u64,
+    unpriced: i64,
 }
 
 /// What moves with the market, in base currency: at the exit price, where there is none at cost. Both are positive.
@@ -38,58 +39,59 @@ pub(super) struct Totals {
     platform: PerCurrency,
     accounts: BTreeMap<AccountId, PerCurrency>,
     strategies: BTreeMap<StrategyId, PerCurrency>,
-    securities: BTreeMap<SecurityId, PerCurrency>,
-    account_net: Index<(AccountId, SecurityId), Quantity>,
-    strategy_net: Index<(StrategyId, SecurityId), Quantity>,
-    platform_net: Index<SecurityId, Quantity>,
-    valued: Index<PositionKey, Valued>,
+    securities: Table<SecurityId, Held>,
+    /// By the place of the position.
+    valued: Vec<Valued>,
+}
+
+/// All positions in one security.
+#[derive(Debug, Clone, Default)]
+struct Held {
+    sums: PerCurrency,
+    places: Vec<usize>,
+    net: Quantity,
+    // A walk through these few is quicker than a map.
+    by_account: Vec<(AccountId, Quantity)>,
+    by_strategy: Vec<(StrategyId, Quantity)>,
 }
 
 impl Totals {
-    pub(super) fn valued(&self, key: PositionKey) -> Valued {
-        self.valued.get(&key).copied().unwrap_or_default()
+    pub(super) fn valued(&self, place: usize) -> Valued {
+        self.valued.get(place).copied().unwrap_or_default()
     }
 
     /// Takes a new value of a position; tells the old one.
-    pub(super) fn put_position(&mut self, key: PositionKey, currency: Currency, new: Valued) -> Valued {
-        let old = self.valued.insert(key, new).unwrap_or_default();
+    pub(super) fn put_position(&mut self, place: usize, key: PositionKey, currency: Currency, new: Valued) -> Valued {
+        let old = self.replace_valued(place, key, new);
         if old == new {
             return old;
         }
-        self.put_quantity(key, old.quantity, new.quantity);
-        let (old_sums, new_sums) = (Sums::from(&old), Sums::from(&new));
-        for sums in self.scopes_of(key, currency) {
-            sums.exchange(&old_sums, &new_sums);
-        }
+        let held = self.securities.entry(key.security);
+        held.put_quantity(key, old.quantity, new.quantity);
+        let change = Sums::from(&new).less(&Sums::from(&old));
+        of_currency(&mut held.sums, currency).add(&change);
+        of_currency(&mut self.platform, currency).add(&change);
+        of_currency(self.accounts.entry(key.account).or_default(), currency).add(&change);
+        of_currency(self.strategies.entry(key.strategy).or_default(), currency).add(&change);
         old
     }
 
+    fn replace_valued(&mut self, place: usize, key: PositionKey, new: Valued) -> Valued {
+        if let Some(known) = self.valued.get_mut(place) {
+            return std::mem::replace(known, new);
+        }
+        self.valued.push(new);
+        self.securities.entry(key.security).places.push(place);
+        Valued::default()
+    }
+
     pub(super) fn put_cash(&mut self, key: CashKey, old: Amount, new: Amount) {
-        let change = rounded(new.0).minus(rounded(old.0)).expect("amounts are bounded");
+        let change = less(rounded(new.0), rounded(old.0));
         self.holders_of(key).into_iter().for_each(|sums| sums.cash = sum(sums.cash, change));
     }
 
     pub(super) fn add_flow(&mut self, key: CashKey, flow: Amount) {
         self.holders_of(key).into_iter().for_each(|sums| sums.flow = sum(sums.flow, rounded(flow.0)));
-    }
-
-    fn put_quantity(&mut self, key: PositionKey, old: Quantity, new: Quantity) {
-        let change = new.minus(old).expect("amounts are bounded");
-        if change.is_zero() {
-            return;
-        }
-        add_net(&mut self.account_net, (key.account, key.security), change);
-        add_net(&mut self.strategy_net, (key.strategy, key.security), change);
-        add_net(&mut self.platform_net, key.security, change);
-    }
-
-    fn scopes_of(&mut self, key: PositionKey, currency: Currency) -> [&mut Sums; 4] {
-        [
-            of_currency(&mut self.platform, currency),
-            of_currency(self.accounts.entry(key.account).or_default(), currency),
-            of_currency(self.strategies.entry(key.strategy).or_default(), currency),
-            of_currency(self.securities.entry(key.security).or_default(), currency),
-        ]
     }
 
     fn holders_of(&mut self, key: CashKey) -> [&mut Sums; 3] {
@@ -100,14 +102,19 @@ impl Totals {
         ]
     }
 
+    /// The places of all positions in a security.
+    pub(super) fn places(&self, security: SecurityId) -> &[usize] {
+        self.securities.get(security).map_or(&[], |held| &held.places)
+    }
+
     /// The net quantity of a security in a scope; of a security as scope it is the platform's.
     pub(super) fn net_quantity(&self, scope: Scope, security: SecurityId) -> Quantity {
-        let net = match scope {
-            Scope::Platform | Scope::Security(_) => self.platform_net.get(&security),
-            Scope::Account(account) => self.account_net.get(&(account, security)),
-            Scope::Strategy(strategy) => self.strategy_net.get(&(strategy, security)),
-        };
-        net.copied().unwrap_or(Quantity::ZERO)
+        let Some(held) = self.securities.get(security) else { return Quantity::ZERO };
+        match scope {
+            Scope::Platform | Scope::Security(_) => held.net,
+            Scope::Account(account) => of(&held.by_account, account),
+            Scope::Strategy(strategy) => of(&held.by_strategy, strategy),
+        }
     }
 
     pub(super) fn cash(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
@@ -137,7 +144,8 @@ impl Totals {
     }
 
     pub(super) fn open_positions(&self, scope: Scope) -> u64 {
-        self.sums(scope).iter().map(|(_, sums)| sums.open).sum()
+        let open: i64 = self.sums(scope).iter().map(|(_, sums)| sums.open).sum();
+        u64::try_from(open).expect("as many are closed as were open")
     }
 
     fn is_priced(&self, scope: Scope) -> bool {
@@ -155,7 +163,7 @@ impl Totals {
             Scope::Platform => Some(&self.platform),
             Scope::Account(account) => self.accounts.get(&account),
             Scope::Strategy(strategy) => self.strategies.get(&strategy),
-            Scope::Security(security) => self.securities.get(&security),
+            Scope::Security(security) => self.securities.get(security).map(|held| &held.sums),
         };
         sums.map_or(&[], Vec::as_slice)
     }
@@ -168,12 +176,23 @@ impl Totals {
     pub(super) fn scopes(&self) -> impl Iterator<Item = Scope> + '_ {
         let accounts = self.accounts.keys().map(|account| Scope::Account(*account));
         let strategies = self.strategies.keys().map(|strategy| Scope::Strategy(*strategy));
-        let securities = self.securities.keys().map(|security| Scope::Security(*security));
+        let securities = self.securities.rows().iter().map(|(security, _)| Scope::Security(*security));
         std::iter::once(Scope::Platform).chain(accounts).chain(strategies).chain(securities)
     }
 
     pub(super) fn currencies(&self) -> impl Iterator<Item = Currency> + '_ {
         self.platform.iter().map(|(currency, _)| *currency)
+    }
+}
+
+impl Held {
+    fn put_quantity(&mut self, key: PositionKey, old: Quantity, new: Quantity) {
+        let change = new.minus(old).expect("amounts are bounded");
+        if !change.is_zero() {
+            self.net = self.net.plus(change).expect("amounts are bounded");
+            add(&mut self.by_account, key.account, change);
+            add(&mut self.by_strategy, key.strategy, change);
+        }
     }
 }
 
@@ -199,22 +218,34 @@ impl From<&Valued> for Sums {
 }
 
 impl Sums {
-    fn exchange(&mut self, old: &Self, new: &Self) {
-        let exchanged = |total: Amount, old: Amount, new: Amount| {
-            if old == new { total } else { sum(sum(total, old.negated()), new) }
-        };
-        self.market_value = exchanged(self.market_value, old.market_value, new.market_value);
-        self.realized_pl = exchanged(self.realized_pl, old.realized_pl, new.realized_pl);
-        self.unrealized_pl = exchanged(self.unrealized_pl, old.unrealized_pl, new.unrealized_pl);
-        self.long = exchanged(self.long, old.long, new.long);
-        self.short = exchanged(self.short, old.short, new.short);
-        self.open = self.open + new.open - old.open;
-        self.unpriced = self.unpriced + new.unpriced - old.unpriced;
+    fn less(&self, other: &Self) -> Self {
+        Self {
+            cash: less(self.cash, other.cash),
+            flow: less(self.flow, other.flow),
+            market_value: less(self.market_value, other.market_value),
+            realized_pl: less(self.realized_pl, other.realized_pl),
+            unrealized_pl: less(self.unrealized_pl, other.unrealized_pl),
+            long: less(self.long, other.long),
+            short: less(self.short, other.short),
+            open: self.open - other.open,
+            unpriced: self.unpriced - other.unpriced,
+        }
+    }
+
+    fn add(&mut self, change: &Self) {
+        self.cash = sum(self.cash, change.cash);
+        self.flow = sum(self.flow, change.flow);
+        self.market_value = sum(self.market_value, change.market_value);
+        self.realized_pl = sum(self.realized_pl, change.realized_pl);
+        self.unrealized_pl = sum(self.unrealized_pl, change.unrealized_pl);
+        self.long = sum(self.long, change.long);
+        self.short = sum(self.short, change.short);
+        self.open += change.open;
+        self.unpriced += change.unpriced;
     }
 }
 
 fn of_currency(sums: &mut PerCurrency, currency: Currency) -> &mut Sums {
-    // A handful of currencies at most: a walk is quicker than a map.
     let place = sums.iter().position(|(known, _)| *known == currency).unwrap_or_else(|| {
         sums.push((currency, Sums::default()));
         sums.len() - 1
@@ -222,14 +253,22 @@ fn of_currency(sums: &mut PerCurrency, currency: Currency) -> &mut Sums {
     &mut sums[place].1
 }
 
-fn add_net<K: Eq + std::hash::Hash>(nets: &mut Index<K, Quantity>, key: K, change: Quantity) {
-    match nets.get_mut(&key) {
-        Some(net) => *net = net.plus(change).expect("amounts are bounded"),
-        None => drop(nets.insert(key, change)),
+fn of<K: PartialEq>(nets: &[(K, Quantity)], key: K) -> Quantity {
+    nets.iter().find(|(known, _)| *known == key).map_or(Quantity::ZERO, |(_, net)| *net)
+}
+
+fn add<K: PartialEq>(nets: &mut Vec<(K, Quantity)>, key: K, change: Quantity) {
+    match nets.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, net)) => *net = net.plus(change).expect("amounts are bounded"),
+        None => nets.push((key, change)),
     }
 }
 
 /// `AMOUNT_MAX` bounds every part, and it takes 10^10 of them to overflow.
 fn sum(left: Amount, right: Amount) -> Amount {
-    left.plus(right).expect("amounts are bounded")
+    if right.is_zero() { left } else { left.plus(right).expect("amounts are bounded") }
+}
+
+fn less(left: Amount, right: Amount) -> Amount {
+    if right.is_zero() { left } else { left.minus(right).expect("amounts are bounded") }
 }

@@ -30,8 +30,11 @@ pub(super) struct Valued {
 }
 
 impl Valuer<'_> {
-    pub(super) fn value(&self, security: SecurityId, holding: &Holding) -> Valued {
-        let contract = self.reference.securities.get(&security).map(|security| Contract::from(&**security));
+    pub(super) fn contract(&self, security: SecurityId) -> Option<Contract> {
+        self.reference.securities.get(&security).map(|security| Contract::from(&**security))
+    }
+
+    pub(super) fn value(&self, security: SecurityId, contract: Option<Contract>, holding: &Holding) -> Valued {
         let price = self.marks.get(security).and_then(|mark| mark.exit_price(holding.quantity));
         let market = price.zip(contract).and_then(|(price, contract)| market_value(holding, price, contract));
         let at_cost = rounded(holding.cost.0);
@@ -65,5 +68,5 @@ fn market_value(holding: &Holding, price: Price, contract: Contract) -> Option<A
 }
 
 pub(super) fn rounded(amount: Decimal) -> Amount {
-    Amount(amount.round_dp(DIVISION_DECIMALS))
+    Amount(if amount.scale() <= DIVISION_DECIMALS { amount } else { amount.round_dp(DIVISION_DECIMALS) })
 }

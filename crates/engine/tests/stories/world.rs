@@ -32,9 +32,7 @@ impl World {
     /// A desk with 100,000 USD in each account, open for business.
     pub(crate) fn open() -> Self {
         let mut world = Self { engine: Engine::default(), inputs: vec![], now: Timestamp(NOON) };
-        for change in reference() {
-            world.command(Command::Reference(change)).unwrap();
-        }
+        world.command(Command::Reference(reference())).unwrap();
         for (adapter, exchange) in [("SIM-A", 1), ("SIM-B", 2)] {
             let profile = Profile {
                 exchanges: vec![ExchangeId(exchange)],

@@ -204,6 +204,8 @@ fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
             security: Some(SecurityId(1)),
             account: Some(AccountId(1)),
             kind: Some(OrderKind::Limit { limit: Price::ZERO }),
+            strategy: Some(order.strategy),
+            exchange: Some(order.exchange),
         },
     };
     assert_eq!(modify(OrderType::Limit, &body), Ok(expected));

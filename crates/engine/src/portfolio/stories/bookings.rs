@@ -101,8 +101,8 @@ fn cash_kinds_move_cash_by_their_sign() {
                 cash 1 of 1/1: 901 USD
             dividend 30.5 EUR
                 transaction 5
-                alarm no-rate: EUR has no rate to USD: values in USD are not known
                 cash 2 of 1/1: 30.5 EUR
+                alarm no-rate: EUR has no rate to USD: values in USD are not known
             fees 4 USD
                 transaction 6
                 cash 1 of 1/1: 897 USD

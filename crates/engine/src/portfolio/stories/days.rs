@@ -6,6 +6,7 @@ use expect_test::expect;
 
 use super::{Desk, check, shown, valuer};
 use crate::outbox::Outbox;
+use crate::portfolio::holding::Holding;
 
 #[test]
 fn a_position_closed_today_is_listed_until_the_day_ends_and_keeps_its_id() {
@@ -176,10 +177,11 @@ fn resets_correct_what_differs_from_the_recorded_transactions_and_nothing_else()
     let mut desk = Desk::default();
     desk.tell("buy 10 AAPL @ 10\n credit 5 USD\n roll\n sell 4 AAPL @ 11\n buy 1 GOLD @ 7");
     let right = minicbor::to_vec(&desk.portfolio).unwrap();
-    let key = *desk.portfolio.live.positions.keys().next().unwrap();
-    desk.portfolio.live.positions.get_mut(&key).unwrap().quantity = Quantity::from(77);
-    let cash = *desk.portfolio.live.cash.keys().next().unwrap();
-    desk.portfolio.live.cash.get_mut(&cash).unwrap().amount = Amount::from(1);
+    let live = &mut desk.portfolio.live;
+    let (key, held) = live.positions.rows()[0];
+    live.positions.put(0, key, Holding { quantity: Quantity::from(77), ..held });
+    let (key, _) = live.cash.rows()[0];
+    live.cash.put(0, key, Amount::from(1));
 
     let mut out = Outbox::default();
     let Desk { portfolio, marks, reference, now, .. } = &mut desk;

@@ -137,10 +137,10 @@ fn charges_hit_cash_in_the_currency_of_the_transaction_and_not_the_p_l() {
                 cash 1 of 1/1: -1001.5 USD
             sell 100 AAPL @ 10 fee 2 in EUR
                 transaction 2
-                alarm no-rate: EUR has no rate to USD: values in USD are not known
                 position 1 of 1/1: 0 AAPL, cost 0 avg ?, realised 0, unrealised 0, worth 0 USD
                 cash 1 of 1/1: -1.5 USD
                 cash 2 of 1/1: -2 EUR
+                alarm no-rate: EUR has no rate to USD: values in USD are not known
             buy 1 ES @ 5000 fee 3
                 transaction 3
                 position 2 of 1/1: 1 ES, cost 250000 avg 5000, realised 0, unrealised ?, worth ? USD
@@ -250,14 +250,14 @@ fn bonds_funds_and_commodities_are_paid_for_in_their_currency() {
         expect![[r#"
             buy 2 BUND @ 99.5
                 transaction 1
-                alarm no-rate: EUR has no rate to USD: values in USD are not known
                 position 1 of 1/1: 2 BUND, cost 1990 avg 99.5, realised 0, unrealised ?, worth ? EUR
                 cash 1 of 1/1: -1990 EUR
+                alarm no-rate: EUR has no rate to USD: values in USD are not known
             buy 3 FUND @ 20
                 transaction 2
-                alarm no-rate: CHF has no rate to USD: values in USD are not known
                 position 2 of 1/1: 3 FUND, cost 60 avg 20, realised 0, unrealised ?, worth ? CHF
                 cash 2 of 1/1: -60 CHF
+                alarm no-rate: CHF has no rate to USD: values in USD are not known
             buy 1 GOLD @ 2000.25
                 transaction 3
                 position 3 of 1/1: 1 GOLD, cost 2000.25 avg 2000.25, realised 0, unrealised ?, worth ? USD

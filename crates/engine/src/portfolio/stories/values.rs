@@ -24,9 +24,9 @@ fn values_are_in_base_currency_and_absent_where_a_rate_is_missing() {
                 cash 1 of 1/1: 1000 USD
             buy 2 BUND @ 100 for 2
                 transaction 2
-                alarm no-rate: EUR has no rate to USD: values in USD are not known
                 position 1 of 2/1: 2 BUND, cost 2000 avg 100, realised 0, unrealised ?, worth ? EUR
                 cash 2 of 2/1: -2000 EUR
+                alarm no-rate: EUR has no rate to USD: values in USD are not known
             values
                 strategy 1: 1000 USD = cash 1000 + market 0; realised 0, unrealised 0, 0 open
                 strategy 2: ? USD = cash ? + market ?; realised 0, unrealised ?, 1 open

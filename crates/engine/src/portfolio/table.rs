@@ -1,0 +1,84 @@
+//! Rows in the order in which they were opened, found by key. None is ever removed, so a row's place is its id for good.
+
+use std::hash::Hash;
+
+use domain::Index;
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+#[derive(Debug, Clone)]
+pub(super) struct Table<K, V> {
+    rows: Vec<(K, V)>,
+    places: Index<K, usize>,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), places: Index::default() }
+    }
+}
+
+impl<K: Copy + Eq + Hash, V> Table<K, V> {
+    pub(super) fn rows(&self) -> &[(K, V)] {
+        &self.rows
+    }
+
+    pub(super) fn row(&self, place: usize) -> Option<&(K, V)> {
+        self.rows.get(place)
+    }
+
+    pub(super) fn place(&self, key: K) -> Option<usize> {
+        self.places.get(&key).copied()
+    }
+
+    pub(super) fn get(&self, key: K) -> Option<&V> {
+        self.place(key).map(|place| &self.rows[place].1)
+    }
+
+    /// Replaces the row at a place, or opens the next one.
+    pub(super) fn put(&mut self, place: usize, key: K, value: V) {
+        if let Some(row) = self.rows.get_mut(place) {
+            row.1 = value;
+            return;
+        }
+        self.places.insert(key, self.rows.len());
+        self.rows.push((key, value));
+    }
+
+    /// The row of a key, opened where there is none.
+    pub(super) fn entry(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        let place = self.place(key).unwrap_or(self.rows.len());
+        if place == self.rows.len() {
+            self.put(place, key, V::default());
+        }
+        &mut self.rows[place].1
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for Table<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.rows == other.rows
+    }
+}
+
+impl<K: Eq, V: Eq> Eq for Table<K, V> {}
+
+impl<C, K: Encode<C>, V: Encode<C>> Encode<C> for Table<K, V> {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        self.rows.encode(e, ctx)
+    }
+}
+
+impl<'b, C, K: Copy + Eq + Hash + Decode<'b, C>, V: Decode<'b, C>> Decode<'b, C> for Table<K, V> {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let rows: Vec<(K, V)> = Decode::decode(d, ctx)?;
+        let places = rows.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        Ok(Self { rows, places })
+    }
+}

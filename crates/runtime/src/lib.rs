@@ -1,0 +1,15 @@
+//! Who calls `apply`, and with what time: the live loop, its gate, and the way back after a stop.
+
+/// Outputs that wait until what caused them is durable.
+mod gate;
+/// The live loop.
+mod live;
+/// Sequence numbers, reserved in blocks.
+mod numbers;
+/// What stands in the journal, and how.
+mod records;
+/// Snapshot and replay: the state as it was.
+mod recovery;
+
+pub use live::{Clock, Ended, Live, Options, Parts, Reader};
+pub use recovery::{Recovered, RecoveryError, recover};

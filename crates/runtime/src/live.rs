@@ -1,0 +1,475 @@
+//! The live loop: take a batch, stamp it, hand it to the journal, apply it at once, and let out what is durable.
+//! The engine never waits for the disk, and nothing leaves before the disk has it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::inbox::{Lanes, Request, Wanted};
+use bus::ticket::{Promise, Reply};
+use bus::{Catalogue, Feed, Outlets};
+use crossbeam_channel::{Receiver, select};
+use domain::command::MarketData;
+use domain::query::Answer;
+use domain::report::{Report, Said};
+use domain::{AdapterName, Event, Input, Instruction, Published, SecurityId, Stamped, Timestamp};
+use engine::{Engine, Outbox};
+use storage::journal::{Batch, Durable, Journal, Record};
+use storage::{LedgerBook, Snapshots};
+use tracing::{error, info, warn};
+
+use crate::gate::{Gate, Held};
+use crate::numbers::Numbers;
+use crate::records;
+
+/// Requests and reports that one turn of the loop takes at the most.
+const BATCH_MAX: usize = 1_024;
+/// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
+const BATCHES_PER_TURN: usize = 2;
+/// How often prices that changed are marked for trading.
+const PULSE: Duration = Duration::from_secs(1);
+
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Takes durable events, and up to which sequence they are all.
+pub type Reader = Box<dyn FnMut(u64, &[Published]) + Send>;
+
+/// Everything the loop works with.
+pub struct Parts {
+    pub engine: Engine,
+    pub lanes: Lanes,
+    pub journal: Journal,
+    pub snapshots: Snapshots,
+    pub ledger: Arc<LedgerBook>,
+    pub feed: Feed,
+    pub catalogue: Catalogue,
+    pub outlets: Outlets,
+    /// The read model stands behind it.
+    pub reader: Reader,
+    pub clock: Clock,
+    /// Ends the loop in order.
+    pub stop: Receiver<()>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub snapshot_every_inputs: u64,
+    pub journal_ticks: bool,
+    pub build: String,
+}
+
+/// Why the loop ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ended {
+    InOrder,
+    /// The disk failed: nothing was acknowledged after it. Starting again is the recovery.
+    JournalFailed(String),
+}
+
+pub struct Live {
+    parts: Parts,
+    options: Options,
+    numbers: Numbers,
+    gate: Gate,
+    /// Reports that the loop makes itself: an instruction that could not be handed over.
+    own_reports: VecDeque<Report>,
+    /// What the read model was told up to.
+    read: u64,
+    inputs_since_snapshot: u64,
+    /// A state that waits until it is durable to be written.
+    snapshot_due: Option<(u64, Vec<u8>)>,
+    next_pulse: Timestamp,
+}
+
+/// What one turn took in.
+#[derive(Default)]
+struct Taken {
+    requests: Vec<Request>,
+    reports: Vec<Report>,
+    prices: Vec<MarketData>,
+    pulse: bool,
+}
+
+enum Wake {
+    Work(Taken),
+    Stop,
+    Failed(String),
+}
+
+impl Live {
+    pub fn new(parts: Parts, options: Options, recovered: &crate::Recovered) -> Self {
+        Self {
+            numbers: Numbers::after(recovered.last_sequence, recovered.reserved),
+            parts,
+            options,
+            gate: Gate::default(),
+            own_reports: VecDeque::new(),
+            read: recovered.last_sequence,
+            inputs_since_snapshot: recovered.replayed,
+            snapshot_due: None,
+            next_pulse: Timestamp(0),
+        }
+    }
+
+    pub fn run(mut self) -> Ended {
+        self.parts.catalogue.replace(self.parts.engine.reference().clone());
+        loop {
+            match self.wait() {
+                Wake::Work(taken) => self.turn(taken),
+                Wake::Stop => return self.finish(),
+                Wake::Failed(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn turn(&mut self, taken: Taken) {
+        let now = (self.parts.clock)();
+        self.take_prices(now, taken.prices);
+        self.take_inputs(now, taken.requests, taken.reports, taken.pulse);
+        self.release();
+        self.write_snapshot_if_due();
+    }
+
+    /// Sleeps until something is to be done. While the journal is behind, nothing is taken in.
+    fn wait(&mut self) -> Wake {
+        if let Some(error) = self.parts.journal.watch().failure() {
+            return Wake::Failed(error);
+        }
+        let lanes = &self.parts.lanes;
+        let journal_has_room = self.parts.journal.room() >= BATCHES_PER_TURN;
+        let never = crossbeam_channel::never();
+        let never_reports = crossbeam_channel::never();
+        let requests = if journal_has_room { &lanes.requests } else { &never };
+        let reports = if journal_has_room { &lanes.reports } else { &never_reports };
+        let mut taken = Taken::default();
+        if self.own_reports.is_empty() || !journal_has_room {
+            select! {
+                recv(requests) -> request => match request {
+                    Ok(request) => taken.requests.push(request),
+                    // Every door is gone: nobody can ask for anything any more.
+                    Err(_) => return Wake::Stop,
+                },
+                recv(reports) -> report => taken.reports.extend(report),
+                recv(lanes.wake) -> _ => {}
+                recv(self.parts.journal.news()) -> news => if let Ok(Durable::Failed { error }) = news {
+                    return Wake::Failed(error);
+                },
+                recv(self.parts.stop) -> _ => return Wake::Stop,
+                default(self.sleep()) => {}
+            }
+        }
+        if journal_has_room {
+            self.drain(&mut taken);
+        }
+        Wake::Work(taken)
+    }
+
+    /// Takes what else waits, so that one commit carries it all.
+    fn drain(&mut self, taken: &mut Taken) {
+        let lanes = &self.parts.lanes;
+        taken.requests.extend(lanes.requests.try_iter().take(BATCH_MAX));
+        taken.reports.extend(self.own_reports.drain(..));
+        taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
+        taken.prices = lanes.take_prices();
+        let now = (self.parts.clock)();
+        taken.pulse = now >= self.next_pulse;
+        if taken.pulse {
+            self.next_pulse = now.plus_seconds(1);
+        }
+    }
+
+    fn sleep(&self) -> Duration {
+        let now = (self.parts.clock)();
+        let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_pulse).min(self.next_pulse);
+        let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
+        Duration::from_nanos(nanos).min(PULSE)
+    }
+
+    /// Raw prices pass at once: they show nothing of trading.
+    fn take_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) {
+        let mut journalled = Vec::new();
+        for data in prices {
+            let input = Input::Market(data);
+            let sequence = if self.options.journal_ticks {
+                let sequence = self.numbers.next();
+                journalled.push(records::input(sequence, &input));
+                sequence
+            } else {
+                // Without a number a price waits for the next of its security.
+                let Some(sequence) = self.numbers.next_unjournalled() else { continue };
+                sequence
+            };
+            self.apply_price(Stamped { sequence, at: now, what: input });
+        }
+        self.journal(now, journalled);
+    }
+
+    fn apply_price(&mut self, input: Stamped<Input>) {
+        let mut out = Outbox::default();
+        // A price answers nothing: what it causes are events.
+        let _ = self.parts.engine.apply(&input, &mut out);
+        self.publish_market(input.sequence, input.at, out);
+    }
+
+    fn publish_market(&mut self, sequence: u64, at: Timestamp, out: Outbox) {
+        for event in out.events {
+            self.parts.feed.publish(&Published { sequence, at, event });
+        }
+    }
+
+    /// Stamps everything with one reading of the clock, hands it to the journal as one batch, and applies it.
+    fn take_inputs(&mut self, now: Timestamp, requests: Vec<Request>, reports: Vec<Report>, pulse: bool) {
+        let mut inputs = Vec::with_capacity(requests.len() + reports.len() + 2);
+        let mut records = Vec::with_capacity(inputs.capacity());
+        let mut asked = Vec::with_capacity(requests.len());
+        records.extend(self.numbers.reservation());
+        if pulse {
+            self.close_bars(now);
+        }
+        if self.parts.engine.next_deadline().is_some_and(|deadline| deadline <= now) {
+            self.stamp(now, Input::Clock, &mut inputs, &mut records);
+        }
+        if pulse || !requests.is_empty() || !reports.is_empty() {
+            self.stamp_marks(now, &requests, &mut inputs, &mut records);
+        }
+        for report in reports {
+            self.stamp(now, Input::Report(report), &mut inputs, &mut records);
+        }
+        let first_request = inputs.len();
+        for request in requests {
+            asked.push(self.stamp_request(now, request, &mut inputs, &mut records));
+        }
+        self.journal(now, records);
+        let rest = inputs.split_off(first_request);
+        inputs.into_iter().for_each(|input| self.apply(input, None));
+        self.apply_requests(now, rest, asked);
+    }
+
+    fn close_bars(&mut self, now: Timestamp) {
+        let mut out = Outbox::default();
+        self.parts.engine.advance_market(now, &mut out);
+        if !out.events.is_empty()
+            && let Some(sequence) = self.numbers.next_unjournalled()
+        {
+            self.publish_market(sequence, now, out);
+        }
+    }
+
+    fn stamp(
+        &mut self,
+        at: Timestamp,
+        what: Input,
+        inputs: &mut Vec<Stamped<Input>>,
+        records: &mut Vec<Record>,
+    ) -> u64 {
+        let sequence = self.numbers.next();
+        records.push(records::input(sequence, &what));
+        inputs.push(Stamped { sequence, at, what });
+        sequence
+    }
+
+    /// The newest prices that changed and matter come first, so that what follows is judged by them.
+    fn stamp_marks(
+        &mut self,
+        now: Timestamp,
+        requests: &[Request],
+        inputs: &mut Vec<Stamped<Input>>,
+        records: &mut Vec<Record>,
+    ) {
+        let subjects: Vec<SecurityId> = requests.iter().filter_map(|request| subject(&request.wanted)).collect();
+        let marks = self.parts.engine.changed_marks(&subjects);
+        if !marks.is_empty() {
+            self.stamp(now, Input::Marks(marks), inputs, records);
+        }
+    }
+
+    fn stamp_request(
+        &mut self,
+        now: Timestamp,
+        request: Request,
+        inputs: &mut Vec<Stamped<Input>>,
+        records: &mut Vec<Record>,
+    ) -> (Promise, Asked) {
+        let asked = match request.wanted {
+            Wanted::Command(envelope) => {
+                self.stamp(now, Input::Command(envelope), inputs, records);
+                Asked::Command
+            }
+            Wanted::Query(query) => Asked::Query(query),
+            Wanted::Remember(bytes) => {
+                let sequence = self.numbers.next();
+                records.push(records::ledger(sequence, bytes.clone()));
+                Asked::Remember(sequence, bytes)
+            }
+        };
+        (request.promise, asked)
+    }
+
+    fn journal(&mut self, now: Timestamp, records: Vec<Record>) {
+        if records.is_empty() {
+            return;
+        }
+        self.inputs_since_snapshot += records.len() as u64;
+        if let Err(refused) = self.parts.journal.append(Batch { time: now.0, records }) {
+            // `wait` left room, so only a journal that has failed refuses; the loop ends before anything leaves.
+            error!(reason = ?refused.reason, "the journal takes nothing any more");
+        }
+    }
+
+    /// In the order in which they came, so that a question sees the command before it.
+    fn apply_requests(&mut self, now: Timestamp, inputs: Vec<Stamped<Input>>, asked: Vec<(Promise, Asked)>) {
+        let mut inputs = inputs.into_iter();
+        for (promise, asked) in asked {
+            match asked {
+                Asked::Command => {
+                    let input = inputs.next().expect("every command was stamped");
+                    self.apply(input, Some(promise));
+                }
+                Asked::Query(query) => {
+                    let sequence = self.numbers.last();
+                    let outcome = self.parts.engine.answer(now, sequence, &query);
+                    self.gate.hold(Held::reply(self.shown(), promise, Reply { sequence, outcome }));
+                }
+                Asked::Remember(sequence, bytes) => {
+                    let mut held = Held::reply(sequence, promise, Reply { sequence, outcome: Ok(Answer::Done) });
+                    held.remembered = Some(bytes);
+                    self.gate.hold(held);
+                }
+            }
+        }
+    }
+
+    /// The newest journalled sequence: what an answer may show.
+    fn shown(&self) -> u64 {
+        self.parts.journal.last_sequence()
+    }
+
+    fn apply(&mut self, input: Stamped<Input>, promise: Option<Promise>) {
+        let mut out = Outbox::default();
+        let outcome = self.parts.engine.apply(&input, &mut out);
+        let Stamped { sequence, at, .. } = input;
+        let events = out.events.into_iter().map(|event| Published { sequence, at, event }).collect();
+        let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
+        self.gate.hold(Held { sequence, reply, events, instructions: out.instructions, remembered: None });
+    }
+
+    /// Lets out everything that is durable.
+    fn release(&mut self) {
+        let durable = self.parts.journal.durable();
+        self.numbers.durable(durable);
+        let mut events = Vec::new();
+        while let Some(held) = self.gate.pass(durable) {
+            self.let_out(held, &mut events);
+        }
+        if durable > self.read {
+            self.read = durable;
+            (self.parts.reader)(durable, &events);
+        }
+    }
+
+    fn let_out(&mut self, held: Held, events: &mut Vec<Published>) {
+        if let Some(Err(reason)) = held.remembered.map(|bytes| self.parts.ledger.absorb(&bytes)) {
+            error!(%reason, "a record of the Ledger can't be read back");
+        }
+        for published in &held.events {
+            if let Event::Reference(data) = &published.event {
+                self.parts.catalogue.replace(data.clone());
+            }
+            self.parts.feed.publish(published);
+        }
+        events.extend(held.events);
+        for (adapter, instruction) in held.instructions {
+            self.hand_over(&adapter, instruction);
+        }
+        if let Some((promise, reply)) = held.reply {
+            promise.keep(reply);
+        }
+    }
+
+    /// What cannot be handed over is reported as such: an order never vanishes between two rooms.
+    fn hand_over(&mut self, adapter: &AdapterName, instruction: Instruction) {
+        if let Err(reason) = self.parts.outlets.hand_over(adapter, instruction.clone()) {
+            warn!(%adapter, ?reason, "an instruction was not handed over");
+            self.own_reports.extend(not_handed_over(adapter, instruction, &format!("{reason:?}")));
+        }
+    }
+
+    fn write_snapshot_if_due(&mut self) {
+        if self.snapshot_due.is_none() && self.inputs_since_snapshot >= self.options.snapshot_every_inputs {
+            self.snapshot_due = Some((self.shown(), self.state()));
+            self.inputs_since_snapshot = 0;
+        }
+        let durable = self.parts.journal.durable();
+        if let Some((sequence, state)) = self.snapshot_due.take_if(|(sequence, _)| *sequence <= durable) {
+            self.write_snapshot(sequence, &state);
+        }
+    }
+
+    fn state(&self) -> Vec<u8> {
+        let (engine, ledger) = (self.parts.engine.encode_state(), self.parts.ledger.export());
+        records::snapshot(&engine, &ledger, self.numbers.reserved())
+    }
+
+    fn write_snapshot(&mut self, sequence: u64, state: &[u8]) {
+        match self.parts.snapshots.write(sequence, state, &self.options.build) {
+            Ok(()) => info!(sequence, bytes = state.len(), "snapshot written"),
+            // The journal holds everything: without the snapshot the next start only takes longer.
+            Err(problem) => warn!(%problem, "no snapshot was written"),
+        }
+    }
+
+    /// Everything that was taken becomes durable and is let out, then the doors close.
+    fn finish(mut self) -> Ended {
+        while !self.gate.is_empty() {
+            if let Ok(Durable::Failed { error }) = self.parts.journal.news().recv() {
+                return self.fail(error);
+            }
+            self.release();
+        }
+        let (sequence, state) = (self.shown(), self.state());
+        if self.inputs_since_snapshot > 0 {
+            self.write_snapshot(sequence, &state);
+        }
+        self.parts.feed.close();
+        match self.parts.journal.close() {
+            Ok(()) => Ended::InOrder,
+            Err(problem) => Ended::JournalFailed(problem.to_string()),
+        }
+    }
+
+    /// Promises are dropped unkept, so that callers hear that the outcome is not known.
+    fn fail(self, error: String) -> Ended {
+        error!(%error, "the journal failed: trading halts, nothing is acknowledged any more");
+        self.parts.feed.close();
+        Ended::JournalFailed(error)
+    }
+}
+
+enum Asked {
+    Command,
+    Query(Box<domain::Query>),
+    Remember(u64, Vec<u8>),
+}
+
+fn subject(wanted: &Wanted) -> Option<SecurityId> {
+    match wanted {
+        Wanted::Command(envelope) => engine::subject(&envelope.command),
+        Wanted::Query(query) => match &**query {
+            domain::Query::Check(ask, _) => Some(ask.security),
+            _ => None,
+        },
+        Wanted::Remember(_) => None,
+    }
+}
+
+fn not_handed_over(adapter: &AdapterName, instruction: Instruction, reason: &str) -> Option<Report> {
+    let reason = domain::Text::from(format!("not handed to the adapter: {reason}"));
+    let said = match instruction {
+        Instruction::Submit(order) => Said::Unsent { order: order.id, reason },
+        Instruction::Replace(order, _) => Said::ReplaceRejected { order: order.id, reason },
+        Instruction::Cancel(order) => Said::CancelRejected { order: order.id, reason },
+        // The adapter asks for all subscriptions when it is attached again.
+        Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
+    };
+    Some(Report { adapter: adapter.clone(), ext_at: None, said })
+}

@@ -1,0 +1,96 @@
+//! Sequence numbers. Prices take one without being journalled, so numbers are reserved in blocks: after a crash the count
+//! goes on behind the block, and no number is ever given twice.
+
+use storage::journal::Record;
+
+use crate::records;
+
+/// How many numbers one reservation gives.
+const BLOCK: u64 = 1_000_000;
+
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    last: u64,
+    /// Durable: numbers up to here may be given to what is not journalled.
+    reserved: u64,
+    /// In the journal's queue: its own sequence, and up to where it reserves.
+    asked: Option<(u64, u64)>,
+}
+
+impl Numbers {
+    /// Goes on behind everything that was journalled or reserved.
+    pub(crate) fn after(last_journalled: u64, reserved: u64) -> Self {
+        let last = last_journalled.max(reserved);
+        Self { last, reserved: last, asked: None }
+    }
+
+    /// The number of something that is journalled.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// The number of a price; absent while the block is used up and the next one is not durable yet.
+    pub(crate) fn next_unjournalled(&mut self) -> Option<u64> {
+        (self.last < self.reserved).then(|| self.next())
+    }
+
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    pub(crate) fn reserved(&self) -> u64 {
+        self.asked.map_or(self.reserved, |(_, up_to)| up_to).max(self.reserved)
+    }
+
+    /// A record that reserves the next block, where that is due: when half of the last one is used.
+    pub(crate) fn reservation(&mut self) -> Option<Record> {
+        if self.asked.is_some() || self.reserved.saturating_sub(self.last) > BLOCK / 2 {
+            return None;
+        }
+        let sequence = self.next();
+        let up_to = sequence + BLOCK;
+        self.asked = Some((sequence, up_to));
+        Some(records::reservation(sequence, up_to))
+    }
+
+    pub(crate) fn durable(&mut self, up_to: u64) {
+        if let Some((_, reserved)) = self.asked.take_if(|(sequence, _)| *sequence <= up_to) {
+            self.reserved = reserved;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_gets_no_number_before_its_block_is_durable() {
+        let mut numbers = Numbers::after(0, 0);
+        assert_eq!(numbers.next_unjournalled(), None);
+        assert_eq!(numbers.reservation().map(|record| record.sequence), Some(1));
+        assert_eq!(numbers.next_unjournalled(), None);
+        numbers.durable(1);
+        assert_eq!(numbers.next_unjournalled(), Some(2));
+    }
+
+    #[test]
+    fn after_a_crash_the_count_goes_on_behind_the_block() {
+        let mut numbers = Numbers::after(7, 1_000_001);
+        assert_eq!(numbers.next(), 1_000_002);
+    }
+
+    #[test]
+    fn the_next_block_is_asked_for_once_and_in_time() {
+        let mut numbers = Numbers::after(0, 0);
+        let first = numbers.reservation().unwrap();
+        assert_eq!(numbers.reservation(), None);
+        numbers.durable(first.sequence);
+        assert_eq!(numbers.reservation(), None);
+        while numbers.last() < BLOCK / 2 + 1 {
+            numbers.next();
+        }
+        assert!(numbers.reservation().is_some());
+    }
+}

@@ -1,0 +1,60 @@
+//! What stands in the journal: inputs, reservations of sequence numbers, and records of the Ledger.
+
+use domain::Input;
+use storage::journal::Record;
+
+/// The first byte of a journal record says what it is; values are never used again for something else.
+pub(crate) const INPUT: u8 = 1;
+pub(crate) const RESERVATION: u8 = 2;
+pub(crate) const LEDGER: u8 = 3;
+
+/// A snapshot that was written by another way of encoding.
+#[derive(Debug)]
+pub(crate) struct Unreadable(pub(crate) String);
+
+pub(crate) fn input(sequence: u64, input: &Input) -> Record {
+    let payload = minicbor::to_vec(input).expect("a vector takes everything");
+    Record { sequence, kind: INPUT, payload }
+}
+
+pub(crate) fn decode_input(payload: &[u8]) -> Result<Input, Unreadable> {
+    minicbor::decode(payload).map_err(|error| Unreadable(error.to_string()))
+}
+
+pub(crate) fn reservation(sequence: u64, up_to: u64) -> Record {
+    Record { sequence, kind: RESERVATION, payload: up_to.to_be_bytes().into() }
+}
+
+pub(crate) fn decode_reservation(payload: &[u8]) -> Result<u64, Unreadable> {
+    let bytes = payload.try_into().map_err(|_| Unreadable("a reservation has eight bytes".into()))?;
+    Ok(u64::from_be_bytes(bytes))
+}
+
+pub(crate) fn ledger(sequence: u64, payload: Vec<u8>) -> Record {
+    Record { sequence, kind: LEDGER, payload }
+}
+
+/// A snapshot holds the engine's state and what the Ledger remembers.
+pub(crate) fn snapshot(engine: &[u8], ledger: &[u8], reserved: u64) -> Vec<u8> {
+    let mut encoder = minicbor::Encoder::new(Vec::with_capacity(engine.len() + ledger.len() + 32));
+    let written =
+        encoder.array(3).and_then(|e| e.bytes(engine)).and_then(|e| e.bytes(ledger)).and_then(|e| e.u64(reserved));
+    written.expect("a vector takes everything");
+    encoder.into_writer()
+}
+
+pub(crate) struct SnapshotParts<'a> {
+    pub(crate) engine: &'a [u8],
+    pub(crate) ledger: &'a [u8],
+    pub(crate) reserved: u64,
+}
+
+pub(crate) fn decode_snapshot(bytes: &[u8]) -> Result<SnapshotParts<'_>, Unreadable> {
+    let unreadable = |error: minicbor::decode::Error| Unreadable(error.to_string());
+    let mut decoder = minicbor::Decoder::new(bytes);
+    decoder.array().map_err(unreadable)?;
+    let engine = decoder.bytes().map_err(unreadable)?;
+    let ledger = decoder.bytes().map_err(unreadable)?;
+    let reserved = decoder.u64().map_err(unreadable)?;
+    Ok(SnapshotParts { engine, ledger, reserved })
+}

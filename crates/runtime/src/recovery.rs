@@ -1,0 +1,153 @@
+//! The way back: the newest good snapshot, then every input after it, applied by the same code as in live.
+
+use std::path::Path;
+
+use domain::{Published, Stamped, Timestamp};
+use engine::{Engine, Outbox};
+use storage::journal::{self, Entry, Journal, Progress, Reader};
+use storage::{LedgerBook, Snapshots, StorageError};
+
+use crate::records::{self, Unreadable};
+
+/// What was found.
+#[derive(Debug, Clone, Default)]
+pub struct Recovered {
+    /// Of the newest journal record.
+    pub last_sequence: u64,
+    /// Numbers up to here may have been given to prices.
+    pub reserved: u64,
+    /// Of the snapshot that the replay began at; 0 = from the beginning.
+    pub snapshot: u64,
+    /// Records that were applied after it.
+    pub replayed: u64,
+    /// The time of the newest record.
+    pub at: Timestamp,
+}
+
+#[derive(Debug)]
+pub enum RecoveryError {
+    Storage(StorageError),
+    /// A record that this build cannot read.
+    Unreadable {
+        sequence: u64,
+        reason: String,
+    },
+    /// A snapshot is newer than the journal: journal files are missing.
+    JournalTooShort {
+        journal: u64,
+        snapshot: u64,
+    },
+}
+
+impl std::fmt::Display for RecoveryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Storage(problem) => problem.fmt(f),
+            Self::Unreadable { sequence, reason } => write!(f, "record {sequence} cannot be read: {reason}"),
+            Self::JournalTooShort { journal, snapshot } => write!(
+                f,
+                "the journal ends at {journal} but a snapshot was taken at {snapshot}: journal files are missing"
+            ),
+        }
+    }
+}
+
+impl From<StorageError> for RecoveryError {
+    fn from(problem: StorageError) -> Self {
+        Self::Storage(problem)
+    }
+}
+
+/// Builds the engine as it was. `reader` is offered every event after `reader_has`, so that the read model catches up.
+pub fn recover(
+    folder: &Path,
+    journal: &Journal,
+    snapshots: &Snapshots,
+    ledger: &LedgerBook,
+    reader_has: u64,
+    reader: &mut dyn FnMut(u64, &[Published]),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Engine, Recovered), RecoveryError> {
+    let last_sequence = journal.last_sequence();
+    let mut replay = Replay::begin(snapshots, ledger, last_sequence, reader_has, reader)?;
+    let from = replay.recovered.snapshot + 1;
+    let source = Reader::open(&folder.join(journal::FOLDER), from)?;
+    source.replay(&mut |entry| replay.take(&entry), progress)?;
+    replay.recovered.last_sequence = last_sequence;
+    Ok((replay.engine, replay.recovered))
+}
+
+struct Replay<'a> {
+    engine: Engine,
+    recovered: Recovered,
+    ledger: &'a LedgerBook,
+    reader_has: u64,
+    reader: &'a mut dyn FnMut(u64, &[Published]),
+}
+
+impl<'a> Replay<'a> {
+    /// A reader that is behind the newest snapshot needs an older one, or the beginning.
+    fn begin(
+        snapshots: &Snapshots,
+        ledger: &'a LedgerBook,
+        last_sequence: u64,
+        reader_has: u64,
+        reader: &'a mut dyn FnMut(u64, &[Published]),
+    ) -> Result<Self, RecoveryError> {
+        let newest = snapshots.newest_good(None)?;
+        if let Some(snapshot) = newest.as_ref().filter(|snapshot| snapshot.sequence > last_sequence) {
+            return Err(RecoveryError::JournalTooShort { journal: last_sequence, snapshot: snapshot.sequence });
+        }
+        let usable = match newest {
+            Some(snapshot) if snapshot.sequence <= reader_has => Some(snapshot),
+            _ => snapshots.newest_good(Some(reader_has))?,
+        };
+        let mut replay =
+            Self { engine: Engine::default(), recovered: Recovered::default(), ledger, reader_has, reader };
+        if let Some(snapshot) = usable {
+            replay.load(snapshot.sequence, &snapshot.state)?;
+        }
+        Ok(replay)
+    }
+
+    fn load(&mut self, sequence: u64, state: &[u8]) -> Result<(), RecoveryError> {
+        let unreadable = |reason: String| RecoveryError::Unreadable { sequence, reason };
+        let parts = records::decode_snapshot(state).map_err(|Unreadable(reason)| unreadable(reason))?;
+        self.engine = Engine::from_state(parts.engine).map_err(|bad| unreadable(bad.0.to_string()))?;
+        self.ledger.import(parts.ledger).map_err(unreadable)?;
+        self.recovered.reserved = parts.reserved;
+        self.recovered.snapshot = sequence;
+        Ok(())
+    }
+
+    fn take(&mut self, entry: &Entry<'_>) -> Result<(), RecoveryError> {
+        let unreadable =
+            |Unreadable(reason): Unreadable| RecoveryError::Unreadable { sequence: entry.sequence, reason };
+        match entry.kind {
+            records::INPUT => self.apply(entry)?,
+            records::RESERVATION => {
+                let up_to = records::decode_reservation(entry.payload).map_err(unreadable)?;
+                self.recovered.reserved = self.recovered.reserved.max(up_to);
+            }
+            records::LEDGER => self.ledger.absorb(entry.payload).map_err(|reason| unreadable(Unreadable(reason)))?,
+            other => return Err(unreadable(Unreadable(format!("record kind {other} is not known to this build")))),
+        }
+        self.recovered.replayed += 1;
+        self.recovered.at = Timestamp(entry.time);
+        Ok(())
+    }
+
+    fn apply(&mut self, entry: &Entry<'_>) -> Result<(), RecoveryError> {
+        let what = records::decode_input(entry.payload)
+            .map_err(|Unreadable(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })?;
+        let (sequence, at) = (entry.sequence, Timestamp(entry.time));
+        let mut out = Outbox::default();
+        // Whoever asked was answered, and venues were instructed, when it happened.
+        let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
+        if sequence > self.reader_has {
+            let events: Vec<_> = out.events.into_iter().map(|event| Published { sequence, at, event }).collect();
+            (self.reader)(sequence, &events);
+        }
+        Ok(())
+    }
+}

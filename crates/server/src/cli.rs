@@ -1,0 +1,327 @@
+//! The command line: what can be asked, and the help that a newcomer reads first.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands;
+use crate::config::{Sources, environment};
+
+/// Reads the arguments and does what they ask.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        // Help and version are no mistakes: clap prints them on standard output and its code is 0.
+        Err(answer) => answer.exit(),
+    };
+    match commands::execute(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("rialto: {failure}");
+            failure.exit.into()
+        }
+    }
+}
+
+/// Rialto, an open trading platform
+///
+/// Orders come in by any door, pass one risk gate and one sequenced engine, are safe on disk before anybody hears of
+/// them, and go to the venue of their account. Out of the box the venues are simulated: nothing to sign up for, nothing
+/// to set up.
+#[derive(Debug, Parser)]
+#[command(name = "rialto", version, after_help = AFTER_HELP, arg_required_else_help = true, verbatim_doc_comment)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the server; without flags it opens a demo desk
+    ///
+    /// When it serves, it prints one line of JSON with its addresses on standard output. Logs go to standard error.
+    /// SIGTERM or Ctrl-C stops it in order, a second one at once.
+    #[command(verbatim_doc_comment)]
+    Serve(ConfigArgs),
+    /// Read reference data from a folder of CSV files into the data folder
+    ///
+    /// Exchanges, families, securities, accounts and strategies. Only what differs is changed; a security that is
+    /// missing in the files is removed, or made not tradeable where orders, positions or transactions refer to it.
+    /// All errors in the files are listed, with file, line and column. The server must not run meanwhile.
+    #[command(verbatim_doc_comment)]
+    Import {
+        /// Folder with exchanges.csv, trading-hours.csv, holidays.csv, families.csv, securities.csv, accounts.csv,
+        /// strategies.csv and, for simulated venues, opening.csv.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Check the configuration and show what every key means and where it was set.
+    CheckConfig(ConfigArgs),
+    /// Print a commented configuration file with every key and its default.
+    SampleConfig,
+    /// Look at a journal.
+    #[command(subcommand)]
+    Journal(JournalCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum JournalCommand {
+    /// Check every frame, checksum and link of a journal, and print the hash that proves all of it.
+    ///
+    /// Changes nothing, and may be called while a server runs.
+    Verify(ConfigArgs),
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Default, Args)]
+pub struct ConfigArgs {
+    /// Configuration file (TOML).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Profile to switch on; may be repeated, later ones win [default without --config: demo].
+    #[arg(long = "profile", value_name = "NAME")]
+    profiles: Vec<String>,
+    /// One key of the configuration; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where everything is kept [default: data].
+    #[arg(long, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+}
+
+impl ConfigArgs {
+    /// With the environment of this process.
+    pub fn into_sources(self) -> Sources {
+        let Self { config, profiles, set, data_dir } = self;
+        Sources { file: config, profiles, environment: environment::variables(), set, data_dir }
+    }
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  rialto serve                                  a demo desk on http://localhost:9090
+  rialto serve --set http.port=0                the same on any free port
+  rialto serve --config desk.toml --data-dir /var/lib/rialto
+  rialto sample-config > desk.toml              every key with its default, to begin with
+  rialto check-config --config desk.toml        look before you leap
+  rialto import reference/ --data-dir data      your own exchanges, securities and accounts
+  rialto journal verify --data-dir data         prove that nothing was lost or changed
+
+Data:
+  Everything is kept in one folder, ./data unless --data-dir says otherwise: the journal, snapshots, the read model
+  and the ledgers of simulated venues. One server at a time may use it. Delete it to begin anew.
+
+Ports:
+  HTTP is on 127.0.0.1:9090; http.port and bind change it, port 0 takes any free one.
+
+Configuration:
+  A flag (--set http.port=0) wins over the environment (RIALTO_HTTP_PORT=0), the environment over the file (--config),
+  the file over profiles (--profile demo, simulated, inbound-fix), profiles over defaults.
+
+Exit codes:
+  0    done, or stopped in order
+  1    something failed: a disk, a port
+  2    what was asked can't be: flags, configuration, reference data
+  3    another server uses the data folder
+  4    the data is damaged; the message names file and offset
+  130  ended at once by a second signal";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use expect_test::expect;
+
+    use super::*;
+
+    fn help_of(path: &[&str]) -> String {
+        let mut command = Cli::command();
+        command.build();
+        let found = path.iter().fold(&mut command, |command, name| command.find_subcommand_mut(name).unwrap());
+        found.render_long_help().to_string()
+    }
+
+    #[test]
+    fn a_newcomer_reads_this() {
+        expect![[r#"
+            Rialto, an open trading platform
+
+            Orders come in by any door, pass one risk gate and one sequenced engine, are safe on disk before anybody hears of
+            them, and go to the venue of their account. Out of the box the venues are simulated: nothing to sign up for, nothing
+            to set up.
+
+            Usage: rialto <COMMAND>
+
+            Commands:
+              serve          Run the server; without flags it opens a demo desk
+              import         Read reference data from a folder of CSV files into the data folder
+              check-config   Check the configuration and show what every key means and where it was set
+              sample-config  Print a commented configuration file with every key and its default
+              journal        Look at a journal
+              help           Print this message or the help of the given subcommand(s)
+
+            Options:
+              -h, --help
+                      Print help (see a summary with '-h')
+
+              -V, --version
+                      Print version
+
+            Examples:
+              rialto serve                                  a demo desk on http://localhost:9090
+              rialto serve --set http.port=0                the same on any free port
+              rialto serve --config desk.toml --data-dir /var/lib/rialto
+              rialto sample-config > desk.toml              every key with its default, to begin with
+              rialto check-config --config desk.toml        look before you leap
+              rialto import reference/ --data-dir data      your own exchanges, securities and accounts
+              rialto journal verify --data-dir data         prove that nothing was lost or changed
+
+            Data:
+              Everything is kept in one folder, ./data unless --data-dir says otherwise: the journal, snapshots, the read model
+              and the ledgers of simulated venues. One server at a time may use it. Delete it to begin anew.
+
+            Ports:
+              HTTP is on 127.0.0.1:9090; http.port and bind change it, port 0 takes any free one.
+
+            Configuration:
+              A flag (--set http.port=0) wins over the environment (RIALTO_HTTP_PORT=0), the environment over the file (--config),
+              the file over profiles (--profile demo, simulated, inbound-fix), profiles over defaults.
+
+            Exit codes:
+              0    done, or stopped in order
+              1    something failed: a disk, a port
+              2    what was asked can't be: flags, configuration, reference data
+              3    another server uses the data folder
+              4    the data is damaged; the message names file and offset
+              130  ended at once by a second signal
+        "#]].assert_eq(&help_of(&[]));
+    }
+
+    #[test]
+    fn serve_explains_itself() {
+        expect![[r#"
+            Run the server; without flags it opens a demo desk
+
+            When it serves, it prints one line of JSON with its addresses on standard output. Logs go to standard error.
+            SIGTERM or Ctrl-C stops it in order, a second one at once.
+
+            Usage: rialto serve [OPTIONS]
+
+            Options:
+                  --config <FILE>
+                      Configuration file (TOML)
+
+                  --profile <NAME>
+                      Profile to switch on; may be repeated, later ones win [default without --config: demo]
+
+                  --set <KEY=VALUE>
+                      One key of the configuration; may be repeated
+
+                  --data-dir <FOLDER>
+                      Where everything is kept [default: data]
+
+              -h, --help
+                      Print help (see a summary with '-h')
+        "#]]
+        .assert_eq(&help_of(&["serve"]));
+    }
+
+    #[test]
+    fn import_explains_itself() {
+        expect![[r#"
+            Read reference data from a folder of CSV files into the data folder
+
+            Exchanges, families, securities, accounts and strategies. Only what differs is changed; a security that is
+            missing in the files is removed, or made not tradeable where orders, positions or transactions refer to it.
+            All errors in the files are listed, with file, line and column. The server must not run meanwhile.
+
+            Usage: rialto import [OPTIONS] <FOLDER>
+
+            Arguments:
+              <FOLDER>
+                      Folder with exchanges.csv, trading-hours.csv, holidays.csv, families.csv, securities.csv, accounts.csv, strategies.csv and, for simulated venues, opening.csv
+
+            Options:
+                  --config <FILE>
+                      Configuration file (TOML)
+
+                  --profile <NAME>
+                      Profile to switch on; may be repeated, later ones win [default without --config: demo]
+
+                  --set <KEY=VALUE>
+                      One key of the configuration; may be repeated
+
+                  --data-dir <FOLDER>
+                      Where everything is kept [default: data]
+
+              -h, --help
+                      Print help (see a summary with '-h')
+        "#]].assert_eq(&help_of(&["import"]));
+    }
+
+    #[test]
+    fn journal_verify_explains_itself() {
+        expect![[r#"
+            Check every frame, checksum and link of a journal, and print the hash that proves all of it.
+
+            Changes nothing, and may be called while a server runs.
+
+            Usage: rialto journal verify [OPTIONS]
+
+            Options:
+                  --config <FILE>
+                      Configuration file (TOML)
+
+                  --profile <NAME>
+                      Profile to switch on; may be repeated, later ones win [default without --config: demo]
+
+                  --set <KEY=VALUE>
+                      One key of the configuration; may be repeated
+
+                  --data-dir <FOLDER>
+                      Where everything is kept [default: data]
+
+              -h, --help
+                      Print help (see a summary with '-h')
+        "#]]
+        .assert_eq(&help_of(&["journal", "verify"]));
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_the_right_one() {
+        let answer = |words: &[&str]| Cli::try_parse_from(words).unwrap_err().render().to_string();
+        expect![[r#"
+            error: unrecognized subcommand 'server'
+
+              tip: a similar subcommand exists: 'serve'
+
+            Usage: rialto <COMMAND>
+
+            For more information, try '--help'.
+        "#]]
+        .assert_eq(&answer(&["rialto", "server"]));
+        expect![[r#"
+            error: unexpected argument '--data-dri' found
+
+              tip: a similar argument exists: '--data-dir'
+
+            Usage: rialto serve --data-dir <FOLDER>
+
+            For more information, try '--help'.
+        "#]]
+        .assert_eq(&answer(&["rialto", "serve", "--data-dri", "x"]));
+    }
+
+    #[test]
+    fn flags_become_sources() {
+        let words = ["rialto", "serve", "--profile", "demo", "--profile", "simulated", "--set", "http.port=0"];
+        let Command::Serve(arguments) = Cli::try_parse_from(words).unwrap().command else { panic!("serve") };
+        let sources = arguments.into_sources();
+        assert_eq!(sources.profiles, ["demo", "simulated"]);
+        assert_eq!(sources.set, ["http.port=0"]);
+        assert_eq!((sources.file, sources.data_dir), (None, None));
+    }
+}

@@ -1,0 +1,152 @@
+//! What each command does.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use storage::{StorageError, journal};
+
+use crate::cli::{Command, ConfigArgs, JournalCommand};
+use crate::compose;
+use crate::config::{Config, show};
+use crate::failure::{Exit, Failure};
+use crate::ground::Ground;
+use crate::logs;
+use crate::progress::Progress;
+use crate::reference;
+
+pub fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Serve(arguments) => compose::serve(&started(arguments)?),
+        Command::Import { folder, config } => import(&started(config)?, &folder),
+        Command::CheckConfig(arguments) => say(&check_config(&load(arguments)?)?),
+        Command::SampleConfig => say(&show::sample()),
+        Command::Journal(JournalCommand::Verify(arguments)) => verify(&started(arguments)?),
+    }
+}
+
+fn load(arguments: ConfigArgs) -> Result<Config, Failure> {
+    Config::load(&arguments.into_sources()).map_err(|problems| Failure::configuration(&problems))
+}
+
+/// The configuration of a command that logs.
+fn started(arguments: ConfigArgs) -> Result<Config, Failure> {
+    let config = load(arguments)?;
+    logs::start(&config);
+    for notice in &config.effective.notices {
+        tracing::warn!("{notice}");
+    }
+    Ok(config)
+}
+
+fn import(config: &Config, folder: &Path) -> Result<(), Failure> {
+    let ground = Ground::prepare_import(config, folder)?;
+    let summary = compose::import(config, ground)?;
+    say(&format!("{summary}\n"))
+}
+
+/// The configuration as a table, once all that it names could be read.
+fn check_config(config: &Config) -> Result<String, Failure> {
+    let mut text = config.table();
+    text.push('\n');
+    for notice in &config.effective.notices {
+        text.push_str(&format!("note: {notice}\n"));
+    }
+    if let Some(path) = &config.reference_path {
+        let desk = reference::read(path).map_err(|problems| Failure::reference(&problems))?;
+        config.venues(&desk.data).map_err(|problems| Failure::configuration(&problems))?;
+        text.push_str(&format!("reference data: {desk}\n"));
+    }
+    text.push_str("The configuration is good.\n");
+    Ok(text)
+}
+
+fn verify(config: &Config) -> Result<(), Failure> {
+    let report = walk_journal(config)?;
+    say(&format!("{report}\n"))?;
+    report.damage.map_or(Ok(()), |damage| Err(StorageError::Damaged(damage).into()))
+}
+
+fn walk_journal(config: &Config) -> Result<journal::Report, Failure> {
+    let folder = config.data_dir.join(journal::FOLDER);
+    if !folder.is_dir() {
+        return Err(Failure::new(Exit::Refused, format!("there is no journal in {}", folder.display())));
+    }
+    let mut progress = Progress::of("checking the journal");
+    Ok(journal::verify(&folder, &mut |walked| progress.show(walked.read, walked.total))?)
+}
+
+/// Prints an answer. A reader that went away early, such as `head`, has had enough.
+fn say(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(Exit::Failed, format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::config::Sources;
+
+    fn config(set: &[&str]) -> Config {
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        Config::load(&Sources { set, ..Sources::default() }).unwrap()
+    }
+
+    fn last_lines(text: &str, count: usize) -> String {
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len() - count..].join("\n")
+    }
+
+    #[test]
+    fn a_good_configuration_is_shown_with_what_it_names() {
+        let text = check_config(&config(&["http.port=0"])).unwrap();
+        expect![[r#"
+            log.format                    human               default
+            log.level                     info                default
+
+            reference data: 2 exchanges, 25 families, 33 securities, 3 accounts, 4 strategies, 33 opening quotes
+            The configuration is good."#]]
+        .assert_eq(&last_lines(&text, 5));
+    }
+
+    #[test]
+    fn a_venue_for_an_exchange_that_is_not_there_is_refused() {
+        let failure = check_config(&config(&["simulated.venues=ALPHA:NYSE"])).unwrap_err();
+        assert_eq!(failure.exit, Exit::Refused);
+        expect![[r#"
+            the configuration can't be used:
+              simulated.venues: no exchange has the code 'NYSE'"#]]
+        .assert_eq(&failure.to_string());
+    }
+
+    #[test]
+    fn a_folder_without_reference_data_is_refused() {
+        let failure = check_config(&config(&["reference.path=nowhere"])).unwrap_err();
+        assert_eq!(failure.exit, Exit::Refused);
+        expect![[r#"
+            the reference data can't be used:
+              nowhere/exchanges.csv: cannot be read: No such file or directory (os error 2)
+              nowhere/trading-hours.csv: cannot be read: No such file or directory (os error 2)
+              nowhere/holidays.csv: cannot be read: No such file or directory (os error 2)
+              nowhere/families.csv: cannot be read: No such file or directory (os error 2)
+              nowhere/securities.csv: cannot be read: No such file or directory (os error 2)
+              nowhere/accounts.csv: cannot be read: No such file or directory (os error 2)
+              nowhere/strategies.csv: cannot be read: No such file or directory (os error 2)"#]]
+        .assert_eq(&failure.to_string());
+    }
+
+    #[test]
+    fn a_folder_without_a_journal_can_t_be_verified() {
+        let failure = verify(&config(&["data.dir=nowhere"])).unwrap_err();
+        assert_eq!(
+            (failure.exit, failure.to_string()),
+            (Exit::Refused, "there is no journal in nowhere/journal".into())
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether the parts are well, for those who ask: readiness stands on the journal, the read model and the adapters.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bus::Feed;
+use bus::operations::{Check, Operations};
+use crossbeam_channel::Sender;
+use domain::report::SessionState;
+use domain::{AdapterName, Event, EventClass};
+use storage::journal::Watch;
+use tracing::warn;
+
+use super::foundation::Foundation;
+use crate::config::Config;
+
+/// How long the ready line waits for the venues; the server serves without them too, and says so.
+const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Session events that may wait; there are few.
+const SESSION_EVENTS_MAX: usize = 1_024;
+
+pub(super) struct Health {
+    parameters: BTreeMap<String, String>,
+    journal: Watch,
+    read_model: std::sync::Arc<storage::ReadModel>,
+    feed: Feed,
+    sessions: Mutex<BTreeMap<AdapterName, SessionState>>,
+    changed: Condvar,
+    stop: Sender<()>,
+}
+
+impl Health {
+    pub(super) fn new(config: &Config, foundation: &Foundation, stop: Sender<()>) -> Self {
+        Self {
+            parameters: config.parameters(),
+            journal: foundation.journal.watch(),
+            read_model: foundation.read_model.clone(),
+            feed: Feed::default(),
+            sessions: Mutex::default(),
+            changed: Condvar::new(),
+            stop,
+        }
+    }
+
+    pub(super) fn feed(&self) -> Feed {
+        self.feed.clone()
+    }
+
+    /// Keeps up with the adapters until the feed ends.
+    pub(super) fn listen(self: &std::sync::Arc<Self>) -> std::io::Result<()> {
+        let mut listener = self.feed.listen(&[EventClass::Session], SESSION_EVENTS_MAX);
+        let health = self.clone();
+        let thread = std::thread::Builder::new().name("health".into());
+        thread.spawn(move || {
+            while let Some(published) = listener.next_blocking() {
+                if let Event::Session(change) = published.event {
+                    health.sessions().insert(change.adapter.clone(), change.state);
+                    health.changed.notify_all();
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    /// An adapter without which the server is not ready.
+    pub(super) fn expect(&self, adapter: &AdapterName) {
+        self.sessions().entry(adapter.clone()).or_insert(SessionState::Disconnected);
+    }
+
+    pub(super) fn wait_for_venues(&self) {
+        let deadline = Instant::now() + VENUES_WAIT_MAX;
+        let mut sessions = self.sessions();
+        while sessions.values().any(|state| *state < SessionState::LoggedOn) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return warn!("not every venue is connected yet: /health/ready tells which");
+            }
+            sessions = self.changed.wait_timeout(sessions, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<AdapterName, SessionState>> {
+        // A map of states is whole between any two statements that hold the lock.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn journal_check(&self) -> Check {
+        let problem = self.journal.failure().or_else(|| self.journal.spare_error());
+        let detail = problem.clone().unwrap_or_else(|| format!("durable up to {}", self.journal.durable()));
+        Check { name: "journal".into(), ok: problem.is_none(), detail }
+    }
+
+    fn read_model_check(&self) -> Check {
+        let problem = self.read_model.failure();
+        let detail = problem.clone().unwrap_or_else(|| format!("applied up to {}", self.read_model.applied()));
+        Check { name: "read-model".into(), ok: problem.is_none(), detail }
+    }
+}
+
+impl Operations for Health {
+    fn checks(&self) -> Vec<Check> {
+        let adapters = self
+            .sessions()
+            .iter()
+            .map(|(adapter, state)| Check {
+                name: format!("adapter {adapter}"),
+                ok: *state >= SessionState::LoggedOn,
+                detail: state.name().into(),
+            })
+            .collect::<Vec<_>>();
+        [self.journal_check(), self.read_model_check()].into_iter().chain(adapters).collect()
+    }
+
+    fn parameters(&self) -> BTreeMap<String, String> {
+        self.parameters.clone()
+    }
+
+    fn shut_down(&self) {
+        // A stop that was asked for already is as good.
+        self.stop.try_send(()).unwrap_or(());
+    }
+}

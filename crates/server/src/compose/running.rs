@@ -1,0 +1,154 @@
+//! The parts while they run: the engine's thread, the HTTP door, and how all of it stops in order.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use bus::{Bus, Catalogue};
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use runtime::{Ended, Live, Options, Parts};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tracing::info;
+
+use super::foundation::Foundation;
+use super::health::Health;
+use super::venues::Venues;
+use crate::config::{Config, JournalTicks};
+use crate::failure::{Exit, Failure};
+
+/// The engine's thread with its doors.
+pub(super) struct Engine {
+    pub(super) bus: Bus,
+    pub(super) folder: std::path::PathBuf,
+    pub(super) clock: runtime::Clock,
+    stop: Sender<()>,
+    ended: Receiver<Ended>,
+    outlets: Vec<(domain::AdapterName, bus::Outlet)>,
+    thread: JoinHandle<()>,
+}
+
+impl Engine {
+    pub(super) fn start(config: &Config, foundation: Foundation, health: Arc<Health>) -> Result<Self, Failure> {
+        let Foundation { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock } =
+            foundation;
+        let bus = Bus { inbox, feed: health.feed(), catalogue: Catalogue::default(), operations: health };
+        bus.catalogue.replace(engine.reference().clone());
+        let mut outlets = bus::Outlets::default();
+        let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();
+        let (stop, stopped) = bounded(1);
+        let (end, ended) = bounded(1);
+        let parts = Parts {
+            engine,
+            lanes,
+            journal,
+            snapshots,
+            ledger,
+            feed: bus.feed.clone(),
+            catalogue: bus.catalogue.clone(),
+            outlets,
+            reader: Box::new(move |through, events| read_model.offer(through, events)),
+            clock: clock.clone(),
+            stop: stopped,
+        };
+        let live = Live::new(parts, options(config), &recovered);
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || drop(end.send(live.run())))
+            .map_err(|error| Failure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
+        Ok(Self { bus, folder, clock, stop, ended, outlets: opened, thread })
+    }
+
+    /// The engine's end of an adapter's queue, once.
+    pub(super) fn take_outlet(&mut self, adapter: &domain::AdapterName) -> Option<bus::Outlet> {
+        let place = self.outlets.iter().position(|(name, _)| name == adapter)?;
+        Some(self.outlets.swap_remove(place).1)
+    }
+
+    pub(super) fn stop(self) -> Ended {
+        // An engine that ended by itself no longer listens.
+        self.stop.try_send(()).unwrap_or(());
+        let ended = self.ended.recv().unwrap_or(Ended::JournalFailed("the engine's thread died".into()));
+        drop(self.thread.join());
+        ended
+    }
+}
+
+fn options(config: &Config) -> Options {
+    Options {
+        snapshot_every_inputs: match config.snapshot_every_inputs {
+            0 => u64::MAX,
+            inputs => inputs,
+        },
+        journal_ticks: config.journal_ticks == JournalTicks::All,
+        build: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+/// The HTTP door on its own runtime.
+pub(super) struct Web {
+    pub(super) address: SocketAddr,
+    runtime: tokio::runtime::Runtime,
+    close: oneshot::Sender<()>,
+    served: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+/// Threads that serve connections; the engine and the journal want the rest of the machine.
+const WEB_THREADS: usize = 2;
+
+impl Web {
+    pub(super) fn open(config: &Config, bus: &Bus) -> Result<Self, Failure> {
+        let failed = |doing: &str, error: std::io::Error| Failure::new(Exit::Failed, format!("can't {doing}: {error}"));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WEB_THREADS)
+            .enable_all()
+            .build()
+            .map_err(|error| failed("start the web threads", error))?;
+        let wanted = config.http_address();
+        let listener = runtime
+            .block_on(TcpListener::bind(wanted))
+            .map_err(|error| failed(&format!("listen on {wanted} (http.port)"), error))?;
+        let address = listener.local_addr().map_err(|error| failed("learn the bound address", error))?;
+        let (close, closed) = oneshot::channel::<()>();
+        let settings = web::Settings {
+            hosts: config.http_hosts.iter().map(|host| host.0.clone()).collect(),
+            allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
+            ..web::Settings::default()
+        };
+        let serving = web::serve_with(listener, bus.clone(), settings, async { drop(closed.await) });
+        let served = runtime.spawn(serving);
+        Ok(Self { address, runtime, close, served })
+    }
+
+    /// Finishes what has begun.
+    fn close(self) {
+        // A door that closed by itself no longer listens.
+        self.close.send(()).unwrap_or(());
+        drop(self.runtime.block_on(self.served));
+    }
+}
+
+/// Until somebody asks for a stop or the engine ends by itself.
+pub(super) fn wait(stopped: &Receiver<()>, engine: &Engine) -> Option<Ended> {
+    select! {
+        recv(stopped) -> _ => None,
+        recv(engine.ended) -> ended => ended.ok(),
+    }
+}
+
+/// First nobody new comes in, then the venues are left, then the engine writes its last word.
+pub(super) fn stop(web: Web, venues: Venues, engine: Engine, ended: Option<Ended>) -> Result<(), Failure> {
+    info!("stopping");
+    // An engine that failed answers nobody, so there is nothing to finish.
+    if ended.is_none() {
+        web.close();
+    }
+    venues.leave();
+    match ended.unwrap_or_else(|| engine.stop()) {
+        Ended::InOrder => {
+            info!("stopped in order");
+            Ok(())
+        }
+        Ended::JournalFailed(error) => Err(Failure::new(Exit::Failed, format!("the journal failed: {error}"))),
+    }
+}

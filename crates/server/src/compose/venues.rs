@@ -1,0 +1,129 @@
+//! The simulated venues: each lives in our process but is reached like any other, through its adapter.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use adapters::host::Backoff;
+use adapters::simulated::{Settings, Simulated};
+use adapters::thread::{Doors, spawn};
+use crossbeam_channel::{Sender, bounded};
+use domain::{AdapterName, Exchange, ReferenceData};
+use venue_sim::book::SelfTrade;
+use venue_sim::{Activity, Faults, Listing, Opening, VenueConfig};
+
+use super::health::Health;
+use super::running::Engine;
+use crate::config::{self, Config, Venue};
+use crate::failure::{Exit, Failure};
+use crate::ground::Ground;
+use crate::reference::Desk;
+
+/// The folder of the venues' own ledgers inside the data folder.
+const FOLDER: &str = "venues";
+
+/// From order entry to the simulated book.
+const LATENCY_NANOS: i64 = 50_000;
+
+/// Running adapters.
+pub(super) struct Venues(Vec<(Sender<()>, JoinHandle<()>)>);
+
+pub(super) fn open(
+    config: &Config,
+    ground: &Ground,
+    desk: &Desk,
+    engine: &mut Engine,
+    health: &Health,
+) -> Result<Venues, Failure> {
+    let folder = engine.folder.join(FOLDER);
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::io("create", &folder, &error))?;
+    let reference = engine.bus.catalogue.now();
+    let venues = config.venues(&reference).map_err(|problems| Failure::configuration(&problems))?;
+    let mut running = Vec::with_capacity(venues.len());
+    for venue in venues {
+        health.expect(&venue.adapter);
+        let settings = Settings {
+            ledger: folder.join(format!("{}.ledger", venue.adapter)),
+            venue: venue_config(config, &venue, &reference, desk)?,
+        };
+        running.push(start(settings, venue.adapter, ground, engine)?);
+    }
+    Ok(Venues(running))
+}
+
+fn start(
+    settings: Settings,
+    adapter: AdapterName,
+    ground: &Ground,
+    engine: &mut Engine,
+) -> Result<(Sender<()>, JoinHandle<()>), Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, format!("venue {adapter}: {error}"));
+    let venue = Simulated::open(settings, ground.clock.now()).map_err(|error| failed(&error))?;
+    let (stop, stopped) = bounded(1);
+    let outlet = engine.take_outlet(&adapter).ok_or_else(|| failed(&"is configured twice"))?;
+    let doors = Doors { inbox: engine.bus.inbox.clone(), outlet, clock: engine.clock.clone(), stop: stopped };
+    let thread = spawn(adapter.clone(), venue, doors, Backoff::default()).map_err(|error| failed(&error))?;
+    Ok((stop, thread))
+}
+
+fn venue_config(
+    config: &Config,
+    venue: &Venue,
+    reference: &ReferenceData,
+    desk: &Desk,
+) -> Result<VenueConfig, Failure> {
+    let exchange = only_exchange(venue, reference)?;
+    Ok(VenueConfig {
+        name: venue.adapter.0.clone(),
+        feed: venue.adapter.0.clone(),
+        listings: listings(&exchange, reference, desk),
+        exchange,
+        seed: config.demo_seed,
+        activity: match config.demo_activity {
+            config::Activity::Off => Activity::Off,
+            config::Activity::Calm => Activity::Calm,
+            config::Activity::Busy => Activity::Busy,
+        },
+        latency_nanos: LATENCY_NANOS,
+        self_trade: SelfTrade::CancelNewest,
+        faults: Faults::default(),
+    })
+}
+
+fn only_exchange(venue: &Venue, reference: &ReferenceData) -> Result<Arc<Exchange>, Failure> {
+    let found = match venue.exchanges[..] {
+        [id] => reference.exchanges.get(&id).cloned(),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        let text = format!("simulated.venues: {} must serve exactly one exchange", venue.adapter);
+        Failure::new(Exit::Refused, text)
+    })
+}
+
+/// The exchange's securities that have opening quotes.
+fn listings(exchange: &Exchange, reference: &ReferenceData, desk: &Desk) -> Vec<Listing> {
+    let listed = desk.openings.iter().filter_map(|opening| {
+        let security = reference.securities.get(&opening.security)?;
+        (security.exchange == exchange.id).then(|| Listing {
+            security: security.clone(),
+            opening: Opening {
+                mid: opening.mid,
+                spread_ticks: opening.spread_ticks,
+                size: opening.size,
+                volatility: opening.volatility,
+            },
+        })
+    });
+    listed.collect()
+}
+
+impl Venues {
+    /// All are told first, so that none waits for another.
+    pub(super) fn leave(self) {
+        let threads: Vec<_> = self.0.into_iter().map(|(_stop, thread)| thread).collect();
+        for thread in threads {
+            // A venue's thread that panicked has said so in the log.
+            drop(thread.join());
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The effective texts: for each key the one that wins, with where it was written.
+
+use std::collections::BTreeMap;
+
+use super::keys::{KEYS, Key};
+use super::profile::Profile;
+use super::raw::{Origin, RawConfig, Written};
+use super::setting::Setting;
+use crate::nearest::hint;
+use crate::problem::Problems;
+
+/// Every key with its value as text, in the order of the table.
+#[derive(Debug, Clone)]
+pub struct Effective {
+    pub lines: Vec<Line>,
+    pub profiles: Vec<&'static Profile>,
+    /// What was written, does no harm and does not work either.
+    pub notices: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub key: &'static Key,
+    text: String,
+    pub origin: Origin,
+}
+
+impl Line {
+    pub fn shown(&self) -> &str {
+        if self.key.secret && !self.text.is_empty() { "***" } else { &self.text }
+    }
+}
+
+/// The way from texts to values: every key is asked for once, every problem is kept.
+pub(super) struct Reading {
+    winners: BTreeMap<String, Written>,
+    done: Effective,
+    problems: Problems,
+}
+
+impl Reading {
+    pub(super) fn of(raw: RawConfig) -> Self {
+        let (mut winners, mut problems) = (BTreeMap::new(), raw.problems);
+        for written in raw.written {
+            if KEYS.iter().any(|key| key.name == written.name) {
+                winners.insert(written.name.clone(), written);
+            } else {
+                let hint = hint(&written.name, KEYS.iter().map(|key| key.name));
+                problems.add(&written.origin, format!("unknown key '{}'{hint}", written.name));
+            }
+        }
+        let done = Effective { lines: Vec::new(), profiles: raw.profiles, notices: raw.notices };
+        Self { winners, done, problems }
+    }
+
+    /// The value of a key, or nothing and a problem.
+    pub(super) fn value<T: Setting>(&mut self, name: &str) -> Option<T> {
+        let key = KEYS.iter().find(|key| key.name == name)?;
+        let default = || Written { name: name.to_owned(), text: key.default.to_owned(), origin: Origin::Default };
+        let Written { text, origin, .. } = self.winners.remove(name).unwrap_or_else(default);
+        match T::parse(&text) {
+            Ok(value) => {
+                self.done.lines.push(Line { key, text: value.show(), origin });
+                Some(value)
+            }
+            Err(reason) => {
+                self.problems.add(origin, format!("{name}: {reason}"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Effective, Problems> {
+        self.problems.none_or(self.done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::setting::Literal;
+    use super::*;
+
+    struct Password(String);
+
+    impl Setting for Password {
+        const LITERAL: Literal = Literal::Quoted;
+        const SECRET: bool = true;
+
+        fn shape() -> String {
+            "a password".to_owned()
+        }
+
+        fn parse(text: &str) -> Result<Self, String> {
+            Ok(Self(text.to_owned()))
+        }
+
+        fn show(&self) -> String {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        static PASSWORD: Key = Key::of::<Option<Password>>("venue.password", "", &[" Password at the venue."]);
+        let line = |text: &str| Line { key: &PASSWORD, text: text.to_owned(), origin: Origin::Default };
+        assert_eq!(line("open sesame").shown(), "***");
+        assert_eq!(line("").shown(), "");
+    }
+}

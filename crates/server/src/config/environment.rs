@@ -1,0 +1,70 @@
+//! Variables of the environment that begin with `RIALTO_`.
+
+use super::keys::{KEYS, Key};
+use crate::nearest::nearest;
+
+pub const PREFIX: &str = "RIALTO_";
+
+/// Variables that the Makefile and the tests give each other.
+const OF_OUR_TOOLS: [&str; 1] = ["RIALTO_BIN"];
+
+#[derive(Debug)]
+pub enum Meaning {
+    Key(&'static Key),
+    /// So near to this variable that it must have been meant.
+    Misspelt(String),
+    /// Container platforms set `RIALTO_SERVICE_HOST` and the like for a service of that name: not ours to refuse.
+    Foreign,
+    OfOurTools,
+}
+
+pub fn meaning(variable: &str) -> Meaning {
+    if OF_OUR_TOOLS.contains(&variable) {
+        return Meaning::OfOurTools;
+    }
+    if let Some(key) = KEYS.iter().find(|key| key.variable() == variable) {
+        return Meaning::Key(key);
+    }
+    let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
+    // The common beginning is no likeness.
+    let rest = |name| str::strip_prefix(name, PREFIX).unwrap_or(name);
+    match nearest(rest(variable), known.iter().map(|name| rest(name))) {
+        Some(right) => Meaning::Misspelt(format!("{PREFIX}{right}")),
+        None => Meaning::Foreign,
+    }
+}
+
+/// All of them, as the process got them.
+pub fn variables() -> Vec<(String, String)> {
+    let readable = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+    let all = std::env::vars_os().map(|(name, value)| (readable(name), readable(value)));
+    let mut ours: Vec<_> = all.filter(|(name, _)| name.starts_with(PREFIX)).collect();
+    ours.sort();
+    ours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_are_told_from_foreign_variables() {
+        let of = |variable| match meaning(variable) {
+            Meaning::Key(key) => key.name.to_owned(),
+            Meaning::Misspelt(right) => format!("{right}?"),
+            Meaning::Foreign => "foreign".to_owned(),
+            Meaning::OfOurTools => "our tools".to_owned(),
+        };
+        for (variable, expected) in [
+            ("RIALTO_HTTP_PORT", "http.port"),
+            ("RIALTO_PORTFOLIO_BASE_CURRENCY", "portfolio.baseCurrency"),
+            ("RIALTO_HTP_PORT", "RIALTO_HTTP_PORT?"),
+            ("RIALTO_PORTFOLIO_BASECURRENCY", "RIALTO_PORTFOLIO_BASE_CURRENCY?"),
+            ("RIALTO_SERVICE_HOST", "foreign"),
+            ("RIALTO_PORT_9090_TCP_ADDR", "foreign"),
+            ("RIALTO_BIN", "our tools"),
+        ] {
+            assert_eq!(of(variable), expected, "{variable}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The one table of keys. Files, environment, flags, `check-config`, the sample file and `/config-params` follow from it:
+//! a new setting is one entry here, and its type says the rest.
+
+use std::path::PathBuf;
+
+use domain::risk::{Burst, SelfTrade};
+use domain::{Amount, Currency, Quantity};
+use storage::journal::SyncMode;
+
+use super::effective::{Effective, Reading};
+use super::names::{Host, SimulatedVenue, WebOrigin};
+use super::setting::{
+    Activity, Fraction, JournalTicks, Literal, LogFormat, LogLevel, Loopback, ReferencePath, Setting, Whole, Zone,
+};
+use crate::problem::Problems;
+
+/// A hundred years of 365.25 days: further away nobody tests a calendar.
+const CENTURY_SECONDS: i64 = 3_155_760_000;
+
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    /// As it would be written; blank where nothing is set.
+    pub default: &'static str,
+    /// One line each, beginning with the blank that follows the slashes.
+    doc: &'static [&'static str],
+    pub literal: Literal,
+    pub secret: bool,
+    shape: fn() -> String,
+}
+
+impl Key {
+    pub(super) const fn of<T: Setting>(
+        name: &'static str,
+        default: &'static str,
+        doc: &'static [&'static str],
+    ) -> Self {
+        Self { name, default, doc, literal: T::LITERAL, secret: T::SECRET, shape: T::shape }
+    }
+
+    pub fn doc(&self) -> impl Iterator<Item = &'static str> {
+        self.doc.iter().map(|line| line.trim())
+    }
+
+    pub fn shape(&self) -> String {
+        (self.shape)()
+    }
+
+    /// The environment variable: `RIALTO_` and the name in upper snake case, humps split too.
+    pub fn variable(&self) -> String {
+        let mut variable = "RIALTO_".to_owned();
+        for letter in self.name.chars() {
+            match letter {
+                '.' => variable.push('_'),
+                hump if hump.is_ascii_uppercase() => variable.extend(['_', hump]),
+                other => variable.push(other.to_ascii_uppercase()),
+            }
+        }
+        variable
+    }
+}
+
+macro_rules! keys {
+    ($( $(#[doc = $doc:literal])+ $field:ident: $kind:ty = $name:literal, $default:literal; )+) => {
+        pub const KEYS: &[Key] = &[$( Key::of::<$kind>($name, $default, &[$($doc),+]) ),+];
+
+        /// What the configuration means: every key, read and checked.
+        #[derive(Debug, Clone)]
+        pub struct Config {
+            $( $(#[doc = $doc])+ pub $field: $kind, )+
+            /// What stands behind the values: the texts and where they came from.
+            pub effective: Effective,
+        }
+
+        impl Config {
+            pub(super) fn read(mut reading: Reading) -> Result<Self, Problems> {
+                $( let $field = reading.value::<$kind>($name); )+
+                let effective = reading.finish()?;
+                let ($( Some($field), )+) = ($( $field, )+) else { return Err(Problems::default()) };
+                Ok(Self { $( $field, )+ effective })
+            }
+        }
+    };
+}
+
+keys! {
+    /// Address to listen on.
+    bind: Loopback = "bind", "127.0.0.1";
+
+    /// Where everything is kept: journal, snapshots, read model, the venues' ledgers. One server at a time may use it.
+    /// Relative to the folder you start in; the flag --data-dir says the same.
+    data_dir: PathBuf = "data.dir", "data";
+
+    /// HTTP port; 0 = any free one.
+    http_port: u16 = "http.port", "9090";
+    /// Further host names under which browsers may call; localhost, 127.0.0.1, [::1] and the bound address always may.
+    http_hosts: Vec<Host> = "http.hosts", "";
+    /// Origins of foreign pages that may call.
+    http_allowed_origins: Vec<WebOrigin> = "http.allowedOrigins", "";
+
+    /// Folder of CSV files with exchanges, securities, accounts and strategies, read at first start.
+    reference_path: Option<ReferencePath> = "reference.path", "";
+    /// Simulated venues, by the session qualifier of their accounts, and the exchanges they serve.
+    simulated_venues: Vec<SimulatedVenue> = "simulated.venues", "";
+    /// How lively a simulated market is; off = the opening quotes stand still.
+    demo_activity: Activity = "demo.activity", "calm";
+    /// The same seed gives the same market.
+    demo_seed: u64 = "demo.seed", "1";
+    /// Credit of each active account at first start, in base currency.
+    demo_opening_cash: Option<Amount> = "demo.openingCash", "";
+
+    /// When the journal is forced to the disk. Only always survives a power cut without loss.
+    journal_sync: SyncMode = "journal.sync", "always";
+    /// Size of a journal file.
+    journal_segment_megabytes: Whole<1, 1024> = "journal.segmentMegabytes", "64";
+    /// Which ticks the journal records; trading never needs them, running strategies again does.
+    journal_ticks: JournalTicks = "journal.ticks", "none";
+    /// A snapshot is written each time so many inputs were journalled; 0 = never.
+    snapshot_every_inputs: u64 = "snapshot.everyInputs", "100000";
+    /// An order that the venue certainly did not get is sent again after a restart if it is no older; 0 = never.
+    recovery_resend_within_seconds: u32 = "recovery.resendWithinSeconds", "30";
+
+    /// Currency of totals and of limits.
+    portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";
+    /// The platform's day begins at midnight of this zone.
+    trading_zone: Zone = "trading.zone", "UTC";
+    /// Seconds added to the wall clock.
+    clock_offset: Whole<{ -CENTURY_SECONDS }, CENTURY_SECONDS> = "clock.offset", "0";
+
+    /// Largest quantity of one order.
+    risk_max_order_quantity: Option<Quantity> = "risk.maxOrderQuantity", "";
+    /// Largest value of one order, in base currency like every value here.
+    risk_max_order_notional: Option<Amount> = "risk.maxOrderNotional", "";
+    /// How far a price may lie on the aggressive side of the market, in percent.
+    risk_price_collar_percent: Option<Amount> = "risk.priceCollarPercent", "50";
+    /// An order that needs a price is refused when the newest one is older.
+    risk_stale_after_seconds: Option<u32> = "risk.staleAfterSeconds", "";
+    /// Open orders at a time.
+    risk_max_open_orders: Option<u32> = "risk.maxOpenOrders", "";
+    /// Worst case value of positions together with open orders of one side.
+    risk_max_open_notional: Option<Amount> = "risk.maxOpenNotional", "";
+    /// Largest long position.
+    risk_max_long: Option<Quantity> = "risk.maxLong", "";
+    /// Largest short position, written without a sign.
+    risk_max_short: Option<Quantity> = "risk.maxShort", "";
+    /// Largest sum of all positions' values, long and short.
+    risk_max_gross_exposure: Option<Amount> = "risk.maxGrossExposure", "";
+    /// Whether buys need cash.
+    risk_cash_check: bool = "risk.cashCheck", "true";
+    /// Orders a second.
+    risk_orders_per_second: Option<u32> = "risk.ordersPerSecond", "1000";
+    /// One more order of the same content within the time is refused.
+    risk_duplicate_guard: Option<Burst> = "risk.duplicateGuard", "";
+    /// So many rejects of venues within the time halt trading.
+    risk_reject_breaker: Option<Burst> = "risk.rejectBreaker", "100 in 10000ms";
+    /// Loss of a day at which only orders that reduce exposure pass.
+    risk_max_day_loss: Option<Amount> = "risk.maxDayLoss", "";
+    /// Fall from the day's highest value at which trading halts.
+    risk_max_drawdown: Option<Amount> = "risk.maxDrawdown", "";
+    /// What happens to an order that would meet a resting one of the same account.
+    risk_self_trade: SelfTrade = "risk.selfTrade", "refuse-newest";
+    /// Part of their value that futures and swaps need as cash.
+    risk_margin_rate: Fraction<1> = "risk.marginRate", "0.1";
+    /// What a market order is expected to cost beyond the opposite side, in percent.
+    risk_slippage_percent: Fraction<100> = "risk.slippagePercent", "1";
+
+    /// Form of the lines on standard error.
+    log_format: LogFormat = "log.format", "human";
+    /// The least important lines to write.
+    log_level: LogLevel = "log.level", "info";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_variable_is_the_key_in_upper_snake_case() {
+        let variable = |name| Key::of::<u16>(name, "", &[]).variable();
+        assert_eq!(variable("bind"), "RIALTO_BIND");
+        assert_eq!(variable("http.port"), "RIALTO_HTTP_PORT");
+        assert_eq!(variable("broker.maxRatePerConnection"), "RIALTO_BROKER_MAX_RATE_PER_CONNECTION");
+    }
+
+    #[test]
+    fn no_two_keys_share_a_name_or_a_variable() {
+        let names: BTreeSet<_> = KEYS.iter().map(|key| key.name).collect();
+        let variables: BTreeSet<_> = KEYS.iter().map(Key::variable).collect();
+        assert_eq!((names.len(), variables.len()), (KEYS.len(), KEYS.len()));
+    }
+}

@@ -1,0 +1,101 @@
+//! The configuration in the words of the engine and the venues.
+
+use std::net::SocketAddr;
+
+use domain::risk::Settings;
+use domain::{AdapterName, Exchange, ExchangeId, Limits, ReferenceData};
+use storage::journal::{InstanceId, Options};
+
+use super::keys::Config;
+use super::names::{Served, SimulatedVenue};
+use crate::nearest::hint;
+use crate::problem::Problems;
+
+/// The adapter type of accounts at simulated venues.
+pub(super) const SIMULATED: &str = "SIMULATED";
+
+/// A simulated venue with the exchanges that it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Venue {
+    pub adapter: AdapterName,
+    pub exchanges: Vec<ExchangeId>,
+}
+
+impl Config {
+    /// What the engine is told at start.
+    pub fn engine_settings(&self, instance: u64) -> Settings {
+        Settings {
+            instance,
+            base_currency: self.portfolio_base_currency,
+            trading_zone: self.trading_zone.0.clone(),
+            margin_rate: self.risk_margin_rate.0,
+            slippage_percent: self.risk_slippage_percent.0,
+            resend_within_seconds: self.recovery_resend_within_seconds,
+            platform_limits: self.platform_limits(),
+        }
+    }
+
+    /// The limits of the whole platform.
+    pub(super) fn platform_limits(&self) -> Limits {
+        Limits {
+            max_order_quantity: self.risk_max_order_quantity,
+            max_order_notional: self.risk_max_order_notional,
+            price_collar_percent: self.risk_price_collar_percent,
+            stale_after_seconds: self.risk_stale_after_seconds,
+            max_open_orders: self.risk_max_open_orders,
+            max_open_notional: self.risk_max_open_notional,
+            max_long: self.risk_max_long,
+            max_short: self.risk_max_short,
+            max_gross_exposure: self.risk_max_gross_exposure,
+            cash_check: Some(self.risk_cash_check),
+            orders_per_second: self.risk_orders_per_second,
+            duplicate_guard: self.risk_duplicate_guard,
+            reject_breaker: self.risk_reject_breaker,
+            max_day_loss: self.risk_max_day_loss,
+            max_drawdown: self.risk_max_drawdown,
+            self_trade: Some(self.risk_self_trade),
+        }
+    }
+
+    pub fn journal_options(&self, instance: InstanceId) -> Options {
+        let megabytes = self.journal_segment_megabytes.0.unsigned_abs();
+        Options { sync: self.journal_sync, segment_bytes: megabytes << 20, ..Options::new(instance) }
+    }
+
+    pub fn http_address(&self) -> SocketAddr {
+        SocketAddr::new(self.bind.0, self.http_port)
+    }
+
+    /// The adapters of the simulated venues.
+    pub fn adapters(&self) -> impl Iterator<Item = AdapterName> {
+        self.simulated_venues.iter().map(|venue| AdapterName::new(SIMULATED, Some(&venue.qualifier)))
+    }
+
+    /// The simulated venues, with exchange codes looked up.
+    pub fn venues(&self, reference: &ReferenceData) -> Result<Vec<Venue>, Problems> {
+        let mut problems = Problems::default();
+        let venues = self.simulated_venues.iter().map(|venue| resolve(venue, reference, &mut problems)).collect();
+        problems.none_or(venues)
+    }
+}
+
+fn resolve(venue: &SimulatedVenue, reference: &ReferenceData, problems: &mut Problems) -> Venue {
+    let exchanges = match &venue.exchanges {
+        Served::All => reference.exchanges.keys().copied().collect(),
+        Served::These(codes) => codes.iter().filter_map(|code| with_code(code, reference, problems)).collect(),
+    };
+    Venue { adapter: AdapterName::new(SIMULATED, Some(&venue.qualifier)), exchanges }
+}
+
+fn with_code(code: &str, reference: &ReferenceData, problems: &mut Problems) -> Option<ExchangeId> {
+    let found = reference.exchanges.values().find(|exchange| code_of(exchange) == Some(code));
+    if found.is_none() {
+        let hint = hint(code, reference.exchanges.values().filter_map(|exchange| code_of(exchange)));
+        problems.add("simulated.venues", format!("no exchange has the code '{code}'{hint}"));
+    }
+    found.map(|exchange| exchange.id)
+}
+
+fn code_of(exchange: &Exchange) -> Option<&str> {
+    exchange.code.as_deref()
+}

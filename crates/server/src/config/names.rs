@@ -1,0 +1,96 @@
+//! Names of the outside world in a configuration: hosts, origins, venues.
+
+use domain::Text;
+
+use super::setting::{Literal, Setting};
+
+/// A host name by which browsers may call us, without a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host(pub String);
+
+impl Setting for Host {
+    const LITERAL: Literal = Literal::Quoted;
+
+    fn shape() -> String {
+        "a host name without a port, such as desk.example".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
+        let good = !text.is_empty() && text.bytes().all(legal);
+        good.then(|| Self(text.to_ascii_lowercase())).ok_or_else(|| format!("'{text}' is not {}", Self::shape()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// An origin as browsers send it: scheme, host and, unless it is the usual one, port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebOrigin(pub String);
+
+impl Setting for WebOrigin {
+    const LITERAL: Literal = Literal::Quoted;
+
+    fn shape() -> String {
+        "an origin without a path, such as https://desk.example:8443".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
+        let good = rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(legal));
+        good.then(|| Self(text.to_ascii_lowercase())).ok_or_else(|| format!("'{text}' is not {}", Self::shape()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// A simulated venue: the session qualifier of its accounts, and the exchanges it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimulatedVenue {
+    pub qualifier: Text,
+    pub exchanges: Served,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Served {
+    All,
+    /// By code.
+    These(Vec<Text>),
+}
+
+impl Setting for SimulatedVenue {
+    const LITERAL: Literal = Literal::Quoted;
+
+    fn shape() -> String {
+        "QUALIFIER:CODE or QUALIFIER:CODE+CODE or QUALIFIER:*, with the codes of exchanges".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let (qualifier, exchanges) = text.split_once(':').unwrap_or((text, ""));
+        let codes: Vec<&str> = exchanges.split('+').collect();
+        let legal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let served = match codes[..] {
+            ["*"] => Some(Served::All),
+            _ if codes.iter().all(|code| legal(code)) => {
+                Some(Served::These(codes.into_iter().map(Text::from).collect()))
+            }
+            _ => None,
+        };
+        served
+            .filter(|_| legal(qualifier))
+            .map(|exchanges| Self { qualifier: qualifier.into(), exchanges })
+            .ok_or_else(|| format!("'{text}' is not {}", Self::shape()))
+    }
+
+    fn show(&self) -> String {
+        match &self.exchanges {
+            Served::All => format!("{}:*", self.qualifier),
+            Served::These(codes) => format!("{}:{}", self.qualifier, codes.join("+")),
+        }
+    }
+}

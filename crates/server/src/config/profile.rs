@@ -1,0 +1,46 @@
+//! Profiles: named sets of values under everything else that is written.
+
+use crate::nearest::hint;
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Profile {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub values: &'static [(&'static str, &'static str)],
+    /// What must be said when somebody switches it on.
+    pub notice: Option<&'static str>,
+}
+
+/// Taken when neither a file nor a profile is named.
+pub const DEFAULT_PROFILE: &str = "demo";
+
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        name: "demo",
+        doc: "a desk with two simulated exchanges, three accounts with cash and some thirty securities",
+        values: &[
+            ("reference.path", "demo"),
+            ("simulated.venues", "ALPHA:RCM,BETA:SMX"),
+            ("demo.openingCash", "1000000"),
+        ],
+        notice: None,
+    },
+    Profile {
+        name: "simulated",
+        doc: "one simulated venue, SIM, for every exchange of your own reference data",
+        values: &[("simulated.venues", "SIM:*")],
+        notice: None,
+    },
+    Profile {
+        name: "inbound-fix",
+        doc: "accept FIX sessions; comes with the FIX door",
+        values: &[],
+        notice: Some("profile inbound-fix changes nothing: this version has no FIX door yet"),
+    },
+];
+
+/// The profile of that name, or why there is none.
+pub fn profile(name: &str) -> Result<&'static Profile, String> {
+    let unknown = || format!("unknown profile '{name}'{}", hint(name, PROFILES.iter().map(|profile| profile.name)));
+    PROFILES.iter().find(|profile| profile.name == name).ok_or_else(unknown)
+}

@@ -1,0 +1,135 @@
+//! What was written, layer upon layer: profile, file, environment, flags. Nothing is checked here but that it can be read.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::environment::{Meaning, meaning};
+use super::file;
+use super::profile::{DEFAULT_PROFILE, Profile, profile};
+use crate::problem::Problems;
+
+/// Where a configuration comes from.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    pub file: Option<PathBuf>,
+    pub profiles: Vec<String>,
+    /// Name and value of every variable that begins with `RIALTO_`.
+    pub environment: Vec<(String, String)>,
+    /// `key=value`.
+    pub set: Vec<String>,
+    pub data_dir: Option<PathBuf>,
+}
+
+/// A text for a key, both as they were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub name: String,
+    pub text: String,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    Profile(&'static str),
+    File { path: PathBuf, line: usize },
+    Environment { variable: String },
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => write!(f, "default"),
+            Self::Profile(name) => write!(f, "profile {name}"),
+            Self::File { path, line } => write!(f, "{} line {line}", path.display()),
+            Self::Environment { variable } => write!(f, "{variable}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+        }
+    }
+}
+
+/// Everything that was written; of two texts for a key the later one wins.
+#[derive(Debug, Default)]
+pub struct RawConfig {
+    pub written: Vec<Written>,
+    pub profiles: Vec<&'static Profile>,
+    pub notices: Vec<String>,
+    /// What could not even be read.
+    pub problems: Problems,
+}
+
+impl RawConfig {
+    pub fn gather(sources: &Sources) -> Self {
+        let mut raw = Self::default();
+        raw.add_profiles(sources);
+        if let Some(path) = &sources.file {
+            raw.add_file(path);
+        }
+        for (variable, text) in &sources.environment {
+            raw.add_variable(variable, text);
+        }
+        raw.add_flags(sources);
+        raw
+    }
+
+    fn add_profiles(&mut self, sources: &Sources) {
+        let mut names: Vec<&str> = sources.profiles.iter().map(String::as_str).collect();
+        if names.is_empty() && sources.file.is_none() {
+            names.push(DEFAULT_PROFILE);
+        }
+        for name in names {
+            match profile(name) {
+                Ok(profile) => self.add_profile(profile),
+                Err(reason) => self.problems.add("--profile", reason),
+            }
+        }
+    }
+
+    fn add_profile(&mut self, profile: &'static Profile) {
+        for (name, text) in profile.values {
+            self.add(name, text, Origin::Profile(profile.name));
+        }
+        self.notices.extend(profile.notice.map(str::to_owned));
+        self.profiles.push(profile);
+    }
+
+    fn add_file(&mut self, path: &Path) {
+        match file::read(path) {
+            Ok(mut page) => {
+                self.written.append(&mut page.written);
+                self.problems.extend(page.problems);
+            }
+            Err(error) => self.problems.add(path.display(), format!("cannot be read: {error}")),
+        }
+    }
+
+    fn add_variable(&mut self, variable: &str, text: &str) {
+        match meaning(variable) {
+            Meaning::Key(key) => self.add(key.name, text, Origin::Environment { variable: variable.to_owned() }),
+            Meaning::Misspelt(right) => {
+                self.problems.add(variable, format!("unknown variable; did you mean '{right}'?"));
+            }
+            Meaning::Foreign => {
+                self.notices.push(format!("{variable} in the environment is no key and changes nothing"));
+            }
+            Meaning::OfOurTools => {}
+        }
+    }
+
+    fn add_flags(&mut self, sources: &Sources) {
+        for assignment in &sources.set {
+            match assignment.split_once('=') {
+                Some((name, text)) => self.add(name.trim(), text.trim(), Origin::Flag("--set")),
+                None => self.problems.add("--set", format!("'{assignment}' is not KEY=VALUE")),
+            }
+        }
+        if let Some(folder) = &sources.data_dir {
+            self.add("data.dir", &folder.to_string_lossy(), Origin::Flag("--data-dir"));
+        }
+    }
+
+    fn add(&mut self, name: &str, text: &str, origin: Origin) {
+        self.written.push(Written { name: name.to_owned(), text: text.to_owned(), origin });
+    }
+}

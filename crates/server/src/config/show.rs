@@ -1,0 +1,87 @@
+//! The configuration for readers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::keys::{Config, KEYS, Key};
+use super::profile::PROFILES;
+use super::setting::{BETWEEN_ITEMS, Literal};
+
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+impl Config {
+    /// Every effective parameter, for `/config-params`.
+    pub fn parameters(&self) -> BTreeMap<String, String> {
+        let lines = self.effective.lines.iter().map(|line| (line.key.name.to_owned(), line.shown().to_owned()));
+        let fixed = [("product.version".to_owned(), VERSION.to_owned()), ("profiles".to_owned(), self.profiles())];
+        lines.chain(fixed).collect()
+    }
+
+    fn profiles(&self) -> String {
+        self.effective.profiles.iter().map(|profile| profile.name).collect::<Vec<_>>().join(",")
+    }
+
+    /// A table of key, value and origin, for `rialto check-config`.
+    pub fn table(&self) -> String {
+        let lines = &self.effective.lines;
+        let widest = |width: fn(&super::effective::Line) -> usize| lines.iter().map(width).max().unwrap_or(0);
+        let (name_width, value_width) = (widest(|line| line.key.name.len()), widest(|line| line.shown().len()));
+        let mut table = String::new();
+        for line in lines {
+            let (name, value, origin) = (line.key.name, line.shown(), &line.origin);
+            writeln!(table, "{name:name_width$}  {value:value_width$}  {origin}").expect("a string takes every text");
+        }
+        table
+    }
+}
+
+/// A commented file with every key at its default.
+pub fn sample() -> String {
+    let mut sample = HEADING.to_owned();
+    for profile in PROFILES {
+        sample.push_str(&format!("#   {:12} {}\n", profile.name, profile.doc));
+    }
+    let mut section = "";
+    for key in KEYS {
+        let (table, name) = key.name.split_once('.').unwrap_or(("", key.name));
+        if table != section {
+            sample.push_str(&format!("\n[{table}]\n"));
+            section = table;
+        }
+        sample.push_str(&entry(key, name));
+    }
+    sample
+}
+
+const HEADING: &str = "\
+# Every key of Rialto with its default. Take away the # before the ones you change.
+#
+#   rialto serve --config FILE
+#
+# Each key can also be given by a flag (--set http.port=0) or by the environment (RIALTO_HTTP_PORT=0). A flag wins over
+# the environment, the environment over this file, this file over profiles. A blank text means: not set.
+#
+# With --config no profile is active unless --profile names it:
+";
+
+fn entry(key: &Key, name: &str) -> String {
+    let doc: String = key.doc().map(|line| format!("# {line}\n")).collect();
+    format!("\n{doc}# {}.\n#{name} = {}\n", capitalised(&key.shape()), literal(key))
+}
+
+/// The default as TOML has it; a blank text stands for "not set" with every key.
+fn literal(key: &Key) -> String {
+    match key.literal {
+        Literal::List => {
+            let items = key.default.split(BETWEEN_ITEMS).filter(|item| !item.is_empty());
+            format!("[{}]", items.map(|item| format!("\"{item}\"")).collect::<Vec<_>>().join(", "))
+        }
+        Literal::Bare if !key.default.is_empty() => key.default.to_owned(),
+        Literal::Bare | Literal::Quoted => format!("\"{}\"", key.default),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,287 @@
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+
+use super::show::sample;
+use super::*;
+use crate::reference;
+
+fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn assignments(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// Sources with a file of that text; the file's folder is told apart from the messages.
+fn with_file<T>(text: &str, then: impl FnOnce(Sources, &Path) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("desk.toml");
+    std::fs::write(&path, text).unwrap();
+    then(Sources { file: Some(path), ..Sources::default() }, folder.path())
+}
+
+fn problems_in(text: &str) -> String {
+    with_file(text, |sources, folder| {
+        let problems = Config::load(&sources).unwrap_err().to_string();
+        problems.replace(&format!("{}/", folder.display()), "")
+    })
+}
+
+fn set(texts: &[&str]) -> Result<Config, String> {
+    let sources = Sources { set: assignments(texts), ..Sources::default() };
+    Config::load(&sources).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn the_demo_is_the_default_and_its_table_shows_every_key_with_its_origin() {
+    let config = Config::load(&Sources::default()).unwrap();
+    expect![[r#"
+        bind                          127.0.0.1           default
+        data.dir                      data                default
+        http.port                     9090                default
+        http.hosts                                        default
+        http.allowedOrigins                               default
+        reference.path                demo                profile demo
+        simulated.venues              ALPHA:RCM,BETA:SMX  profile demo
+        demo.activity                 calm                default
+        demo.seed                     1                   default
+        demo.openingCash              1000000             profile demo
+        journal.sync                  always              default
+        journal.segmentMegabytes      64                  default
+        journal.ticks                 none                default
+        snapshot.everyInputs          100000              default
+        recovery.resendWithinSeconds  30                  default
+        portfolio.baseCurrency        USD                 default
+        trading.zone                  UTC                 default
+        clock.offset                  0                   default
+        risk.maxOrderQuantity                             default
+        risk.maxOrderNotional                             default
+        risk.priceCollarPercent       50                  default
+        risk.staleAfterSeconds                            default
+        risk.maxOpenOrders                                default
+        risk.maxOpenNotional                              default
+        risk.maxLong                                      default
+        risk.maxShort                                     default
+        risk.maxGrossExposure                             default
+        risk.cashCheck                true                default
+        risk.ordersPerSecond          1000                default
+        risk.duplicateGuard                               default
+        risk.rejectBreaker            100 in 10000ms      default
+        risk.maxDayLoss                                   default
+        risk.maxDrawdown                                  default
+        risk.selfTrade                refuse-newest       default
+        risk.marginRate               0.1                 default
+        risk.slippagePercent          1                   default
+        log.format                    human               default
+        log.level                     info                default
+    "#]]
+    .assert_eq(&config.table());
+}
+
+#[test]
+fn flags_win_over_environment_over_file_over_profile_over_default() {
+    let text = "bind = \"::1\"\n[demo]\nopeningCash = 5\nseed = 2\nactivity = \"busy\"\n[http]\nport = 3\n";
+    let config = with_file(text, |mut sources, _| {
+        sources.profiles = assignments(&["demo"]);
+        sources.environment = variables(&[("RIALTO_DEMO_SEED", "4"), ("RIALTO_DEMO_ACTIVITY", "off")]);
+        sources.set = assignments(&["demo.seed=5", "demo.seed = 6"]);
+        sources.data_dir = Some(PathBuf::from("elsewhere"));
+        Config::load(&sources).unwrap()
+    });
+    let parameters = config.parameters();
+    let shown = |name: &str| parameters[name].as_str();
+    for (name, expected) in [
+        ("reference.path", "demo"),
+        ("demo.openingCash", "5"),
+        ("bind", "::1"),
+        ("http.port", "3"),
+        ("demo.activity", "off"),
+        ("demo.seed", "6"),
+        ("data.dir", "elsewhere"),
+        ("journal.sync", "always"),
+        ("profiles", "demo"),
+    ] {
+        assert_eq!(shown(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn parameters_hold_every_key_and_the_version() {
+    let parameters = Config::load(&Sources::default()).unwrap().parameters();
+    assert_eq!(parameters["product.version"], show::VERSION);
+    assert!(KEYS.iter().all(|key| parameters.contains_key(key.name)));
+    assert_eq!(parameters.len(), KEYS.len() + 2);
+}
+
+#[test]
+fn a_file_alone_brings_no_profile() {
+    let config = with_file("", |sources, _| Config::load(&sources).unwrap());
+    assert_eq!((config.reference_path, config.simulated_venues), (None, vec![]));
+}
+
+#[test]
+fn of_two_profiles_the_later_wins() {
+    let sources = Sources { profiles: assignments(&["demo", "simulated"]), ..Sources::default() };
+    let config = Config::load(&sources).unwrap();
+    let venue = SimulatedVenue { qualifier: "SIM".into(), exchanges: Served::All };
+    assert_eq!((config.reference_path, config.simulated_venues), (Some(ReferencePath::Demo), vec![venue]));
+}
+
+#[test]
+fn every_error_of_a_file_is_told_with_its_line_and_the_right_key() {
+    let text = "\
+bnd = \"127.0.0.1\"
+favourite = 1
+
+[htp]
+port = 9090
+
+[http]
+Port = 1
+hosts = [\"desk.example\", \"desk.example:80\"]
+allowedOrigins = [\"https://desk.example/\"]
+
+[journal]
+sync = \"sometimes\"
+segmentMegabytes = 0
+ticks = 1979-05-27
+
+[risk]
+marginRate = 1.5
+maxLong = -1
+duplicateGuard = \"3 a second\"
+";
+    expect![[r#"
+        desk.toml line 15: journal.ticks: no key holds a value of this kind
+        desk.toml line 1: unknown key 'bnd'; did you mean 'bind'?
+        desk.toml line 2: unknown key 'favourite'
+        desk.toml line 5: unknown key 'htp.port'; did you mean 'http.port'?
+        desk.toml line 8: unknown key 'http.Port'; did you mean 'http.port'?
+        desk.toml line 9: http.hosts: 'desk.example:80' is not a host name without a port, such as desk.example
+        desk.toml line 10: http.allowedOrigins: 'https://desk.example/' is not an origin without a path, such as https://desk.example:8443
+        desk.toml line 13: journal.sync: 'sometimes' is not one of always, interval:<ms>, os
+        desk.toml line 14: journal.segmentMegabytes: '0' is not a whole number from 1 to 1024
+        desk.toml line 19: risk.maxLong: '-1' is not a decimal above 0
+        desk.toml line 20: risk.duplicateGuard: '3 a second' is not a count in a time, such as '3 in 1000ms'
+        desk.toml line 18: risk.marginRate: '1.5' is not a decimal from 0 to 1"#]]
+    .assert_eq(&problems_in(text));
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_told_by_line() {
+    expect![[r#"
+        desk.toml line 2: unclosed table, expected `]`
+        desk.toml line 3: key with no value, expected `=`"#]]
+    .assert_eq(&problems_in("bind = \"127.0.0.1\"\n[http\nport 9090\n"));
+    expect!["desk.toml line 3: duplicate key"].assert_eq(&problems_in("[http]\nport = 1\nport = 2\n"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_an_error() {
+    let sources = Sources { file: Some(PathBuf::from("nowhere/desk.toml")), ..Sources::default() };
+    expect!["nowhere/desk.toml: cannot be read: No such file or directory (os error 2)"]
+        .assert_eq(&Config::load(&sources).unwrap_err().to_string());
+}
+
+#[test]
+fn wrong_values_of_flags_and_variables_name_where_they_stand() {
+    let sources = Sources {
+        profiles: assignments(&["demmo"]),
+        environment: variables(&[("RIALTO_HTP_PORT", "1"), ("RIALTO_BIN", "x")]),
+        set: assignments(&["http.port"]),
+        ..Sources::default()
+    };
+    expect![[r#"
+        --profile: unknown profile 'demmo'; did you mean 'demo'?
+        RIALTO_HTP_PORT: unknown variable; did you mean 'RIALTO_HTTP_PORT'?
+        --set: 'http.port' is not KEY=VALUE"#]]
+    .assert_eq(&Config::load(&sources).unwrap_err().to_string());
+
+    let sources = Sources {
+        environment: variables(&[("RIALTO_HTTP_PORT", "70000"), ("RIALTO_TRADING_ZONE", "Atlantis")]),
+        set: assignments(&["demo.activty=off", "simulated.venues=ALPHA", "clock.offset=9999999999", "log.level=loud"]),
+        ..Sources::default()
+    };
+    expect![[r#"
+        --set: unknown key 'demo.activty'; did you mean 'demo.activity'?
+        RIALTO_HTTP_PORT: http.port: '70000' is not a whole number from 0 to 65535
+        --set: simulated.venues: 'ALPHA' is not QUALIFIER:CODE or QUALIFIER:CODE+CODE or QUALIFIER:*, with the codes of exchanges
+        RIALTO_TRADING_ZONE: trading.zone: 'Atlantis' is not a time zone, such as UTC or Europe/Zurich
+        --set: clock.offset: '9999999999' is not a whole number from -3155760000 to 3155760000
+        --set: log.level: 'loud' is not one of error, warn, info, debug, trace"#]].assert_eq(&Config::load(&sources).unwrap_err().to_string());
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused() {
+    expect!["--set: bind: '0.0.0.0' can be reached from other machines, and that needs a user who logs in; this version has no users yet, so it listens on loopback only (127.0.0.1 or ::1)"].assert_eq(&set(&["bind=0.0.0.0"]).unwrap_err());
+    assert_eq!(set(&["bind=::1", "http.port=0"]).unwrap().http_address().to_string(), "[::1]:0");
+    assert_eq!(set(&["bind=localhost"]).unwrap().http_address().to_string(), "127.0.0.1:9090");
+}
+
+#[test]
+fn what_changes_nothing_is_said() {
+    let sources = Sources {
+        profiles: assignments(&["demo", "inbound-fix"]),
+        environment: variables(&[("RIALTO_SERVICE_HOST", "10.0.0.1")]),
+        ..Sources::default()
+    };
+    let expected = [
+        "profile inbound-fix changes nothing: this version has no FIX door yet",
+        "RIALTO_SERVICE_HOST in the environment is no key and changes nothing",
+    ];
+    assert_eq!(Config::load(&sources).unwrap().effective.notices, expected);
+}
+
+#[test]
+fn decimals_keep_every_digit() {
+    let config = with_file("risk.slippagePercent = 0.10000000000000000000001\n", |sources, _| Config::load(&sources));
+    assert_eq!(config.unwrap().risk_slippage_percent.0.to_string(), "0.10000000000000000000001");
+}
+
+#[test]
+fn limits_and_settings_reach_the_engine() {
+    let config = set(&["risk.maxShort=5", "risk.duplicateGuard=3 in 1000ms", "trading.zone=Europe/Zurich"]).unwrap();
+    let limits = config.platform_limits();
+    assert_eq!(limits.max_short, Some(5.into()));
+    assert_eq!(limits.duplicate_guard, Some(domain::risk::Burst { count: 3, millis: 1000 }));
+    assert_eq!(limits.orders_per_second, Some(1000));
+    assert_eq!(config.engine_settings(7).trading_zone.to_string(), "Europe/Zurich");
+}
+
+#[test]
+fn the_engine_s_own_defaults_are_those_of_the_table() {
+    assert_eq!(set(&[]).unwrap().engine_settings(1), domain::risk::Settings::default());
+}
+
+#[test]
+fn venues_serve_the_exchanges_of_their_codes() {
+    let data = reference::demo().data;
+    let venues = |text: &str| {
+        let config = set(&[&format!("simulated.venues={text}")]).unwrap();
+        config.venues(&data).map_or_else(|problems| problems.to_string(), |venues| format!("{venues:?}"))
+    };
+    expect![[r#"[Venue { adapter: "SIMULATED-ALPHA", exchanges: [ExchangeId(1)] }, Venue { adapter: "SIMULATED-BETA", exchanges: [ExchangeId(2)] }]"#]].assert_eq(&venues("ALPHA:RCM,BETA:SMX"));
+    expect![[r#"[Venue { adapter: "SIMULATED-SIM", exchanges: [ExchangeId(1), ExchangeId(2)] }]"#]]
+        .assert_eq(&venues("SIM:*"));
+    expect!["simulated.venues: no exchange has the code 'SMXX'; did you mean 'SMX'?"]
+        .assert_eq(&venues("SIM:RCM+SMXX"));
+}
+
+#[test]
+fn the_committed_sample_is_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rialto.sample.toml");
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(committed == sample(), "write it anew: rialto sample-config > rialto.sample.toml");
+}
+
+#[test]
+fn the_sample_with_every_key_switched_on_is_the_default() {
+    let is_key = |line: &&str| line.starts_with('#') && !line.starts_with("# ") && line.contains(" = ");
+    let switched_on = |line: &str| if is_key(&line) { line[1..].to_owned() } else { line.to_owned() };
+    let text = sample().lines().map(switched_on).collect::<Vec<_>>().join("\n");
+    let parameters = |text: &str| with_file(text, |sources, _| Config::load(&sources).unwrap().parameters());
+    assert_eq!(sample().lines().filter(is_key).count(), KEYS.len());
+    assert_eq!(parameters(&text), parameters(""));
+}

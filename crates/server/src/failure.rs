@@ -1,0 +1,79 @@
+//! Why the program ends, as a text for people and a number for scripts.
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use storage::StorageError;
+
+use crate::problem::Problems;
+
+/// The exit codes. The help text lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Something failed while working: a disk, a port.
+    Failed = 1,
+    /// What was asked can't be: flags, configuration, reference data.
+    Refused = 2,
+    /// Another server uses the data folder.
+    InUse = 3,
+    /// The bytes on disk are not what was written.
+    Damaged = 4,
+    /// A second signal, before the orderly stop was over.
+    Forced = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+#[derive(Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    text: String,
+}
+
+impl Failure {
+    pub fn new(exit: Exit, text: impl Into<String>) -> Self {
+        Self { exit, text: text.into() }
+    }
+
+    pub fn configuration(problems: &Problems) -> Self {
+        Self::listing("the configuration can't be used", problems)
+    }
+
+    pub fn reference(problems: &Problems) -> Self {
+        Self::listing("the reference data can't be used", problems)
+    }
+
+    fn listing(heading: &str, problems: &Problems) -> Self {
+        let lines = problems.to_string().replace('\n', "\n  ");
+        Self::new(Exit::Refused, format!("{heading}:\n  {lines}"))
+    }
+
+    pub fn io(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        Self::new(Exit::Failed, format!("cannot {doing} {}: {error}", path.display()))
+    }
+}
+
+impl From<StorageError> for Failure {
+    fn from(error: StorageError) -> Self {
+        let exit = match error {
+            StorageError::Locked { .. } => Exit::InUse,
+            StorageError::Damaged(_) => Exit::Damaged,
+            StorageError::Setting { .. } => Exit::Refused,
+            StorageError::Io { .. } | StorageError::Sqlite { .. } | StorageError::Failed { .. } => Exit::Failed,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,32 @@
+//! Configuration ▸ composition ▸ run. A library with a thin binary, `rialto`.
+
+/// The command line.
+pub mod cli;
+/// The one clock of the program.
+pub mod clock;
+/// What each command does.
+pub mod commands;
+/// Configuration in, running parts out.
+pub mod compose;
+/// Files, environment, flags and profiles.
+pub mod config;
+/// Why the program ends.
+pub mod failure;
+/// What a server stands on before its engine runs.
+pub mod ground;
+/// The identity of a data folder.
+pub mod instance;
+/// Logs on standard error.
+pub mod logs;
+/// The right word for a misspelt one.
+pub mod nearest;
+/// What is wrong with something a person wrote.
+pub mod problem;
+/// How far a long work is.
+pub mod progress;
+/// The line that says where the doors are.
+pub mod ready;
+/// Exchanges, securities, accounts and strategies from CSV files.
+pub mod reference;
+/// SIGTERM and SIGINT.
+pub mod signals;

@@ -1,0 +1,143 @@
+//! Logs on standard error, for people or as JSON lines.
+
+use std::io::{self, IsTerminal};
+
+use tracing::{Level, Subscriber};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{Layer, fmt, registry};
+
+use crate::config::{Config, LogFormat, LogLevel};
+
+/// Libraries whose smaller talk is about themselves.
+const CHATTY: [&str; 4] = ["hyper", "hyper_util", "tower", "mio"];
+
+/// Begins to log; the first caller in a process decides.
+pub fn start(config: &Config) {
+    let colours = io::stderr().is_terminal();
+    let subscriber = subscriber(config.log_format, config.log_level, colours, SystemTime, io::stderr);
+    // A second start in one process, as tests do, keeps the first one's lines.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+fn subscriber<T, W>(
+    format: LogFormat,
+    level: LogLevel,
+    colours: bool,
+    timer: T,
+    writer: W,
+) -> Box<dyn Subscriber + Send + Sync>
+where
+    T: FormatTime + Send + Sync + 'static,
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = fmt::layer().with_timer(timer).with_writer(writer).with_ansi(colours);
+    let filter = filter(level);
+    match format {
+        LogFormat::Human => Box::new(registry().with(lines.with_filter(filter))),
+        LogFormat::Json => Box::new(registry().with(lines.json().flatten_event(true).with_filter(filter))),
+    }
+}
+
+fn filter(level: LogLevel) -> Targets {
+    let level = match level {
+        LogLevel::Error => Level::ERROR,
+        LogLevel::Warn => Level::WARN,
+        LogLevel::Info => Level::INFO,
+        LogLevel::Debug => Level::DEBUG,
+        LogLevel::Trace => Level::TRACE,
+    };
+    let quieter = CHATTY.map(|library| (library, level.min(Level::WARN)));
+    Targets::new().with_default(level).with_targets(quieter)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use expect_test::{Expect, expect};
+    use tracing_subscriber::fmt::format::Writer;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Noon;
+
+    impl FormatTime for Noon {
+        fn format_time(&self, w: &mut Writer<'_>) -> std::fmt::Result {
+            w.write_str("2026-11-15T12:00:00.000000Z")
+        }
+    }
+
+    fn check(format: LogFormat, level: LogLevel, expected: &Expect) {
+        let page = Page::default();
+        let writer = page.clone();
+        let subscriber = subscriber(format, level, false, Noon, move || writer.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::error!(target: "storage", sequence = 7, "the disk is full");
+            tracing::info!(target: "adapters", adapter = "SIMULATED-ALPHA", "connected");
+            tracing::debug!(target: "runtime", "a batch of 3");
+            tracing::info!(target: "hyper::server", "small talk");
+        });
+        let bytes = page.0.lock().unwrap();
+        expected.assert_eq(std::str::from_utf8(&bytes).unwrap());
+    }
+
+    #[test]
+    fn people_read_lines() {
+        check(
+            LogFormat::Human,
+            LogLevel::Info,
+            &expect![[r#"
+            2026-11-15T12:00:00.000000Z ERROR storage: the disk is full sequence=7
+            2026-11-15T12:00:00.000000Z  INFO adapters: connected adapter="SIMULATED-ALPHA"
+        "#]],
+        );
+    }
+
+    #[test]
+    fn machines_read_json() {
+        check(
+            LogFormat::Json,
+            LogLevel::Info,
+            &expect![[r#"
+            {"timestamp":"2026-11-15T12:00:00.000000Z","level":"ERROR","message":"the disk is full","sequence":7,"target":"storage"}
+            {"timestamp":"2026-11-15T12:00:00.000000Z","level":"INFO","message":"connected","adapter":"SIMULATED-ALPHA","target":"adapters"}
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_level_bounds_what_is_written() {
+        check(
+            LogFormat::Human,
+            LogLevel::Error,
+            &expect![[r#"
+            2026-11-15T12:00:00.000000Z ERROR storage: the disk is full sequence=7
+        "#]],
+        );
+        check(
+            LogFormat::Human,
+            LogLevel::Debug,
+            &expect![[r#"
+            2026-11-15T12:00:00.000000Z ERROR storage: the disk is full sequence=7
+            2026-11-15T12:00:00.000000Z  INFO adapters: connected adapter="SIMULATED-ALPHA"
+            2026-11-15T12:00:00.000000Z DEBUG runtime: a batch of 3
+        "#]],
+        );
+    }
+}

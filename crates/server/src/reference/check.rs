@@ -1,0 +1,99 @@
+//! What holds between rows: ids and names are there once, and what is referred to exists.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use domain::{Exchange, ExchangeId, Family, FamilyId, Security, SecurityId};
+
+use super::sheet::{Rows, place};
+use crate::problem::Problems;
+
+/// No two rows have the same key.
+pub(super) fn unique<T, K: Ord>(rows: &Rows<T>, column: &str, key: impl Fn(&T) -> K, problems: &mut Problems) {
+    let mut first_lines = BTreeMap::new();
+    for (line, item) in &rows.rows {
+        let first = first_lines.entry(key(item)).or_insert(*line);
+        if first != line {
+            problems.add(place(rows.file, *line, column), format!("stands in line {first} already"));
+        }
+    }
+}
+
+/// The rows that others may refer to.
+pub(super) struct Known<'a, K, T> {
+    by_id: BTreeMap<K, &'a T>,
+    rows: &'a Rows<T>,
+}
+
+impl<'a, K: Ord + Display, T> Known<'a, K, T> {
+    pub(super) fn by(rows: &'a Rows<T>, id: impl Fn(&T) -> K) -> Self {
+        Self { by_id: rows.rows.iter().map(|(_, item)| (id(item), item)).collect(), rows }
+    }
+
+    /// The row of that id; what is missing in a file with errors is not complained about.
+    pub(super) fn find(&self, id: K, place: &str, problems: &mut Problems) -> Option<&'a T> {
+        let found = self.by_id.get(&id).copied();
+        if found.is_none() && self.rows.complete {
+            problems.add(place, format!("{id} is not in {}", self.rows.file));
+        }
+        found
+    }
+}
+
+/// Families and securities refer to each other and to exchanges.
+pub(super) fn listings(
+    exchanges: &Rows<Exchange>,
+    families: &Rows<Family>,
+    securities: &Rows<Security>,
+    problems: &mut Problems,
+) {
+    let known = Listings {
+        exchanges: Known::by(exchanges, |exchange| exchange.id),
+        families: Known::by(families, |family| family.id),
+        securities: Known::by(securities, |security| security.id),
+    };
+    for (line, family) in &families.rows {
+        known.check_family(family, |column| place(families.file, *line, column), problems);
+    }
+    for (line, security) in &securities.rows {
+        known.check_security(security, |column| place(securities.file, *line, column), problems);
+    }
+}
+
+struct Listings<'a> {
+    exchanges: Known<'a, ExchangeId, Exchange>,
+    families: Known<'a, FamilyId, Family>,
+    securities: Known<'a, SecurityId, Security>,
+}
+
+impl Listings<'_> {
+    fn check_family(&self, family: &Family, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
+        if let Some(exchange) = family.exchange {
+            self.exchanges.find(exchange, &at("exchangeId"), problems);
+        }
+        if let Some(underlying) = family.underlying {
+            self.securities.find(underlying, &at("underlyingId"), problems);
+        }
+    }
+
+    fn check_security(&self, security: &Security, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
+        self.exchanges.find(security.exchange, &at("exchangeId"), problems);
+        if let Some(underlying) = security.underlying {
+            self.securities.find(underlying, &at("underlyingId"), problems);
+        }
+        let family = security.family.and_then(|id| self.families.find(id, &at("securityFamilyId"), problems));
+        if let Some(family) = family {
+            agree(security, family, at, problems);
+        }
+    }
+}
+
+/// A security is listed and priced like its family.
+fn agree(security: &Security, family: &Family, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
+    if let Some(exchange) = family.exchange.filter(|exchange| *exchange != security.exchange) {
+        problems.add(at("exchangeId"), format!("its family {} is listed on exchange {exchange}", family.id));
+    }
+    if security.currency != family.currency {
+        problems.add(at("currency"), format!("its family {} has {}", family.id, family.currency));
+    }
+}

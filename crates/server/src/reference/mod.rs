@@ -1,0 +1,93 @@
+//! Reference data from CSV files: exchanges, families, securities, accounts, strategies, and the first quotes of
+//! simulated markets. The form of the files is told in `demo/reference/README.md`.
+//!
+//! All files are read first, then every reference between them is checked; all errors are told at once.
+
+/// What a cell can hold.
+mod cell;
+/// What holds between rows and files.
+mod check;
+/// Only what differs becomes a command.
+mod differences;
+/// Exchanges with hours and holidays.
+mod exchanges;
+/// The first quotes of simulated markets.
+mod opening;
+/// Families, accounts and strategies.
+mod parties;
+/// Securities of every kind.
+mod securities;
+/// One file: columns by name, lines, cells.
+mod sheet;
+/// A folder, or the desk that is built in.
+mod source;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use domain::ReferenceData;
+
+pub use differences::{commands, differences};
+pub use opening::Opening;
+pub use source::FILE_BYTES_MAX;
+
+use crate::config::ReferencePath;
+use crate::problem::Problems;
+use sheet::Rows;
+use source::Files;
+
+/// All that the files of a desk say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Desk {
+    pub data: ReferenceData,
+    pub openings: Vec<Opening>,
+}
+
+/// The desk that is built into the program.
+pub fn demo() -> Desk {
+    read(&ReferencePath::Demo).expect("a test reads the demo's files")
+}
+
+pub fn read(path: &ReferencePath) -> Result<Desk, Problems> {
+    let files = Files::load(path)?;
+    let mut problems = Problems::default();
+    let exchanges = exchanges::read(&files, &mut problems);
+    let families = parties::families(&files, &mut problems);
+    let securities = securities::read(&files, &mut problems);
+    let accounts = parties::accounts(&files, &mut problems);
+    let strategies = parties::strategies(&files, &mut problems);
+    let openings = opening::read(&files, &securities, &mut problems);
+    check::listings(&exchanges, &families, &securities, &mut problems);
+    let data = ReferenceData {
+        exchanges: by_id(exchanges, |exchange| exchange.id),
+        families: by_id(families, |family| family.id),
+        securities: by_id(securities, |security| security.id),
+        accounts: by_id(accounts, |account| account.id),
+        strategies: by_id(strategies, |strategy| strategy.id),
+    };
+    problems.none_or(Desk { data, openings })
+}
+
+fn by_id<T, K: Ord>(rows: Rows<T>, id: impl Fn(&T) -> K) -> BTreeMap<K, Arc<T>> {
+    rows.rows.into_iter().map(|(_, item)| (id(&item), Arc::new(item))).collect()
+}
+
+impl fmt::Display for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Desk { data, openings } = self;
+        write!(
+            f,
+            "{} exchanges, {} families, {} securities, {} accounts, {} strategies, {} opening quotes",
+            data.exchanges.len(),
+            data.families.len(),
+            data.securities.len(),
+            data.accounts.len(),
+            data.strategies.len(),
+            openings.len()
+        )
+    }
+}

@@ -1,0 +1,198 @@
+//! securities.csv.
+
+use domain::reference::OptionRight;
+use domain::{ExchangeId, FamilyId, Price, Quantity, Security, SecurityId, SecurityKind};
+
+use super::cell::{Cell, Id, Isin, MonthYear, NotNegative, Positive};
+use super::check::unique;
+use super::sheet::{self, Row, Rows};
+use super::source::Files;
+use crate::nearest::hint;
+use crate::problem::Problems;
+
+const COLUMNS: [&str; 32] = [
+    "id",
+    "objectType",
+    "symbol",
+    "description",
+    "isin",
+    "bbgid",
+    "ric",
+    "conid",
+    "adapterTicker",
+    "underlyingId",
+    "securityFamilyId",
+    "exchangeId",
+    "currency",
+    "contractSize",
+    "minQty",
+    "maxQty",
+    "qtyIncr",
+    "minPrice",
+    "maxPrice",
+    "priceIncr",
+    "minNotional",
+    "tradeable",
+    "baseCurrency",
+    "transactionCurrency",
+    "expiration",
+    "monthYear",
+    "firstNotice",
+    "strike",
+    "optionType",
+    "maturity",
+    "coupon",
+    "couponFrequency",
+];
+
+/// Columns that belong to some kinds only.
+const COLUMNS_OF_KINDS: [(&str, &[&str]); 10] = [
+    ("baseCurrency", &["Forex"]),
+    ("transactionCurrency", &["Forex"]),
+    ("expiration", &["Future", "Option"]),
+    ("monthYear", &["Future"]),
+    ("firstNotice", &["Future"]),
+    ("strike", &["Option"]),
+    ("optionType", &["Option"]),
+    ("maturity", &["Bond"]),
+    ("coupon", &["Bond"]),
+    ("couponFrequency", &["Bond"]),
+];
+
+const KINDS: [&str; 9] = ["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
+
+pub(super) fn read(files: &Files, problems: &mut Problems) -> Rows<Security> {
+    let file = "securities.csv";
+    let securities = sheet::read(file, files.text(file), &COLUMNS, problems, security);
+    unique(&securities, "id", |security| security.id, problems);
+    unique(&securities, "symbol", |security| (security.symbol.clone(), security.exchange), problems);
+    securities
+}
+
+/// Every cell is read before the row is given up, so that all of its errors are told.
+fn security(row: &mut Row<'_>) -> Option<Security> {
+    let (id, symbol, kind) = (row.needed::<Id>("id"), row.needed("symbol"), kind(row));
+    let (description, isin) = (row.optional("description"), row.optional::<Isin>("isin"));
+    let (bbgid, ric, conid) = (row.optional("bbgid"), row.optional("ric"), row.optional("conid"));
+    let (adapter_ticker, underlying) = (row.optional("adapterTicker"), row.optional::<Id>("underlyingId"));
+    let (family, exchange) = (row.needed::<Id>("securityFamilyId"), row.needed::<Id>("exchangeId"));
+    let (currency, contract_size) = (row.needed("currency"), row.needed::<Positive>("contractSize"));
+    let (min_qty, max_qty) = (row.optional::<Positive>("minQty"), row.optional::<Positive>("maxQty"));
+    let (min_price, max_price) = (row.optional("minPrice"), row.optional("maxPrice"));
+    let (lot, tick) = (row.needed::<NotNegative>("qtyIncr"), row.needed::<NotNegative>("priceIncr"));
+    let (min_notional, tradeable) = (row.optional("minNotional"), row.needed("tradeable"));
+    let security = Security {
+        id: SecurityId(id?.0),
+        kind: kind?,
+        symbol: symbol?,
+        description,
+        isin: isin.map(|isin| isin.0),
+        bbgid,
+        ric,
+        conid,
+        adapter_ticker,
+        underlying: underlying.map(|id| SecurityId(id.0)),
+        family: Some(FamilyId(family?.0)),
+        exchange: ExchangeId(exchange?.0),
+        currency: currency?,
+        contract_size: contract_size?.0,
+        min_qty: min_qty.map(|quantity| Quantity(quantity.0)),
+        max_qty: max_qty.map(|quantity| Quantity(quantity.0)),
+        qty_incr: lot?.0,
+        min_price,
+        max_price,
+        price_incr: tick?.0,
+        min_notional,
+        tradeable: tradeable?,
+    };
+    check_ranges(row, &security);
+    check_kind(row, &security);
+    Some(security)
+}
+
+fn kind(row: &mut Row<'_>) -> Option<SecurityKind> {
+    let name = row.text("objectType").to_owned();
+    if !KINDS.contains(&name.as_str()) {
+        let hint = hint(&name, KINDS);
+        row.complain("objectType", format!("'{name}' is no kind of security{hint}"));
+        return None;
+    }
+    check_foreign_columns(row, &name);
+    match name.as_str() {
+        "Stock" => Some(SecurityKind::Stock),
+        "Forex" => forex(row),
+        "Future" => future(row),
+        "Option" => option(row),
+        "Index" => Some(SecurityKind::Index),
+        "Bond" => bond(row),
+        "Commodity" => Some(SecurityKind::Commodity),
+        "Fund" => Some(SecurityKind::Fund),
+        _ => Some(SecurityKind::PerpetualSwap),
+    }
+}
+
+fn check_foreign_columns(row: &mut Row<'_>, kind: &str) {
+    for (column, kinds) in COLUMNS_OF_KINDS {
+        if !kinds.contains(&kind) && !row.text(column).is_empty() {
+            row.complain(column, format!("belongs to {} and must be blank for {kind}", kinds.join(" and ")));
+        }
+    }
+}
+
+fn forex(row: &mut Row<'_>) -> Option<SecurityKind> {
+    let (base, transaction) = (row.needed("baseCurrency"), row.needed("transactionCurrency"));
+    Some(SecurityKind::Forex { base: base?, transaction: transaction? })
+}
+
+fn future(row: &mut Row<'_>) -> Option<SecurityKind> {
+    let (expiration, month_year) = (row.needed("expiration"), row.needed::<MonthYear>("monthYear"));
+    let first_notice = row.optional("firstNotice");
+    Some(SecurityKind::Future { expiration: expiration?, month_year: month_year?.0, first_notice })
+}
+
+fn option(row: &mut Row<'_>) -> Option<SecurityKind> {
+    let (expiration, strike) = (row.needed("expiration"), row.needed::<Positive>("strike"));
+    let right = row.needed("optionType");
+    Some(SecurityKind::Option { expiration: expiration?, strike: Price(strike?.0), right: right? })
+}
+
+fn bond(row: &mut Row<'_>) -> Option<SecurityKind> {
+    let (maturity, coupon) = (row.needed("maturity"), row.needed::<NotNegative>("coupon"));
+    let frequency = row.needed("couponFrequency");
+    Some(SecurityKind::Bond { maturity: maturity?, coupon: coupon?.0, coupon_frequency: frequency? })
+}
+
+impl Cell for OptionRight {
+    const SHAPE: &'static str = "CALL or PUT";
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "CALL" => Some(Self::Call),
+            "PUT" => Some(Self::Put),
+            _ => None,
+        }
+    }
+}
+
+fn check_ranges(row: &mut Row<'_>, security: &Security) {
+    if security.min_qty.zip(security.max_qty).is_some_and(|(least, most)| least > most) {
+        row.complain("maxQty", "is below minQty");
+    }
+    if security.min_price.zip(security.max_price).is_some_and(|(least, most)| least > most) {
+        row.complain("maxPrice", "is below minPrice");
+    }
+}
+
+/// What the kind demands of the columns that all kinds have.
+fn check_kind(row: &mut Row<'_>, security: &Security) {
+    match security.kind {
+        SecurityKind::Index if security.tradeable => row.complain("tradeable", "an index can't be traded"),
+        SecurityKind::Forex { transaction, .. } if transaction != security.currency => {
+            row.complain("transactionCurrency", format!("is not the currency, {}", security.currency));
+        }
+        SecurityKind::Forex { base, transaction } if base == transaction => {
+            row.complain("transactionCurrency", "is the same as baseCurrency");
+        }
+        _ => {}
+    }
+}

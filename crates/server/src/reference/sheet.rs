@@ -1,0 +1,118 @@
+//! One CSV file: columns are found by name, every cell that can't be is told with file, line and column.
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+
+use super::cell::Cell;
+use crate::nearest::hint;
+use crate::problem::Problems;
+
+/// The rows of a file.
+#[derive(Debug)]
+pub(super) struct Rows<T> {
+    pub file: &'static str,
+    pub rows: Vec<(u64, T)>,
+    /// Every line could be read. Only then is an id that is not here surely missing.
+    pub complete: bool,
+}
+
+/// A line while it is read: a wrong cell gives nothing and adds a problem.
+pub(super) struct Row<'a> {
+    file: &'static str,
+    line: u64,
+    header: &'a StringRecord,
+    cells: &'a StringRecord,
+    problems: &'a mut Problems,
+}
+
+impl Row<'_> {
+    /// A cell that must hold a value.
+    pub(super) fn needed<T: Cell>(&mut self, column: &str) -> Option<T> {
+        if self.text(column).is_empty() {
+            self.complain(column, format!("is blank, but must be {}", T::SHAPE));
+            return None;
+        }
+        self.optional(column)
+    }
+
+    /// A cell that may be blank.
+    pub(super) fn optional<T: Cell>(&mut self, column: &str) -> Option<T> {
+        let text = self.text(column).to_owned();
+        let value = T::read(&text);
+        if value.is_none() && !text.is_empty() {
+            self.complain(column, format!("'{text}' is not {}", T::SHAPE));
+        }
+        value.filter(|_| !text.is_empty())
+    }
+
+    pub(super) fn text(&self, column: &str) -> &str {
+        let place = self.header.iter().position(|name| name == column);
+        place.and_then(|place| self.cells.get(place)).unwrap_or_default()
+    }
+
+    pub(super) fn complain(&mut self, column: &str, reason: impl std::fmt::Display) {
+        self.problems.add(place(self.file, self.line, column), reason);
+    }
+}
+
+/// How a cell is called in a message.
+pub(super) fn place(file: &str, line: u64, column: &str) -> String {
+    format!("{file} line {line}, column {column}")
+}
+
+/// Reads all rows of a file by `row`, which gives nothing where a cell is wrong.
+pub(super) fn read<T>(
+    file: &'static str,
+    text: &str,
+    columns: &[&str],
+    problems: &mut Problems,
+    row: impl Fn(&mut Row<'_>) -> Option<T>,
+) -> Rows<T> {
+    let before = problems.len();
+    let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).from_reader(text.as_bytes());
+    let header = reader.headers().cloned().unwrap_or_default();
+    check_header(file, &header, columns, problems);
+    let mut rows = Vec::new();
+    if problems.len() == before {
+        for record in reader.records() {
+            rows.extend(read_record(file, &header, record, problems, &row));
+        }
+    }
+    Rows { file, rows, complete: problems.len() == before }
+}
+
+fn check_header(file: &str, header: &StringRecord, columns: &[&str], problems: &mut Problems) {
+    for (index, column) in header.iter().enumerate() {
+        if !columns.contains(&column) {
+            let hint = hint(column, columns.iter().copied());
+            problems.add(format_args!("{file} line 1"), format!("unknown column '{column}'{hint}"));
+        } else if header.iter().take(index).any(|earlier| earlier == column) {
+            problems.add(format_args!("{file} line 1"), format!("column '{column}' stands there twice"));
+        }
+    }
+    for missing in columns.iter().filter(|column| !header.iter().any(|name| name == **column)) {
+        problems.add(format_args!("{file} line 1"), format!("column '{missing}' is missing"));
+    }
+}
+
+fn read_record<T>(
+    file: &'static str,
+    header: &StringRecord,
+    record: csv::Result<StringRecord>,
+    problems: &mut Problems,
+    row: impl Fn(&mut Row<'_>) -> Option<T>,
+) -> Option<(u64, T)> {
+    let cells = match record {
+        Ok(cells) => cells,
+        Err(error) => {
+            problems.add(file, error);
+            return None;
+        }
+    };
+    let line = cells.position().map_or(0, csv::Position::line);
+    if cells.len() != header.len() {
+        let reason = format!("has {} cells, the header has {}", cells.len(), header.len());
+        problems.add(format_args!("{file} line {line}"), reason);
+        return None;
+    }
+    row(&mut Row { file, line, header, cells: &cells, problems }).map(|value| (line, value))
+}

@@ -1,0 +1,66 @@
+//! SIGTERM and SIGINT: the first begins an orderly stop, the second ends the process at once.
+
+use std::io;
+use std::thread;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::failure::Exit;
+
+/// Calls `begin` once, at the first signal, on a thread of its own. A further signal does not wait for what it began.
+pub fn on_stop(begin: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGINT])?;
+    let listen = move || {
+        let mut waiting = Some(begin);
+        for signal in signals.forever() {
+            answer(signal, &mut waiting, force);
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
+}
+
+fn answer<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce()) {
+    let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
+    match waiting.take() {
+        Some(begin) => {
+            tracing::info!("{name}: stopping in order; once more ends at once");
+            begin();
+        }
+        None => {
+            tracing::warn!("{name} again: ending at once");
+            force();
+        }
+    }
+}
+
+fn force() {
+    std::process::exit(Exit::Forced as i32);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn the_first_signal_begins_a_stop_and_every_other_forces_it() {
+        let (begun, forced) = (Cell::new(0), Cell::new(0));
+        let mut waiting = Some(|| begun.set(begun.get() + 1));
+        let counts = [SIGTERM, SIGINT, SIGTERM].map(|signal| {
+            answer(signal, &mut waiting, || forced.set(forced.get() + 1));
+            (begun.get(), forced.get())
+        });
+        assert_eq!(counts, [(1, 0), (1, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn a_real_signal_arrives() {
+        let (sender, receiver) = mpsc::channel();
+        on_stop(move || sender.send(()).unwrap()).unwrap();
+        signal_hook::low_level::raise(SIGTERM).unwrap();
+        receiver.recv().unwrap();
+    }
+}
