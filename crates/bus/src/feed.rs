@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn alarm(sequence: u64) -> Published {
-        let alarm = Alarm { level: AlarmLevel::Warn, code: "test", text: "test".into() };
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "test".into(), text: "test".into() };
         Published { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
     }
 

@@ -23,6 +23,15 @@ pub enum HistoryError {
     Broken(String),
 }
 
+impl std::fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Behind { applied, wanted } => write!(f, "history is at {applied} and not yet at {wanted}"),
+            Self::Broken(reason) => write!(f, "history can't be read: {reason}"),
+        }
+    }
+}
+
 /// An event as it was published, for those who catch up: its payload in the journal's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastEvent {

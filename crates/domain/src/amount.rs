@@ -43,15 +43,21 @@ macro_rules! amount {
             }
 
             pub fn plus(self, other: Self) -> Result<Self, Overflow> {
-                self.0.checked_add(other.0).map(Self).ok_or(Overflow)
+                add(self.0, other.0).map(Self)
             }
 
             pub fn minus(self, other: Self) -> Result<Self, Overflow> {
-                self.0.checked_sub(other.0).map(Self).ok_or(Overflow)
+                add(self.0, -other.0).map(Self)
             }
 
+            /// The exact product.
             pub fn times(self, factor: Decimal) -> Result<Self, Overflow> {
-                self.0.checked_mul(factor).map(Self).ok_or(Overflow)
+                multiply(self.0, factor).map(Self)
+            }
+
+            /// The product, rounded like a division.
+            pub fn scaled(self, factor: Decimal) -> Result<Self, Overflow> {
+                self.0.checked_mul(factor).map(rounded).map(Self).ok_or(Overflow)
             }
 
             pub fn over(self, divisor: Decimal) -> Result<Self, Overflow> {
@@ -124,8 +130,7 @@ amount!(
 impl Quantity {
     /// quantity × price × contract size.
     pub fn value_at(self, price: Price, contract_size: Decimal) -> Result<Amount, Overflow> {
-        let units = self.0.checked_mul(contract_size).ok_or(Overflow)?;
-        units.checked_mul(price.0).map(Amount).ok_or(Overflow)
+        multiply(multiply(self.0, contract_size)?, price.0).map(Amount)
     }
 }
 
@@ -199,8 +204,32 @@ impl<'b, C> Decode<'b, C> for Currency {
 
 /// Division, rounded half to even at [`DIVISION_DECIMALS`].
 pub fn divide(dividend: Decimal, divisor: Decimal) -> Result<Decimal, Overflow> {
-    let quotient = dividend.checked_div(divisor).ok_or(Overflow)?;
-    Ok(quotient.round_dp_with_strategy(DIVISION_DECIMALS, RoundingStrategy::MidpointNearestEven))
+    dividend.checked_div(divisor).map(rounded).ok_or(Overflow)
+}
+
+fn rounded(decimal: Decimal) -> Decimal {
+    decimal.round_dp_with_strategy(DIVISION_DECIMALS, RoundingStrategy::MidpointNearestEven)
+}
+
+/// The decimal type drops digits that do not fit; a sum or product that lost some is refused instead.
+fn add(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
+    let sum = left.checked_add(right).ok_or(Overflow)?;
+    if sum.scale() >= left.scale().max(right.scale()) {
+        return Ok(sum);
+    }
+    let (left, right) = (left.normalize(), right.normalize());
+    let sum = left.checked_add(right).ok_or(Overflow)?;
+    if sum.scale() >= left.scale().max(right.scale()) { Ok(sum) } else { Err(Overflow) }
+}
+
+fn multiply(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
+    let product = left.checked_mul(right).ok_or(Overflow)?;
+    if left.is_zero() || right.is_zero() || product.scale() >= left.scale() + right.scale() {
+        return Ok(product);
+    }
+    let (left, right) = (left.normalize(), right.normalize());
+    let product = left.checked_mul(right).ok_or(Overflow)?;
+    if product.scale() >= left.scale() + right.scale() { Ok(product) } else { Err(Overflow) }
 }
 
 /// A decimal on disk: its 96-bit integer and its scale, as `[mantissa, scale]` where the mantissa fits 64 bits, else 16 bytes.
@@ -280,6 +309,16 @@ mod tests {
         let huge = Quantity(Decimal::MAX);
         assert_eq!(huge.value_at(Price::from(2), Decimal::ONE), Err(Overflow));
         assert_eq!(huge.plus(huge), Err(Overflow));
+    }
+
+    #[test]
+    fn digits_are_never_dropped_in_silence() {
+        let (tiny, large) = (Amount(Decimal::new(1, 28)), Amount(Decimal::from(10_i64.pow(12))));
+        assert_eq!(large.plus(tiny), Err(Overflow));
+        assert_eq!(tiny.times(Decimal::new(5, 1)), Err(Overflow));
+        let padded = Amount(Decimal::from_str_exact("1.50000000000000000000").unwrap());
+        assert_eq!(padded.times(Decimal::from_str_exact("2.000000000000").unwrap()), Ok(Amount::from(3)));
+        assert_eq!(tiny.scaled(Decimal::ONE), Ok(Amount::ZERO));
     }
 
     #[test]

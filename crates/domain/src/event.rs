@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use minicbor::{Decode, Encode};
+
 use crate::command::{GenericEvent, Mode, Phase, Subscription};
 use crate::ids::{AdapterName, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
@@ -44,32 +46,44 @@ pub enum Event {
     Reference(Arc<ReferenceData>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct LifeCycle {
+    #[n(0)]
     pub strategy: StrategyId,
+    #[n(1)]
     pub mode: Mode,
+    #[n(2)]
     pub phase: Phase,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct SessionChange {
+    #[n(0)]
     pub adapter: AdapterName,
+    #[n(1)]
     pub state: SessionState,
 }
 
 /// Something a person should know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Alarm {
+    #[n(0)]
     pub level: AlarmLevel,
     /// Stable, kebab-case.
-    pub code: &'static str,
+    #[n(1)]
+    pub code: Text,
+    #[n(2)]
     pub text: Text,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
 pub enum AlarmLevel {
+    #[n(0)]
     Info,
+    #[n(1)]
     Warn,
+    #[n(2)]
     Error,
 }
 

@@ -8,7 +8,8 @@
 use std::time::Instant;
 
 use domain::command::{MarketData, ReferenceChange};
-use domain::reference::{Exchange, Security, SecurityKind};
+use domain::reference::{Exchange, Security, SecurityKind, TradingHours};
+use domain::time::TimeOfDay;
 use domain::{
     Caller, Command, Currency, Decimal, Envelope, ExchangeId, Input, Price, Quantity, SecurityId, Stamped, Text, Tick,
     Timestamp,
@@ -91,7 +92,7 @@ fn exchange() -> Exchange {
         mic: None,
         bloomberg_code: None,
         time_zone: "UTC".into(),
-        trading_hours: vec![],
+        trading_hours: vec![TradingHours { open: TimeOfDay(0), close: TimeOfDay(1_440), days: (1..=7).collect() }],
         holidays: vec![],
         opening_auction_minutes: 0,
         closing_auction_minutes: 0,

@@ -15,7 +15,12 @@ pub(crate) struct Directory {
     data: Arc<ReferenceData>,
     calendars: BTreeMap<ExchangeId, Hours>,
     adapters: BTreeMap<AccountId, AdapterName>,
+    /// Before this instant no session ends.
+    sessions_end: Timestamp,
 }
+
+/// How often an exchange that has no session for weeks is asked again.
+const SECONDS_BETWEEN_LOOKS: i64 = 3_600;
 
 /// A calendar with the session that runs or comes next, so that an order need not compute it.
 #[derive(Debug, Clone)]
@@ -57,11 +62,17 @@ impl Directory {
 
     /// Brings the present sessions up to an instant; every input does so first.
     pub(crate) fn advance(&mut self, at: Timestamp) {
+        if at < self.sessions_end {
+            return;
+        }
         for hours in self.calendars.values_mut() {
             if hours.session.is_none_or(|session| at >= session.close) {
                 hours.session = hours.calendar.session_ending_after(at);
             }
         }
+        let closes = self.calendars.values().filter_map(|hours| Some(hours.session?.close));
+        // An exchange without sessions is looked at again together with the others, or in an hour.
+        self.sessions_end = closes.min().unwrap_or(at.plus_seconds(SECONDS_BETWEEN_LOOKS));
     }
 
     /// The end of the running or next session of an exchange.
@@ -103,6 +114,7 @@ impl Directory {
         let routes = self.data.accounts.values().map(|account| (account.id, account.adapter()));
         self.adapters = routes.collect();
         self.calendars = self.data.exchanges.values().filter_map(|exchange| hours(exchange.clone())).collect();
+        self.sessions_end = Timestamp::default();
     }
 }
 

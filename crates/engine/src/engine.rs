@@ -23,20 +23,19 @@ pub struct BadSnapshot(pub minicbor::decode::Error);
 impl Engine {
     pub fn apply(&mut self, input: &Stamped<Input>, out: &mut Outbox) -> Reply {
         let moment = Moment::from(input);
-        self.trading.directory.advance(moment.at);
-        self.trading.ensure_day(moment.at);
         match &input.what {
-            Input::Command(envelope) => return self.obey(moment, envelope, out),
-            Input::Report(report) => self.trading.believe(moment, report, out),
-            Input::Marks(marks) => self.trading.mark(moment, marks, out),
-            Input::Clock => self.trading.clock(moment, out),
+            // Prices are not journalled: they must not touch the trading half, not even its clock.
             Input::Market(data) => self.market.take(data, moment.at, out),
+            Input::Command(envelope) => return self.obey(moment, envelope, out),
+            Input::Report(report) => self.trading.at(moment).believe(moment, report, out),
+            Input::Marks(marks) => self.trading.at(moment).mark(moment, marks, out),
+            Input::Clock => self.trading.at(moment).clock(moment, out),
         }
         Ok(Answer::Done)
     }
 
     fn obey(&mut self, moment: Moment, envelope: &Envelope, out: &mut Outbox) -> Reply {
-        let reply = self.trading.obey(moment, envelope, out);
+        let reply = self.trading.at(moment).obey(moment, envelope, out);
         if matches!(envelope.command, Command::Reference(_)) {
             self.market.list(self.trading.directory.data());
         }
@@ -61,6 +60,12 @@ impl Engine {
         let trading = &self.trading;
         marks.extend(self.market.changed_marks(|security| trading.cares_for(security)));
         marks
+    }
+
+    /// As [`Self::changed_marks`], and also what changed before anybody cared for it: once a second.
+    pub fn all_changed_marks(&mut self) -> Vec<Mark> {
+        let trading = &self.trading;
+        self.market.all_changed_marks(|security| trading.cares_for(security))
     }
 
     /// Time passes for the market: bars that ended are closed.

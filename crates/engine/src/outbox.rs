@@ -29,6 +29,6 @@ impl Outbox {
     }
 
     fn alarm(&mut self, level: AlarmLevel, code: &'static str, text: String) {
-        self.publish(Event::Alarm(Arc::new(Alarm { level, code, text: text.into() })));
+        self.publish(Event::Alarm(Arc::new(Alarm { level, code: code.into(), text: text.into() })));
     }
 }

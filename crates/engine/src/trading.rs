@@ -74,6 +74,13 @@ impl Default for Trading {
 }
 
 impl Trading {
+    /// Brings sessions and the platform day up to the instant of an input, before it is applied.
+    pub(crate) fn at(&mut self, moment: Moment) -> &mut Self {
+        self.directory.advance(moment.at);
+        self.ensure_day(moment.at);
+        self
+    }
+
     pub(crate) fn obey(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
         let caller = &envelope.caller;
         match &envelope.command {

@@ -75,6 +75,8 @@ pub struct Live {
     own_reports: VecDeque<Report>,
     /// What the read model was told up to.
     read: u64,
+    /// Whether a venue said something since the last pulse.
+    traded: bool,
     inputs_since_snapshot: u64,
     /// A state that waits until it is durable to be written.
     snapshot_due: Option<(u64, Vec<u8>)>,
@@ -105,6 +107,7 @@ impl Live {
             gate: Gate::default(),
             own_reports: VecDeque::new(),
             read: recovered.last_sequence,
+            traded: false,
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
             next_pulse: Timestamp(0),
@@ -229,9 +232,7 @@ impl Live {
         if self.parts.engine.next_deadline().is_some_and(|deadline| deadline <= now) {
             self.stamp(now, Input::Clock, &mut inputs, &mut records);
         }
-        if pulse || !requests.is_empty() || !reports.is_empty() {
-            self.stamp_marks(now, &requests, &mut inputs, &mut records);
-        }
+        self.stamp_marks(now, &requests, !reports.is_empty(), pulse, &mut inputs, &mut records);
         for report in reports {
             self.stamp(now, Input::Report(report), &mut inputs, &mut records);
         }
@@ -268,19 +269,30 @@ impl Live {
         sequence
     }
 
-    /// The newest prices that changed and matter come first, so that what follows is judged by them.
+    /// The newest prices that changed and matter come first, so that what follows is judged by them. At the pulse also
+    /// without any, where something was traded since: portfolio values are published then.
     fn stamp_marks(
         &mut self,
         now: Timestamp,
         requests: &[Request],
+        reports: bool,
+        pulse: bool,
         inputs: &mut Vec<Stamped<Input>>,
         records: &mut Vec<Record>,
     ) {
-        let subjects: Vec<SecurityId> = requests.iter().filter_map(|request| subject(&request.wanted)).collect();
-        let marks = self.parts.engine.changed_marks(&subjects);
-        if !marks.is_empty() {
+        let mut marks = Vec::new();
+        if reports || !requests.is_empty() {
+            let subjects: Vec<SecurityId> = requests.iter().filter_map(|request| subject(&request.wanted)).collect();
+            marks = self.parts.engine.changed_marks(&subjects);
+        }
+        if pulse {
+            marks.extend(self.parts.engine.all_changed_marks());
+        }
+        let values_due = pulse && std::mem::take(&mut self.traded);
+        if values_due || !marks.is_empty() {
             self.stamp(now, Input::Marks(marks), inputs, records);
         }
+        self.traded |= reports;
     }
 
     fn stamp_request(
@@ -361,9 +373,12 @@ impl Live {
         while let Some(held) = self.gate.pass(durable) {
             self.let_out(held, &mut events);
         }
-        if durable > self.read {
-            self.read = durable;
-            (self.parts.reader)(durable, &events);
+        // With everything durable, the numbers of prices are behind us too: readers need not wait for them.
+        let all = self.gate.is_empty() && durable >= self.shown();
+        let through = if all { self.numbers.last() } else { durable };
+        if through > self.read {
+            self.read = through;
+            (self.parts.reader)(through, &events);
         }
     }
 

@@ -16,7 +16,7 @@ enum Display {
 }
 
 /// Works with fewer steps are over before anybody could read about them.
-const STEPS_WORTH_TELLING: u64 = 10_000;
+const STEPS_WORTH_TELLING: u64 = 10_000_000;
 
 impl Progress {
     /// `what` is done, in words: `replaying the journal`.
@@ -74,8 +74,8 @@ mod tests {
             let mut tenths = 0;
             steps.iter().filter_map(|done| next_percent(&mut tenths, *done, total)).collect()
         };
-        assert_eq!(told(100_000, &[1, 10_000, 10_001, 55_000, 54_000, 100_000, 100_000]), [10, 50, 100]);
-        assert_eq!(told(9_999, &[5_000, 9_999]), [0; 0]);
+        assert_eq!(told(100_000_000, &[1, 10_000_000, 10_000_001, 55_000_000, 54_000_000, 100_000_000, 100_000_000]), [10, 50, 100]);
+        assert_eq!(told(9_999_999, &[5_000, 9_999_999]), [0; 0]);
         assert_eq!(told(u64::MAX, &[u64::MAX]), [100]);
     }
 }

@@ -81,20 +81,27 @@ impl Market {
         self.bars_due = self.listings.iter().map(|listing| listing.bars.due()).min().unwrap_or(Timestamp(i64::MAX));
     }
 
-    /// The newest marks that changed since they were asked for. What is not wanted stays changed.
+    /// The newest marks that changed since they were asked for. What is not wanted is looked at again when it changes
+    /// again, so that a walk costs no more than what has changed since the last.
     pub(crate) fn changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
         let mut marks = Vec::new();
-        let listings = &mut self.listings;
-        self.changed.retain(|place| {
-            let listing = &mut listings[*place];
-            let is_taken = !listing.mark_changed || wanted(listing.security);
-            if is_taken {
+        for place in self.changed.drain(..) {
+            let listing = &mut self.listings[place];
+            listing.is_queued = false;
+            if listing.mark_changed && wanted(listing.security) {
                 marks.extend(listing.changed_mark());
             }
-            listing.is_queued = !is_taken;
-            listing.is_queued
-        });
+        }
         marks
+    }
+
+    /// Of all securities, also those that changed before they were wanted.
+    pub(crate) fn all_changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
+        for place in self.changed.drain(..) {
+            self.listings[place].is_queued = false;
+        }
+        let changed = self.listings.iter_mut().filter(|listing| listing.mark_changed && wanted(listing.security));
+        changed.filter_map(Listing::changed_mark).collect()
     }
 
     /// The newest mark of one security where it changed since it was asked for: no walk over all that changed.

@@ -375,7 +375,7 @@ fn a_mark_is_given_once_and_waits_until_it_is_wanted() {
         |marks: &[Mark]| marks.iter().map(|mark| format!("{} {}", mark.security, text(mark.bid))).collect::<Vec<_>>();
     assert_eq!(shown(&floor.market.changed_marks(|security| security == STOCK)), ["1 9.5"]);
     assert_eq!(shown(&floor.market.changed_marks(|security| security == STOCK)), [] as [&str; 0]);
-    assert_eq!(shown(&floor.market.changed_marks(|_| true)), ["3 -"]);
+    assert_eq!(shown(&floor.market.all_changed_marks(|_| true)), ["3 -"]);
     floor.tell("1 tick 1 bid 9.6");
     assert_eq!(floor.market.changed_mark(STOCK).and_then(|mark| mark.bid), Some("9.6".parse().unwrap()));
     assert_eq!(floor.market.changed_mark(STOCK), None);

@@ -185,7 +185,7 @@ impl Portfolio {
         for id in std::mem::take(&mut self.moved) {
             self.tell_position(id, out);
         }
-        for currency in self.totals.currencies().collect::<Vec<_>>() {
+        for currency in self.totals.currencies().collect::<BTreeSet<_>>() {
             self.warn_of_missing_rate(currency, valuer, out);
         }
         self.sample_day(valuer);

@@ -205,9 +205,9 @@ impl Trading {
     fn reservation(&self, candidate: &Candidate<'_>, opening: Quantity, worth: &Worth) -> Result<Reservation, Refusal> {
         let security = &candidate.route.security;
         let unit_cash = if security.is_margined() {
-            let margin = worth.unit_notional.times(self.settings.margin_rate)?.plus(worth.unit_fee)?;
+            let margin = worth.unit_notional.scaled(self.settings.margin_rate)?.plus(worth.unit_fee)?;
             // Spread over the whole order, since only a part of it may open.
-            margin.times(domain::amount::divide(opening.0, candidate.terms.quantity.0)?)?
+            margin.scaled(domain::amount::divide(opening.0, candidate.terms.quantity.0)?)?
         } else {
             match candidate.side {
                 Side::Buy => worth.unit_notional.plus(worth.unit_fee)?,
@@ -242,7 +242,7 @@ impl Trading {
             Side::Sell => mark.bid,
         };
         let price = kind.stop().or_else(|| mark.and_then(|mark| touch(mark).or_else(|| mark.reference())))?;
-        let slip = price.times(self.settings.slippage_percent / HUNDRED).ok()?;
+        let slip = price.scaled(self.settings.slippage_percent / HUNDRED).ok()?;
         match side {
             Side::Buy => price.plus(slip).ok(),
             Side::Sell => Some(price),
@@ -264,7 +264,7 @@ fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> R
     let Some(price) = candidate.terms.kind.limit() else { return Ok(()) };
     // A stop-limit is meant for the market as it will be when the stop is reached.
     let reference = candidate.terms.kind.stop().unwrap_or(market);
-    let band = reference.times(percent / HUNDRED)?;
+    let band = reference.scaled(percent / HUNDRED)?;
     let through = match candidate.side {
         Side::Buy => price > reference.plus(band)?,
         Side::Sell => price < reference.minus(band)?,

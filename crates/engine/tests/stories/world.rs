@@ -1,21 +1,24 @@
 //! A small desk to tell stories about: two exchanges, two accounts, a handful of securities, and a language of one line
 //! a step. `tell` gives every line with what it caused.
 
+/// The words of a story, turned into commands.
+mod language;
+/// What the desk trades.
+mod desk;
+
 use std::sync::Arc;
 
-use domain::command::{
-    CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, ReferenceChange, Restated,
-};
-use domain::order::{OrderKind, Side, Terms};
+use domain::command::Command;
 use domain::query::Answer;
-use domain::reference::TradingHours;
 use domain::report::{Fate, Picture, Profile, Report, Said, SessionState, VenueFill, VenueOrder};
 use domain::{
-    Account, AccountId, AdapterName, Caller, Currency, Decimal, Envelope, Event, Exchange, ExchangeId, Family,
-    FamilyId, Input, Instruction, Limits, Mark, OrderId, PositionId, Price, Quantity, Query, Refusal, Scope, Security,
-    SecurityId, SecurityKind, Source, Stamped, Strategy, StrategyId, Text, TimeInForce, Timestamp, TransactionKind,
+    AdapterName, Caller, Envelope, Event, ExchangeId, Input, Instruction, Limits, Mark, OrderId, Query, Refusal, Scope,
+    Source, Stamped, Timestamp,
 };
 use engine::{Engine, Outbox};
+
+use desk::{credit, reference, security};
+use language::{command, price, terms};
 
 pub(crate) struct World {
     pub(crate) engine: Engine,
@@ -25,8 +28,6 @@ pub(crate) struct World {
 
 /// 2026-11-16 12:00 UTC, a Monday.
 const NOON: i64 = 1_794_830_400_000_000_000;
-
-const SECURITIES: [(&str, u64); 4] = [("AAPL", 1), ("ES", 2), ("EUR.USD", 3), ("SAP", 4)];
 
 impl World {
     /// A desk with 100,000 USD in each account, open for business.
@@ -297,225 +298,6 @@ fn show(amount: Option<impl ToString>) -> String {
 
 pub(crate) fn trader() -> Caller {
     Caller { source: Source::Rest, user: Some("ann".into()), origin: None }
-}
-
-/// `place 7 buy 100 AAPL @ 10 [GTC]`, `place 7 sell 5 AAPL market`, `cancel 7`, `modify 7 to 50 @ 11`, …
-fn command(words: &[&str]) -> Command {
-    match words {
-        ["place", id, side, quantity, symbol, rest @ ..] => Command::Place(place(id, side, quantity, symbol, rest)),
-        ["modify", id, "to", quantity, "@", limit] => Command::Modify(ModifyOrder {
-            int_id: id.parse().unwrap(),
-            cl_ord_id: None,
-            quantity: Some(quantity.parse().unwrap()),
-            limit: Some(price(limit)),
-            stop: None,
-            tif: None,
-            restated: Restated::default(),
-        }),
-        ["cancel", id] => Command::Cancel(CancelOrder { int_id: id.parse().unwrap(), cl_ord_id: None }),
-        ["close", id] => reduce(id, None),
-        ["reduce", id, quantity] => reduce(id, Some(quantity.parse().unwrap())),
-        ["next-id"] => Command::NextOrderId(AccountId(1)),
-        ["kill"] => Command::Kill { scope: Scope::Platform, reason: None },
-        ["set", scope, state] => Command::SetTradingState {
-            scope: scope.parse().unwrap(),
-            state: match *state {
-                "ACTIVE" => domain::TradingState::Active,
-                "REDUCING" => domain::TradingState::Reducing,
-                _ => domain::TradingState::Halted,
-            },
-            reason: None,
-        },
-        ["reset-positions"] => Command::ResetPositions,
-        ["reset-cash"] => Command::ResetCash,
-        other => panic!("not a command: {other:?}"),
-    }
-}
-
-fn reduce(position: &str, quantity: Option<Quantity>) -> Command {
-    Command::Reduce(ReducePosition { position: PositionId(position.parse().unwrap()), quantity })
-}
-
-fn place(id: &str, side: &str, quantity: &str, symbol: &str, rest: &[&str]) -> PlaceOrder {
-    let (kind, rest) = match rest {
-        ["market", rest @ ..] => (OrderKind::Market, rest),
-        ["stop", stop, "@", limit, rest @ ..] => {
-            (OrderKind::StopLimit { limit: price(limit), stop: price(stop) }, rest)
-        }
-        ["stop", stop, rest @ ..] => (OrderKind::Stop { stop: price(stop) }, rest),
-        ["@", limit, rest @ ..] => (OrderKind::Limit { limit: price(limit) }, rest),
-        other => panic!("not a kind of order: {other:?}"),
-    };
-    let after = |word: &str| rest.iter().skip_while(|other| **other != word).nth(1).map(|id| id.parse().unwrap());
-    PlaceOrder {
-        int_id: (id != "?").then(|| id.parse().unwrap()),
-        cl_ord_id: None,
-        security: security(symbol),
-        account: after("account").map(AccountId),
-        strategy: after("strategy").map(StrategyId),
-        exchange: after("exchange").map(ExchangeId),
-        side: if side == "buy" { Side::Buy } else { Side::Sell },
-        quantity: quantity.parse().unwrap(),
-        kind,
-        tif: rest.first().map_or(TimeInForce::Day, |word| tif(word)),
-        exchange_order: false,
-        reference: None,
-    }
-}
-
-fn tif(word: &str) -> TimeInForce {
-    match word {
-        "GTC" => TimeInForce::Gtc,
-        "IOC" => TimeInForce::Ioc,
-        "FOK" => TimeInForce::Fok,
-        "ATO" => TimeInForce::Ato,
-        "ATC" => TimeInForce::Atc,
-        "GTD-yesterday" => TimeInForce::Gtd { until: Timestamp(NOON).plus_seconds(-86_400) },
-        "GTD-tomorrow" => TimeInForce::Gtd { until: Timestamp(NOON).plus_seconds(86_400) },
-        _ => TimeInForce::Day,
-    }
-}
-
-fn terms(quantity: &str, limit: &str) -> Terms {
-    Terms { quantity: quantity.parse().unwrap(), kind: OrderKind::Limit { limit: price(limit) }, tif: TimeInForce::Day }
-}
-
-fn price(text: &str) -> Price {
-    text.parse().unwrap()
-}
-
-fn security(symbol: &str) -> SecurityId {
-    let known = SECURITIES.iter().find(|(name, _)| *name == symbol).map(|(_, id)| *id);
-    SecurityId(known.unwrap_or_else(|| symbol.parse().unwrap_or(99)))
-}
-
-fn credit(account: u64) -> RecordTransaction {
-    RecordTransaction {
-        uuid: None,
-        at: None,
-        settlement_date: None,
-        ext_id: None,
-        int_order_id: None,
-        ext_order_id: None,
-        kind: TransactionKind::Credit,
-        quantity: None,
-        price: 100_000.into(),
-        execution_commission: None,
-        clearing_commission: None,
-        fee: None,
-        currency: Some(Currency::USD),
-        account: Some(AccountId(account)),
-        security: None,
-        strategy: None,
-        description: None,
-    }
-}
-
-fn reference() -> Vec<ReferenceChange> {
-    let eur: Currency = "EUR".parse().unwrap();
-    let forex = SecurityKind::Forex { base: eur, transaction: Currency::USD };
-    let future = SecurityKind::Future {
-        expiration: "2027-03-19".parse().unwrap(),
-        month_year: "202703".into(),
-        first_notice: None,
-    };
-    vec![
-        ReferenceChange::Exchange(exchange(1, "00:00", "24:00", 0)),
-        ReferenceChange::Exchange(exchange(2, "09:00", "11:30", 10)),
-        ReferenceChange::Family(family()),
-        ReferenceChange::Security(a_security(1, SecurityKind::Stock, 1, "1", "0.01", Some(1))),
-        ReferenceChange::Security(a_security(2, future, 1, "50", "0.25", None)),
-        ReferenceChange::Security(a_security(3, forex, 1, "1", "0.0001", None)),
-        ReferenceChange::Security(a_security(4, SecurityKind::Stock, 2, "1", "0.01", None)),
-        ReferenceChange::Account(account(1, "A")),
-        ReferenceChange::Account(account(2, "B")),
-        ReferenceChange::Strategy(Strategy { id: StrategyId(2), name: "TREND".into(), auto_activate: false }),
-    ]
-}
-
-fn exchange(id: u64, open: &str, close: &str, auction: u16) -> Exchange {
-    Exchange {
-        id: ExchangeId(id),
-        name: format!("Exchange {id}").into(),
-        code: None,
-        mic: None,
-        bloomberg_code: None,
-        time_zone: "UTC".into(),
-        trading_hours: vec![TradingHours {
-            open: open.parse().unwrap(),
-            close: close.parse().unwrap(),
-            days: (1..=7).collect(),
-        }],
-        holidays: vec![],
-        opening_auction_minutes: auction,
-        closing_auction_minutes: auction,
-    }
-}
-
-fn family() -> Family {
-    Family {
-        id: FamilyId(1),
-        name: "US stocks".into(),
-        symbol_root: None,
-        isin_root: None,
-        ric_root: None,
-        currency: Currency::USD,
-        contract_size: Decimal::ONE,
-        price_incr: Decimal::new(1, 2),
-        underlying: None,
-        exchange: None,
-        execution_commission: "0.005".parse().unwrap(),
-        clearing_commission: domain::Amount::ZERO,
-        fee: domain::Amount::ZERO,
-    }
-}
-
-fn a_security(
-    id: u64,
-    kind: SecurityKind,
-    exchange: u64,
-    contract_size: &str,
-    tick: &str,
-    family: Option<u64>,
-) -> Security {
-    Security {
-        id: SecurityId(id),
-        kind,
-        symbol: format!("S{id}").into(),
-        description: None,
-        isin: None,
-        bbgid: None,
-        ric: None,
-        conid: None,
-        adapter_ticker: None,
-        underlying: None,
-        family: family.map(FamilyId),
-        exchange: ExchangeId(exchange),
-        currency: Currency::USD,
-        contract_size: contract_size.parse().unwrap(),
-        min_qty: None,
-        max_qty: Some(Quantity::from(1_000_000)),
-        qty_incr: Decimal::ONE,
-        min_price: None,
-        max_price: None,
-        price_incr: tick.parse().unwrap(),
-        min_notional: None,
-        tradeable: true,
-    }
-}
-
-fn account(id: u64, qualifier: &str) -> Account {
-    Account {
-        id: AccountId(id),
-        name: format!("account-{id}").into(),
-        active: true,
-        adapter_type: "SIM".into(),
-        session_qualifier: Some(Text::from(qualifier)),
-        ext_account: None,
-        ext_account_group: None,
-        ext_allocation_profile: None,
-        ext_clearing_account: None,
-    }
 }
 
 fn joined(lines: impl Iterator<Item = String>) -> String {

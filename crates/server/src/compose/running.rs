@@ -25,6 +25,7 @@ pub(super) struct Engine {
     stop: Sender<()>,
     ended: Receiver<Ended>,
     outlets: Vec<(domain::AdapterName, bus::Outlet)>,
+    read_model: Arc<storage::ReadModel>,
     thread: JoinHandle<()>,
 }
 
@@ -47,7 +48,10 @@ impl Engine {
             feed: bus.feed.clone(),
             catalogue: bus.catalogue.clone(),
             outlets,
-            reader: Box::new(move |through, events| read_model.offer(through, events)),
+            reader: {
+                let read_model = read_model.clone();
+                Box::new(move |through, events| read_model.offer(through, events))
+            },
             clock: clock.clone(),
             stop: stopped,
         };
@@ -56,7 +60,7 @@ impl Engine {
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
             .map_err(|error| Failure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
-        Ok(Self { bus, folder, clock, stop, ended, outlets: opened, thread })
+        Ok(Self { bus, folder, clock, stop, ended, outlets: opened, read_model, thread })
     }
 
     /// The engine's end of an adapter's queue, once.
@@ -70,6 +74,10 @@ impl Engine {
         self.stop.try_send(()).unwrap_or(());
         let ended = self.ended.recv().unwrap_or(Ended::JournalFailed("the engine's thread died".into()));
         drop(self.thread.join());
+        if let Err(problem) = self.read_model.stop() {
+            // It can be rebuilt from the journal, so the stop is in order all the same.
+            tracing::warn!(%problem, "the read model did not take its last events");
+        }
         ended
     }
 }

@@ -252,7 +252,9 @@ fn limits_and_settings_reach_the_engine() {
 
 #[test]
 fn the_engine_s_own_defaults_are_those_of_the_table() {
-    assert_eq!(set(&[]).unwrap().engine_settings(1), domain::risk::Settings::default());
+    let config = set(&[]).unwrap();
+    let expected = domain::risk::Settings { platform_limits: config.platform_limits(), ..Default::default() };
+    assert_eq!(config.engine_settings(1), expected);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Opens the file of the read model. Whatever is wrong with it, it can be built again from the journal, so a bad one
 //! is moved aside and an empty one takes its place. Only trouble with the system itself is an error.
+//!
+//! A small file is checked whole. A large one would hold up the start, so its damage is found when it is met: the
+//! file is then condemned, and the next start builds it again.
 
 use std::fs;
 use std::io;
@@ -17,6 +20,8 @@ use crate::medium::{Disk, RealDisk};
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
 const CHECKPOINT_PAGES: u32 = 4_096;
+/// Beside the file where it is damaged.
+const CONDEMNED: &str = ".condemned";
 
 enum Trouble {
     /// The file is not a good read model of this journal.
@@ -29,8 +34,10 @@ pub(crate) fn open_or_begin(
     path: &Path,
     instance: InstanceId,
     journal_end: u64,
+    check_bytes_max: u64,
 ) -> Result<(Connection, u64), StorageError> {
-    let reason = match open(path, instance, journal_end) {
+    let open = || open(path, instance, journal_end, check_bytes_max);
+    let reason = match open() {
         Ok(opened) => return Ok(opened),
         Err(Trouble::System(error)) => return Err(StorageError::sqlite("open", path)(error)),
         Err(Trouble::Unusable(reason)) => reason,
@@ -40,20 +47,38 @@ pub(crate) fn open_or_begin(
         file = %path.display(), %reason, moved_to = %aside.display(),
         "the read model is not usable and is built again from the journal"
     );
-    open(path, instance, journal_end).map_err(|trouble| match trouble {
+    open().map_err(|trouble| match trouble {
         Trouble::System(error) => StorageError::sqlite("open", path)(error),
         Trouble::Unusable(reason) => StorageError::damaged(path, 0, reason),
     })
 }
 
-fn open(path: &Path, instance: InstanceId, journal_end: u64) -> Result<(Connection, u64), Trouble> {
+/// Damage was met: the next start builds the file again.
+pub(crate) fn condemn_if_damaged(path: &Path, error: &rusqlite::Error) {
+    let is_damage = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
+    if is_damage && let Err(problem) = fs::write(with_ending(path, CONDEMNED), error.to_string()) {
+        tracing::warn!(%problem, file = %path.display(), "a damaged read model could not be condemned: delete it");
+    }
+}
+
+fn open(
+    path: &Path,
+    instance: InstanceId,
+    journal_end: u64,
+    check_bytes_max: u64,
+) -> Result<(Connection, u64), Trouble> {
+    if let Ok(reason) = fs::read_to_string(with_ending(path, CONDEMNED)) {
+        return Err(Trouble::Unusable(format!("damage was met while it was in use: {reason}")));
+    }
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_WAIT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A power cut may cost the last commits, but leaves the file consistent, and the journal has what is lost.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    check_pages(&connection)?;
+    if fs::metadata(path).is_ok_and(|found| found.len() <= check_bytes_max) {
+        check_pages(&connection)?;
+    }
     let version = schema::version(&connection)?;
     if version > schema::VERSION {
         return Err(Trouble::Unusable(format!("version {version} is newer than {}", schema::VERSION)));
@@ -124,6 +149,7 @@ fn move_aside(path: &Path) -> Result<PathBuf, StorageError> {
     rename_if_there(&with_ending(path, "-wal"), &with_ending(&aside, "-wal"))?;
     rename_if_there(path, &aside)?;
     remove_if_there(&with_ending(path, "-shm"))?;
+    remove_if_there(&with_ending(path, CONDEMNED))?;
     Ok(aside)
 }
 

@@ -56,6 +56,8 @@ use writer::Writer;
 pub const FILE: &str = "read-model.sqlite";
 /// Events that may wait for the read model; whoever offers one more waits.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
+/// A larger file is not checked whole at the start; its damage is found when it is met.
+pub const READ_MODEL_CHECK_BYTES_MAX: u64 = 256 << 20;
 /// Questions that are answered at the same time; one more waits for its turn.
 pub const HISTORY_READERS_MAX: usize = 4;
 /// A question about the past waits so long for the model to catch up, or for its turn.
@@ -76,12 +78,13 @@ pub struct ReadModel {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     events: usize,
+    check_bytes: u64,
     patience: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { events: READ_MODEL_EVENTS_MAX, patience: HISTORY_WAIT_MAX }
+        Self { events: READ_MODEL_EVENTS_MAX, check_bytes: READ_MODEL_CHECK_BYTES_MAX, patience: HISTORY_WAIT_MAX }
     }
 }
 
@@ -99,11 +102,11 @@ impl ReadModel {
         journal_end: u64,
     ) -> Result<Self, StorageError> {
         let path = lock.folder().join(FILE);
-        let (connection, applied) = file::open_or_begin(&path, instance, journal_end)?;
-        let readers = Readers::open(&path, HISTORY_READERS_MAX).map_err(StorageError::sqlite("read", &path))?;
+        let (connection, applied) = file::open_or_begin(&path, instance, journal_end, limits.check_bytes)?;
+        let readers = Readers::open(&path, HISTORY_READERS_MAX).map_err(StorageError::sqlite("open", &path))?;
         let queue = Arc::new(Queue::new(limits.events, applied));
         let progress = Arc::new(Progress::new(applied));
-        let writer = Writer::new(connection, queue.clone(), progress.clone());
+        let writer = Writer::new(path.clone(), connection, queue.clone(), progress.clone());
         let thread = thread::Builder::new()
             .name("read-model".to_owned())
             .spawn(move || writer.run())

@@ -27,11 +27,11 @@ pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
         Event::Fill(fill) => encode(fill.as_ref(), into),
         Event::Transaction(transaction) => encode(transaction.as_ref(), into),
         Event::Subscription(subscription, is_wanted) => encode((subscription, is_wanted), into),
-        Event::LifeCycle(change) => encode((change.strategy, change.mode, change.phase), into),
-        Event::Session(change) => encode((&change.adapter, change.state), into),
+        Event::LifeCycle(change) => encode(change.as_ref(), into),
+        Event::Session(change) => encode(change.as_ref(), into),
         Event::TradingState(change) => encode(change.as_ref(), into),
         Event::Limits(scope, limits) => encode((scope, limits.as_ref()), into),
-        Event::Alarm(alarm) => encode((alarm.level as u8, alarm.code, &alarm.text), into),
+        Event::Alarm(alarm) => encode(alarm.as_ref(), into),
         Event::Generic(event) => encode(event.as_ref(), into),
         Event::Order(_)
         | Event::Tick(_)

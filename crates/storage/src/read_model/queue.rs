@@ -116,7 +116,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     fn alarm(sequence: u64) -> Published {
-        let alarm = Alarm { level: AlarmLevel::Info, code: "test", text: "test".into() };
+        let alarm = Alarm { level: AlarmLevel::Info, code: "test".into(), text: "test".into() };
         Published { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
     }
 

@@ -1,14 +1,17 @@
 //! Connections that only read. In SQLite's write-ahead mode they see the last commit and never stand in the
 //! writer's way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bus::history::HistoryError;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::{Connection, OpenFlags};
 
+use super::file;
+
 pub(crate) struct Readers {
+    path: PathBuf,
     idle: Receiver<Connection>,
     back: Sender<Connection>,
 }
@@ -20,7 +23,7 @@ impl Readers {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             back.send(Connection::open_with_flags(path, flags)?).expect("the channel has room for all of them");
         }
-        Ok(Self { idle, back })
+        Ok(Self { path: path.to_owned(), idle, back })
     }
 
     /// Asks on a connection of its own, which is waited for.
@@ -32,9 +35,10 @@ impl Readers {
         let busy = |_| HistoryError::Broken("too many questions about the past at the same time".to_owned());
         let reader = Borrowed { connection: Some(self.idle.recv_timeout(patience).map_err(busy)?), back: &self.back };
         let answer = reader.connection.as_ref().map(question);
-        answer
-            .expect("it is there until it is dropped")
-            .map_err(|error| HistoryError::Broken(format!("the read model cannot be read: {error}")))
+        answer.expect("it is there until it is dropped").map_err(|error| {
+            file::condemn_if_damaged(&self.path, &error);
+            HistoryError::Broken(format!("the read model cannot be read: {error}"))
+        })
     }
 }
 

@@ -2,12 +2,14 @@
 //! is the quicker the more there is to do.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::{Event, Fill, Order, OrderId, OrderStatus, Published, Transaction};
 use rusqlite::{Connection, params};
 
+use super::file;
 use super::payload;
 use super::progress::Progress;
 use super::queue::{Queue, Taken};
@@ -27,6 +29,7 @@ const UPSERT_ORDER: &str = "INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1";
 
 pub(crate) struct Writer {
+    path: PathBuf,
     connection: Connection,
     queue: Arc<Queue>,
     progress: Arc<Progress>,
@@ -38,14 +41,24 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(connection: Connection, queue: Arc<Queue>, progress: Arc<Progress>) -> Self {
+    pub(crate) fn new(path: PathBuf, connection: Connection, queue: Arc<Queue>, progress: Arc<Progress>) -> Self {
         let now = Instant::now();
-        Self { connection, queue, progress, payload: Vec::new(), is_note_due: false, noted: now, checkpointed: now }
+        Self {
+            path,
+            connection,
+            queue,
+            progress,
+            payload: Vec::new(),
+            is_note_due: false,
+            noted: now,
+            checkpointed: now,
+        }
     }
 
     pub(crate) fn run(mut self) {
         if let Err(error) = self.keep_up() {
             tracing::error!(%error, "the read model has failed and falls behind until the next start");
+            file::condemn_if_damaged(&self.path, &error);
             self.progress.fail(format!("the read model cannot be written: {error}"));
         }
     }

@@ -64,18 +64,6 @@ fn the_result_of_the_day_counts_trading_and_charges_but_not_money_paid_in() {
         wait 60
         roll
         day PLATFORM
-        credit 500 USD
-        transfer 10 GOLD @ 5
-        mark GOLD 5 5
-        wait 1
-        mark AAPL 15 16
-        wait 1
-        mark AAPL 9 10
-        day PLATFORM
-        day ACCOUNT-1
-        day STRATEGY-1
-        day STRATEGY-2
-        day SECURITY-1
         ",
         expect![[r#"
             credit 1000 USD
@@ -99,35 +87,46 @@ fn the_result_of_the_day_counts_trading_and_charges_but_not_money_paid_in() {
             roll
             day PLATFORM
                 result 0, below its best 0
-            credit 500 USD
-                transaction 3
-                cash 1 of 1/1: 1399 USD
-            transfer 10 GOLD @ 5
-                transaction 4
-                position 2 of 1/1: 10 GOLD, cost 50 avg 5, realised 0, unrealised ?, worth ? USD
-            mark GOLD 5 5
-                position 2 of 1/1: 10 GOLD, cost 50 avg 5, realised 0, unrealised 0, worth 50 USD
-                strategy 1: 1569 USD = cash 1399 + market 170; realised 0, unrealised 20, 2 open
-            wait 1
-            mark AAPL 15 16
-                position 1 of 1/1: 10 AAPL, cost 100 avg 10, realised 0, unrealised 50, worth 150 USD
-                strategy 1: 1599 USD = cash 1399 + market 200; realised 0, unrealised 50, 2 open
-            wait 1
-            mark AAPL 9 10
-                position 1 of 1/1: 10 AAPL, cost 100 avg 10, realised 0, unrealised -10, worth 90 USD
-                strategy 1: 1539 USD = cash 1399 + market 140; realised 0, unrealised -10, 2 open
-            day PLATFORM
-                result -30, below its best 60
-            day ACCOUNT-1
-                result -30, below its best 60
-            day STRATEGY-1
-                result -30, below its best 60
-            day STRATEGY-2
-                result 0, below its best 0
-            day SECURITY-1
-                result -30, below its best 60
         "#]],
     );
+}
+
+#[test]
+fn a_new_day_starts_from_the_value_at_the_roll() {
+    let mut desk = Desk::default();
+    desk.tell("credit 1000 USD\n buy 10 AAPL @ 10\n mark AAPL 12 13\n wait 60\n roll");
+    desk.tell("credit 500 USD\n transfer 10 GOLD @ 5\n mark GOLD 5 5\n wait 1\n mark AAPL 15 16");
+    let told = desk.tell(
+        "
+        day PLATFORM
+        wait 1
+        mark AAPL 9 10
+        day PLATFORM
+        day ACCOUNT-1
+        day STRATEGY-1
+        day STRATEGY-2
+        day SECURITY-1
+        ",
+    );
+    expect![[r#"
+        day PLATFORM
+            result 30, below its best 0
+        wait 1
+        mark AAPL 9 10
+            position 1 of 1/1: 10 AAPL, cost 100 avg 10, realised 0, unrealised -10, worth 90 USD
+            strategy 1: 1540 USD = cash 1400 + market 140; realised 0, unrealised -10, 2 open
+        day PLATFORM
+            result -30, below its best 60
+        day ACCOUNT-1
+            result -30, below its best 60
+        day STRATEGY-1
+            result -30, below its best 60
+        day STRATEGY-2
+            result 0, below its best 0
+        day SECURITY-1
+            result -30, below its best 60
+    "#]]
+    .assert_eq(&told);
 }
 
 #[test]

@@ -60,6 +60,34 @@ fn a_damaged_page_is_found_before_anything_is_believed() {
     }
 }
 
+fn damage_orders(desk: &Desk) {
+    let connection = rusqlite::Connection::open(desk.file()).unwrap();
+    let find = "SELECT rootpage FROM sqlite_schema WHERE name = 'orders'";
+    let page: usize = connection.query_row(find, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let mut bytes = fs::read(desk.file()).unwrap();
+    bytes[(page - 1) * 4096..page * 4096].fill(0xee);
+    fs::write(desk.file(), &bytes).unwrap();
+}
+
+#[test]
+fn damage_in_a_large_file_is_found_when_it_is_met_and_cured_by_the_next_start() {
+    let desk = Desk::after_the_day();
+    damage_orders(&desk);
+    let limits = Limits { check_bytes: 0, ..Limits::default() };
+    let lock = FolderLock::take(desk.folder.path()).unwrap();
+    let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
+    match model.orders(8, Filter::default(), ALL) {
+        Err(HistoryError::Broken(told)) => {
+            assert_eq!(told, "the read model cannot be read: database disk image is malformed");
+        }
+        other => panic!("{other:?}"),
+    }
+    drop((model, lock));
+    is_built_again(&desk, &desk.open());
+    assert_eq!(desk.open().applied(), 8, "and not once more");
+}
+
 #[test]
 fn a_model_of_another_instance_is_moved_aside() {
     let desk = Desk::after_the_day();
@@ -105,7 +133,7 @@ fn trouble_with_the_system_is_an_error_and_nothing_is_moved() {
 #[test]
 fn a_model_that_cannot_be_written_says_so_and_stops_nobody() {
     let desk = Desk::new();
-    let limits = Limits { events: 1, patience: PATIENCE };
+    let limits = Limits { events: 1, patience: PATIENCE, ..Limits::default() };
     let lock = FolderLock::take(desk.folder.path()).unwrap();
     let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
     let vandal = rusqlite::Connection::open(desk.file()).unwrap();

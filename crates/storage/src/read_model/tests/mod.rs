@@ -206,7 +206,7 @@ fn booked(sequence: u64, id: u64) -> [Event; 2] {
 }
 
 fn alarm(text: &str) -> Event {
-    Event::Alarm(Arc::new(Alarm { level: AlarmLevel::Info, code: "desk", text: text.into() }))
+    Event::Alarm(Arc::new(Alarm { level: AlarmLevel::Info, code: "desk".into(), text: text.into() }))
 }
 
 /// All that a model knows, as one value.

@@ -1,0 +1,93 @@
+//! The words of a story, turned into commands.
+
+use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, ReducePosition, Restated};
+use domain::order::{OrderKind, Side, Terms};
+use domain::{AccountId, ExchangeId, PositionId, Price, Quantity, Scope, StrategyId, TimeInForce, Timestamp};
+
+use super::NOON;
+use super::desk::security;
+
+/// `place 7 buy 100 AAPL @ 10 [GTC]`, `place 7 sell 5 AAPL market`, `cancel 7`, `modify 7 to 50 @ 11`, …
+pub(super) fn command(words: &[&str]) -> Command {
+    match words {
+        ["place", id, side, quantity, symbol, rest @ ..] => Command::Place(place(id, side, quantity, symbol, rest)),
+        ["modify", id, "to", quantity, "@", limit] => Command::Modify(ModifyOrder {
+            int_id: id.parse().unwrap(),
+            cl_ord_id: None,
+            quantity: Some(quantity.parse().unwrap()),
+            limit: Some(price(limit)),
+            stop: None,
+            tif: None,
+            restated: Restated::default(),
+        }),
+        ["cancel", id] => Command::Cancel(CancelOrder { int_id: id.parse().unwrap(), cl_ord_id: None }),
+        ["close", id] => reduce(id, None),
+        ["reduce", id, quantity] => reduce(id, Some(quantity.parse().unwrap())),
+        ["next-id"] => Command::NextOrderId(AccountId(1)),
+        ["kill"] => Command::Kill { scope: Scope::Platform, reason: None },
+        ["set", scope, state] => Command::SetTradingState {
+            scope: scope.parse().unwrap(),
+            state: match *state {
+                "ACTIVE" => domain::TradingState::Active,
+                "REDUCING" => domain::TradingState::Reducing,
+                _ => domain::TradingState::Halted,
+            },
+            reason: None,
+        },
+        ["reset-positions"] => Command::ResetPositions,
+        ["reset-cash"] => Command::ResetCash,
+        other => panic!("not a command: {other:?}"),
+    }
+}
+
+fn reduce(position: &str, quantity: Option<Quantity>) -> Command {
+    Command::Reduce(ReducePosition { position: PositionId(position.parse().unwrap()), quantity })
+}
+
+fn place(id: &str, side: &str, quantity: &str, symbol: &str, rest: &[&str]) -> PlaceOrder {
+    let (kind, rest) = match rest {
+        ["market", rest @ ..] => (OrderKind::Market, rest),
+        ["stop", stop, "@", limit, rest @ ..] => {
+            (OrderKind::StopLimit { limit: price(limit), stop: price(stop) }, rest)
+        }
+        ["stop", stop, rest @ ..] => (OrderKind::Stop { stop: price(stop) }, rest),
+        ["@", limit, rest @ ..] => (OrderKind::Limit { limit: price(limit) }, rest),
+        other => panic!("not a kind of order: {other:?}"),
+    };
+    let after = |word: &str| rest.iter().skip_while(|other| **other != word).nth(1).map(|id| id.parse().unwrap());
+    PlaceOrder {
+        int_id: (id != "?").then(|| id.parse().unwrap()),
+        cl_ord_id: None,
+        security: security(symbol),
+        account: after("account").map(AccountId),
+        strategy: after("strategy").map(StrategyId),
+        exchange: after("exchange").map(ExchangeId),
+        side: if side == "buy" { Side::Buy } else { Side::Sell },
+        quantity: quantity.parse().unwrap(),
+        kind,
+        tif: rest.first().map_or(TimeInForce::Day, |word| tif(word)),
+        exchange_order: false,
+        reference: None,
+    }
+}
+
+fn tif(word: &str) -> TimeInForce {
+    match word {
+        "GTC" => TimeInForce::Gtc,
+        "IOC" => TimeInForce::Ioc,
+        "FOK" => TimeInForce::Fok,
+        "ATO" => TimeInForce::Ato,
+        "ATC" => TimeInForce::Atc,
+        "GTD-yesterday" => TimeInForce::Gtd { until: Timestamp(NOON).plus_seconds(-86_400) },
+        "GTD-tomorrow" => TimeInForce::Gtd { until: Timestamp(NOON).plus_seconds(86_400) },
+        _ => TimeInForce::Day,
+    }
+}
+
+pub(super) fn terms(quantity: &str, limit: &str) -> Terms {
+    Terms { quantity: quantity.parse().unwrap(), kind: OrderKind::Limit { limit: price(limit) }, tif: TimeInForce::Day }
+}
+
+pub(super) fn price(text: &str) -> Price {
+    text.parse().unwrap()
+}
