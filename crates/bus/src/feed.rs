@@ -63,6 +63,11 @@ impl Listener {
         self.0.blocking_recv()
     }
 
+    /// Whether nothing more will come: the listener lagged and was cut off, or the engine stopped.
+    pub fn is_over(&self) -> bool {
+        self.0.is_closed() && self.0.is_empty()
+    }
+
     /// What waits now; `None` when nothing does.
     pub fn poll(&mut self) -> Option<Published> {
         self.0.try_recv().ok()
@@ -101,7 +106,7 @@ mod tests {
         let mut quick = feed.listen(&[EventClass::Alarm], 8);
         (1..=3).for_each(|sequence| feed.publish(&alarm(sequence)));
         let heard: Vec<_> = std::iter::from_fn(|| slow.next_blocking()).map(|event| event.sequence).collect();
-        assert_eq!(heard, [1, 2]);
+        assert_eq!((heard, slow.is_over(), quick.is_over()), (vec![1, 2], true, false));
         assert_eq!(std::iter::from_fn(|| quick.poll()).count(), 3);
     }
 }

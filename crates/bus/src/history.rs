@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use domain::query::Filter;
-use domain::{Order, OrderStatus, Timestamp, Transaction, TransactionId};
+use domain::{Event, EventClass, Order, OrderStatus, Published, Timestamp, Transaction, TransactionId};
+use minicbor::Decode;
 
 /// A page of a list: entries after a key, at most so many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,37 @@ pub struct PastEvent {
     pub payload: Vec<u8>,
 }
 
+impl PastEvent {
+    /// The event as those saw it who listened then; none where this build can't read it.
+    pub fn published(&self) -> Option<Published> {
+        let event = match EventClass::ALL.get(usize::from(self.class))? {
+            EventClass::OrderStatus => Event::OrderStatus(Arc::new(self.read()?)),
+            EventClass::Fill => Event::Fill(Arc::new(self.read()?)),
+            EventClass::Transaction => Event::Transaction(Arc::new(self.read()?)),
+            EventClass::Subscription => {
+                let (subscription, is_wanted) = self.read()?;
+                Event::Subscription(subscription, is_wanted)
+            }
+            EventClass::LifeCycle => Event::LifeCycle(Arc::new(self.read()?)),
+            EventClass::Session => Event::Session(Arc::new(self.read()?)),
+            EventClass::TradingState => Event::TradingState(Arc::new(self.read()?)),
+            EventClass::Limits => {
+                let (scope, limits) = self.read()?;
+                Event::Limits(scope, Arc::new(limits))
+            }
+            EventClass::Alarm => Event::Alarm(Arc::new(self.read()?)),
+            EventClass::Generic => Event::Generic(Arc::new(self.read()?)),
+            // Pictures of the moment are not kept.
+            _ => return None,
+        };
+        Some(Published { sequence: self.sequence, at: self.at, event })
+    }
+
+    fn read<'a, T: Decode<'a, ()>>(&'a self) -> Option<T> {
+        minicbor::decode(&self.payload).ok()
+    }
+}
+
 /// Every call first waits, at most two seconds, until the read model has applied the caller's sequence.
 pub trait History: Send + Sync {
     fn orders(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Order>>, HistoryError>;
@@ -52,4 +84,37 @@ pub trait History: Send + Sync {
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError>;
 
     fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::command::Subscription;
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{SecurityId, StrategyId};
+
+    use super::*;
+
+    fn past(class: EventClass, payload: Vec<u8>) -> PastEvent {
+        PastEvent { sequence: 7, at: Timestamp(1), class: class as u8, payload }
+    }
+
+    #[test]
+    fn what_was_kept_comes_back_as_it_was_published() {
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "no-rate".into(), text: "EUR has no rate".into() };
+        let wish = Subscription { strategy: StrategyId(1), security: SecurityId(2) };
+        let cases = [
+            (past(EventClass::Alarm, minicbor::to_vec(&alarm).unwrap()), Event::Alarm(Arc::new(alarm))),
+            (past(EventClass::Subscription, minicbor::to_vec((wish, true)).unwrap()), Event::Subscription(wish, true)),
+        ];
+        for (past, event) in cases {
+            assert_eq!(past.published(), Some(Published { sequence: 7, at: Timestamp(1), event }));
+        }
+    }
+
+    #[test]
+    fn what_this_build_cannot_read_is_not_guessed() {
+        assert_eq!(past(EventClass::Alarm, vec![0xff]).published(), None);
+        assert_eq!(past(EventClass::Tick, vec![]).published(), None);
+        assert_eq!(PastEvent { class: 200, ..past(EventClass::Alarm, vec![]) }.published(), None);
+    }
 }

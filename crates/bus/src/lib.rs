@@ -33,5 +33,6 @@ pub struct Bus {
     pub inbox: Inbox,
     pub feed: Feed,
     pub catalogue: Catalogue,
+    pub history: std::sync::Arc<dyn History>,
     pub operations: std::sync::Arc<dyn Operations>,
 }

@@ -1,6 +1,9 @@
 //! What the program around the engine can do for an edge.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+
+use domain::{Refusal, Timestamp};
 
 /// One line of `/health/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,6 +12,63 @@ pub struct Check {
     pub ok: bool,
     pub detail: String,
 }
+
+/// Where clients find the broker; a door that is off has no port.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BrokerDoors {
+    pub tcp_port: Option<u16>,
+    pub ws_port: Option<u16>,
+    /// Stands in place of the host name by which a client called.
+    pub public_host: Option<String>,
+}
+
+/// Why reference data was not taken over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReferenceTrouble {
+    /// What is wrong in the files, a line each; nothing was changed.
+    Files(Vec<String>),
+    /// The engine did not want a part of it; parts before it are in.
+    Refused(Refusal),
+    /// The engine took no more; parts before it are in.
+    Unanswered,
+}
+
+/// A line of the program's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    pub at: Timestamp,
+    pub level: &'static str,
+    pub logger: String,
+    pub message: String,
+    /// What went wrong below, in its own words.
+    pub error: Option<String>,
+}
+
+/// A session of the FIX door.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixSession {
+    pub id: String,
+    pub is_logged_on: bool,
+    /// Of the next message that the client sends, and that we send.
+    pub next_in: u64,
+    pub next_out: u64,
+}
+
+/// What an operator can do to a session of the FIX door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixAct {
+    Logout,
+    /// Both numbers begin at 1 again.
+    Reset,
+    Number {
+        next_in: Option<u64>,
+        next_out: Option<u64>,
+    },
+}
+
+/// The FIX door has no session of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownFixSession;
 
 pub trait Operations: Send + Sync {
     /// Every check that readiness stands on.
@@ -19,4 +79,24 @@ pub trait Operations: Send + Sync {
 
     /// Begin an orderly stop.
     fn shut_down(&self);
+
+    /// The sequence up to which everything is durable: whatever was acknowledged before this call is in it.
+    fn durable(&self) -> u64;
+
+    fn broker(&self) -> BrokerDoors;
+
+    /// Reads reference data, from this folder or from where the configuration says, and tells the engine what differs;
+    /// says how many differences there were. Blocks.
+    fn read_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceTrouble>;
+
+    /// Appends the program's own numbers, as Prometheus reads them, without an end mark. Blocks.
+    fn write_metrics(&self, text: &mut String);
+
+    /// The newest lines of the log, as many as are kept, oldest first.
+    fn log_lines(&self) -> Vec<LogLine>;
+
+    /// The sessions of the FIX door; none while it is closed.
+    fn fix_sessions(&self) -> Vec<FixSession>;
+
+    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), UnknownFixSession>;
 }

@@ -49,7 +49,8 @@ pub enum Command {
     ///
     /// Exchanges, families, securities, accounts and strategies. Only what differs is changed; a security that is
     /// missing in the files is removed, or made not tradeable where orders, positions or transactions refer to it.
-    /// All errors in the files are listed, with file, line and column. The server must not run meanwhile.
+    /// All errors in the files are listed, with file, line and column. A server that runs on
+    /// the data folder is asked to do it; where users are configured, RIALTO_TOKEN holds the token of an admin.
     #[command(verbatim_doc_comment)]
     Import {
         /// Folder with exchanges.csv, trading-hours.csv, holidays.csv, families.csv, securities.csv, accounts.csv,
@@ -66,6 +67,12 @@ pub enum Command {
     /// Look at a journal.
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// Say who may log in; a running server sees it within a second.
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Give programs a key of their own; a running server sees it within a second.
+    #[command(subcommand)]
+    Token(TokenCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +81,75 @@ pub enum JournalCommand {
     ///
     /// Changes nothing, and may be called while a server runs.
     Verify(ConfigArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Add a user
+    ///
+    /// The password is typed unseen, or read from standard input where that is no terminal. Once there is a user, nobody
+    /// is anonymous any more unless auth.anonymousRole says so.
+    #[command(verbatim_doc_comment)]
+    Add {
+        /// 1 to 64 letters, digits or any of . _ @ -
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        role: RoleArgs,
+        /// Give a user who is there a new password and role; open sessions end.
+        #[arg(long)]
+        replace: bool,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// List the users.
+    List(ConfigArgs),
+    /// Remove a user; open sessions end.
+    Remove {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token and print it, this once
+    ///
+    /// A program sends it as Authorization: Bearer TOKEN, or in the place of a password.
+    #[command(verbatim_doc_comment)]
+    New {
+        /// 1 to 64 letters, digits or any of . _ @ -
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        role: RoleArgs,
+        /// How long it is valid.
+        #[arg(long, value_name = "DAYS", default_value_t = 90)]
+        days: u32,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// List the tokens, without their secrets.
+    List(ConfigArgs),
+    /// Make a token worthless.
+    Revoke {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct RoleArgs {
+    /// A viewer reads, a trader also trades, an admin does everything, a strategy trades in its own name only.
+    #[arg(long, value_name = "ROLE", value_parser = access::Role::NAMES)]
+    pub role: String,
+    /// The strategy that the role strategy is bound to.
+    #[arg(long, value_name = "NAME")]
+    pub strategy: Option<String>,
 }
 
 /// Where the configuration comes from.
@@ -110,6 +186,8 @@ Examples:
   rialto check-config --config desk.toml        look before you leap
   rialto import reference/ --data-dir data      your own exchanges, securities and accounts
   rialto journal verify --data-dir data         prove that nothing was lost or changed
+  rialto user add anna --role trader            from now on, callers log in
+  rialto token new robot --role trader          a key for a program
 
 Data:
   Everything is kept in one folder, ./data unless --data-dir says otherwise: the journal, snapshots, the read model
@@ -161,6 +239,8 @@ mod tests {
               check-config   Check the configuration and show what every key means and where it was set
               sample-config  Print a commented configuration file with every key and its default
               journal        Look at a journal
+              user           Say who may log in; a running server sees it within a second
+              token          Give programs a key of their own; a running server sees it within a second
               help           Print this message or the help of the given subcommand(s)
 
             Options:
@@ -178,6 +258,8 @@ mod tests {
               rialto check-config --config desk.toml        look before you leap
               rialto import reference/ --data-dir data      your own exchanges, securities and accounts
               rialto journal verify --data-dir data         prove that nothing was lost or changed
+              rialto user add anna --role trader            from now on, callers log in
+              rialto token new robot --role trader          a key for a program
 
             Data:
               Everything is kept in one folder, ./data unless --data-dir says otherwise: the journal, snapshots, the read model
@@ -236,7 +318,8 @@ mod tests {
 
             Exchanges, families, securities, accounts and strategies. Only what differs is changed; a security that is
             missing in the files is removed, or made not tradeable where orders, positions or transactions refer to it.
-            All errors in the files are listed, with file, line and column. The server must not run meanwhile.
+            All errors in the files are listed, with file, line and column. A server that runs on
+            the data folder is asked to do it; where users are configured, RIALTO_TOKEN holds the token of an admin.
 
             Usage: rialto import [OPTIONS] <FOLDER>
 
@@ -296,7 +379,7 @@ mod tests {
         expect![[r#"
             error: unrecognized subcommand 'server'
 
-              tip: a similar subcommand exists: 'serve'
+              tip: some similar subcommands exist: 'user', 'serve'
 
             Usage: rialto <COMMAND>
 

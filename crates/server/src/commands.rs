@@ -1,18 +1,24 @@
 //! What each command does.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use storage::{StorageError, journal};
 
-use crate::cli::{Command, ConfigArgs, JournalCommand};
+use crate::beacon;
+use crate::cli::{Command, ConfigArgs, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
 use crate::config::{Config, show};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
 use crate::logs;
+use crate::passwords;
+use crate::people::People;
 use crate::progress::Progress;
 use crate::reference;
+use crate::remote;
+use crate::tls::Wanted;
 
 pub fn execute(command: Command) -> Result<(), Failure> {
     match command {
@@ -21,6 +27,30 @@ pub fn execute(command: Command) -> Result<(), Failure> {
         Command::CheckConfig(arguments) => say(&check_config(&load(arguments)?)?),
         Command::SampleConfig => say(&show::sample()),
         Command::Journal(JournalCommand::Verify(arguments)) => verify(&started(arguments)?),
+        Command::User(command) => user(command),
+        Command::Token(command) => token(command),
+    }
+}
+
+fn user(command: UserCommand) -> Result<(), Failure> {
+    match command {
+        UserCommand::Add { name, role, replace, config } => {
+            say(&People::of(&load(config)?)?.add_user(&name, &role, replace, passwords::read)?)
+        }
+        UserCommand::List(config) => say(&People::of(&load(config)?)?.list_users()?),
+        UserCommand::Remove { name, config } => say(&People::of(&load(config)?)?.remove_user(&name)?),
+    }
+}
+
+fn token(command: TokenCommand) -> Result<(), Failure> {
+    match command {
+        TokenCommand::New { name, role, days, config } => {
+            let (token, note) = People::of(&load(config)?)?.new_token(&name, &role, days)?;
+            eprintln!("{note}");
+            say(&format!("{}\n", token.text()))
+        }
+        TokenCommand::List(config) => say(&People::of(&load(config)?)?.list_tokens()?),
+        TokenCommand::Revoke { name, config } => say(&People::of(&load(config)?)?.revoke_token(&name)?),
     }
 }
 
@@ -39,9 +69,19 @@ fn started(arguments: ConfigArgs) -> Result<Config, Failure> {
 }
 
 fn import(config: &Config, folder: &Path) -> Result<(), Failure> {
-    let ground = Ground::prepare_import(config, folder)?;
-    let summary = compose::import(config, ground)?;
-    say(&format!("{summary}\n"))
+    let changes = match Ground::prepare_import(config, folder) {
+        Ok(ground) => compose::import(config, ground)?,
+        Err(refused) => match running_beside(config, &refused) {
+            Some(server) => remote::import(server, folder)?,
+            None => return Err(refused),
+        },
+    };
+    say(&format!("{changes} changes imported\n"))
+}
+
+/// The server that holds the folder, where it can be asked.
+fn running_beside(config: &Config, refused: &Failure) -> Option<SocketAddr> {
+    beacon::http_address(&config.data_dir).filter(|_| refused.exit == Exit::InUse)
 }
 
 /// The configuration as a table, once all that it names could be read.
@@ -56,6 +96,7 @@ fn check_config(config: &Config) -> Result<String, Failure> {
         config.venues(&desk.data).map_err(|problems| Failure::configuration(&problems))?;
         text.push_str(&format!("reference data: {desk}\n"));
     }
+    Wanted::of(config)?.check()?;
     text.push_str("The configuration is good.\n");
     Ok(text)
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
 
+use access::AccessError;
 use storage::StorageError;
 
 use crate::problem::Problems;
@@ -65,6 +66,17 @@ impl From<StorageError> for Failure {
             StorageError::Damaged(_) => Exit::Damaged,
             StorageError::Setting { .. } => Exit::Refused,
             StorageError::Io { .. } | StorageError::Sqlite { .. } | StorageError::Failed { .. } => Exit::Failed,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<AccessError> for Failure {
+    fn from(error: AccessError) -> Self {
+        let exit = match error {
+            AccessError::Damaged { .. } => Exit::Damaged,
+            AccessError::Newer { .. } => Exit::Refused,
+            AccessError::Io { .. } | AccessError::Sqlite { .. } | AccessError::System(_) => Exit::Failed,
         };
         Self::new(exit, error.to_string())
     }

@@ -48,7 +48,7 @@ fn read(path: &ReferencePath) -> Result<Desk, Failure> {
 fn say_how_to_import(error: StorageError) -> Failure {
     match error {
         StorageError::Locked { .. } => {
-            let advice = "a server runs on it, so stop it, import, and start it again";
+            let advice = "a server holds it and serves no HTTP yet, so wait for it or stop it, and import again";
             Failure::new(Exit::InUse, format!("{error}: {advice}"))
         }
         other => other.into(),
@@ -91,14 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn an_import_beside_a_running_server_says_what_to_do() {
+    fn an_import_beside_a_server_that_does_not_serve_says_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let config = config_in(folder.path(), &[]);
         let _running = Ground::prepare(&config).unwrap();
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo/reference");
         let refused = Ground::prepare_import(&config, &demo).err().unwrap();
         assert_eq!(refused.exit, Exit::InUse);
-        let advice = ": a server runs on it, so stop it, import, and start it again";
+        let advice = ": a server holds it and serves no HTTP yet, so wait for it or stop it, and import again";
         assert!(refused.to_string().ends_with(advice), "{refused}");
     }
 

@@ -1,5 +1,7 @@
 //! Configuration ▸ composition ▸ run. A library with a thin binary, `rialto`.
 
+/// Where a running server is found.
+pub mod beacon;
 /// The command line.
 pub mod cli;
 /// The one clock of the program.
@@ -10,6 +12,8 @@ pub mod commands;
 pub mod compose;
 /// Files, environment, flags and profiles.
 pub mod config;
+/// Who may come in: users, tokens, and where the doors may stand open.
+pub mod entrance;
 /// Why the program ends.
 pub mod failure;
 /// What a server stands on before its engine runs.
@@ -22,11 +26,19 @@ pub mod logs;
 pub mod nearest;
 /// What is wrong with something a person wrote.
 pub mod problem;
+/// Passwords, typed or piped.
+pub mod passwords;
+/// Users and tokens, from the command line.
+pub mod people;
 /// How far a long work is.
 pub mod progress;
 /// The line that says where the doors are.
 pub mod ready;
 /// Exchanges, securities, accounts and strategies from CSV files.
 pub mod reference;
-/// SIGTERM and SIGINT.
+/// What the command line asks of a running server.
+pub mod remote;
+/// SIGTERM, SIGINT and SIGHUP.
 pub mod signals;
+/// The certificate of the TLS doors.
+pub mod tls;

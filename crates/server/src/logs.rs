@@ -1,7 +1,12 @@
-//! Logs on standard error, for people or as JSON lines.
+//! Logs on standard error, for people or as JSON lines. The newest are kept for those who ask over a door.
+
+/// The newest lines.
+mod ring;
 
 use std::io::{self, IsTerminal};
+use std::sync::LazyLock;
 
+use bus::operations::LogLine;
 use tracing::{Level, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -10,14 +15,26 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
 use crate::config::{Config, LogFormat, LogLevel};
+use ring::Ring;
+
+pub use ring::{LOG_LINES_KEPT, LOG_TEXT_BYTES_MAX};
 
 /// Libraries whose smaller talk is about themselves.
 const CHATTY: [&str; 4] = ["hyper", "hyper_util", "tower", "mio"];
 
+/// A process has one log.
+static RING: LazyLock<Ring> = LazyLock::new(Ring::default);
+
+/// The newest lines, oldest first.
+pub fn newest() -> Vec<LogLine> {
+    RING.lines()
+}
+
 /// Begins to log; the first caller in a process decides.
 pub fn start(config: &Config) {
     let colours = io::stderr().is_terminal();
-    let subscriber = subscriber(config.log_format, config.log_level, colours, SystemTime, io::stderr);
+    let kept = RING.clone();
+    let subscriber = subscriber(config.log_format, config.log_level, colours, SystemTime, io::stderr, kept);
     // A second start in one process, as tests do, keeps the first one's lines.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
@@ -28,16 +45,17 @@ fn subscriber<T, W>(
     colours: bool,
     timer: T,
     writer: W,
+    kept: Ring,
 ) -> Box<dyn Subscriber + Send + Sync>
 where
     T: FormatTime + Send + Sync + 'static,
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
     let lines = fmt::layer().with_timer(timer).with_writer(writer).with_ansi(colours);
-    let filter = filter(level);
+    let registry = registry().with(kept.with_filter(filter(level)));
     match format {
-        LogFormat::Human => Box::new(registry().with(lines.with_filter(filter))),
-        LogFormat::Json => Box::new(registry().with(lines.json().flatten_event(true).with_filter(filter))),
+        LogFormat::Human => Box::new(registry.with(lines.with_filter(filter(level)))),
+        LogFormat::Json => Box::new(registry.with(lines.json().flatten_event(true).with_filter(filter(level)))),
     }
 }
 
@@ -86,7 +104,7 @@ mod tests {
     fn check(format: LogFormat, level: LogLevel, expected: &Expect) {
         let page = Page::default();
         let writer = page.clone();
-        let subscriber = subscriber(format, level, false, Noon, move || writer.clone());
+        let subscriber = subscriber(format, level, false, Noon, move || writer.clone(), Ring::default());
         tracing::subscriber::with_default(subscriber, || {
             tracing::error!(target: "storage", sequence = 7, "the disk is full");
             tracing::info!(target: "adapters", adapter = "SIMULATED-ALPHA", "connected");

@@ -1,9 +1,10 @@
-//! SIGTERM and SIGINT: the first begins an orderly stop, the second ends the process at once.
+//! SIGTERM and SIGINT: the first begins an orderly stop, the second ends the process at once. SIGHUP: files that can change
+//! are read again.
 
 use std::io;
 use std::thread;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Exit;
@@ -18,6 +19,18 @@ pub fn on_stop(begin: impl FnOnce() + Send + 'static) -> io::Result<()> {
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
+}
+
+/// Calls `read_again` at each SIGHUP, on a thread of its own.
+pub fn on_hangup(read_again: impl Fn() + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP])?;
+    let listen = move || {
+        for _ in signals.forever() {
+            tracing::info!("SIGHUP: reading the certificate again");
+            read_again();
+        }
+    };
+    thread::Builder::new().name("hangup".to_owned()).spawn(listen).map(drop)
 }
 
 fn answer<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce()) {
@@ -54,6 +67,16 @@ mod tests {
             (begun.get(), forced.get())
         });
         assert_eq!(counts, [(1, 0), (1, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn every_hangup_arrives() {
+        let (sender, receiver) = mpsc::channel();
+        on_hangup(move || sender.send(()).unwrap()).unwrap();
+        for _ in 0..2 {
+            signal_hook::low_level::raise(SIGHUP).unwrap();
+            receiver.recv().unwrap();
+        }
     }
 
     #[test]

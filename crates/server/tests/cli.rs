@@ -4,8 +4,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
 use storage::journal::{Batch, InstanceId, Journal, Options, Record};
@@ -37,19 +38,171 @@ fn it_says_its_version() {
 
 #[test]
 fn wrong_configurations_end_with_2_and_every_reason() {
-    let words = ["check-config", "--set", "bind=0.0.0.0", "--set", "htp.port=1"];
+    let words = ["check-config", "--set", "bind=everywhere", "--set", "htp.port=1"];
     check(
         &words,
         &[("RIALTO_LOG_LEVEL", "loud"), ("RIALTO_HTP_PORT", "1")],
         &expect![[r#"
-        rialto: the configuration can't be used:
-          RIALTO_HTP_PORT: unknown variable; did you mean 'RIALTO_HTTP_PORT'?
-          --set: unknown key 'htp.port'; did you mean 'http.port'?
-          --set: bind: '0.0.0.0' can be reached from other machines, and that needs a user who logs in; this version has no users yet, so it listens on loopback only (127.0.0.1 or ::1)
-          RIALTO_LOG_LEVEL: log.level: 'loud' is not one of error, warn, info, debug, trace
-        exit 2
-    "#]],
+            rialto: the configuration can't be used:
+              RIALTO_HTP_PORT: unknown variable; did you mean 'RIALTO_HTTP_PORT'?
+              --set: unknown key 'htp.port'; did you mean 'http.port'?
+              --set: bind: 'everywhere' is not an IP address, such as 127.0.0.1, ::1 or 0.0.0.0
+              RIALTO_LOG_LEVEL: log.level: 'loud' is not one of error, warn, info, debug, trace
+            exit 2
+        "#]],
     );
+}
+
+/// The program with something on its standard input; dates, prefixes and secrets are blotted out.
+fn rialto_with(folder: &Path, words: &[&str], input: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
+    command.args(words).current_dir(folder).env_clear().stdin(Stdio::piped());
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A program that refuses at once does not read on.
+    drop(running.stdin.take().unwrap().write_all(input.as_bytes()));
+    let ended = running.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    blotted(&format!("{}{}exit {}\n", text(&ended.stdout), text(&ended.stderr), ended.status.code().unwrap()))
+}
+
+fn blotted(text: &str) -> String {
+    let is_date = |word: &str| word.len() == 20 && word.ends_with('Z');
+    let is_chance = |word: &str| [12, 64].contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let blot = |part: &str| {
+        let word = part.trim_end_matches([' ', '_', '\n', ';']);
+        if is_date(word) || is_chance(word) { part.replace(word, "*") } else { part.to_owned() }
+    };
+    text.split_inclusive([' ', '_', '\n', ';']).map(blot).collect()
+}
+
+#[test]
+fn users_are_added_changed_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let rialto = |words: &[&str], input: &str| rialto_with(folder.path(), words, input);
+    let told = [
+        rialto(&["user", "list"], ""),
+        rialto(&["user", "add", "anna", "--role", "trader"], "correct horse\n"),
+        rialto(&["user", "add", "anna", "--role", "admin"], "battery staple\n"),
+        rialto(&["user", "add", "anna", "--role", "admin", "--replace"], "battery staple\n"),
+        rialto(&["user", "add", "momentum", "--role", "strategy", "--strategy", "MOMENTUM"], "correct horse\n"),
+        rialto(&["user", "list"], ""),
+        rialto(&["user", "remove", "anna"], ""),
+        rialto(&["user", "remove", "anna"], ""),
+    ];
+    expect![[r#"
+        there are no users
+        exit 0
+        user anna may log in, role trader
+        exit 0
+        rialto: there is a user called anna already; --replace changes password and role
+        exit 2
+        user anna may log in, role admin
+        exit 0
+        user momentum may log in, role strategy MOMENTUM
+        exit 0
+        anna      admin              since *
+        momentum  strategy MOMENTUM  since *
+        exit 0
+        user anna is removed
+        exit 0
+        rialto: there is no user called anna
+        exit 2
+    "#]]
+    .assert_eq(&told.concat());
+}
+
+#[test]
+fn a_user_who_cannot_be_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let rialto = |words: &[&str], input: &str| rialto_with(folder.path(), words, input);
+    let told = [
+        rialto(&["user", "add", "anna b", "--role", "trader"], "correct horse\n"),
+        rialto(&["user", "add", "anna", "--role", "trader"], "short\n"),
+        rialto(&["user", "add", "anna", "--role", "trader"], ""),
+        rialto(&["user", "add", "anna", "--role", "strategy"], "correct horse\n"),
+        rialto(&["user", "add", "anna", "--role", "admin", "--strategy", "MOMENTUM"], "correct horse\n"),
+        rialto(&["user", "add", "anna", "--role", "king"], "correct horse\n"),
+    ];
+    expect![[r#"
+        rialto: the name 'anna b' must be 1 to 64 letters, digits or any of . _ @ -
+        exit 2
+        rialto: the password must have at least 8 characters
+        exit 2
+        rialto: the password must have at least 8 characters
+        exit 2
+        rialto: the role strategy needs the name of a strategy
+        exit 2
+        rialto: only the role strategy is bound to a strategy
+        exit 2
+        error: invalid value 'king' for '--role <ROLE>'
+          [possible values: viewer, trader, strategy, admin]
+
+        For more information, try '--help'.
+        exit 2
+    "#]]
+    .assert_eq(&told.concat());
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    let rialto = |words: &[&str]| rialto_with(folder.path(), words, "");
+    let told = [
+        rialto(&["token", "list"]),
+        rialto(&["token", "new", "robot", "--role", "strategy", "--strategy", "MOMENTUM", "--days", "7"]),
+        rialto(&["token", "new", "robot", "--role", "viewer"]),
+        rialto(&["token", "new", "eternal", "--role", "viewer", "--days", "9999"]),
+        rialto(&["token", "new", "screen", "--role", "viewer"]),
+        rialto(&["token", "list"]),
+        rialto(&["token", "list", "--set", "clock.offset=864000"]),
+        rialto(&["token", "revoke", "robot"]),
+        rialto(&["token", "revoke", "robot"]),
+    ];
+    expect![[r#"
+        there are no tokens
+        exit 0
+        rialto_*_*
+        token robot, role strategy MOMENTUM, valid until *; it is shown only now:
+        exit 0
+        rialto: there is a token called robot already
+        exit 2
+        rialto: a token lives from 1 to 3650 days
+        exit 2
+        rialto_*_*
+        token screen, role viewer, valid until *; it is shown only now:
+        exit 0
+        robot (rialto_*_…)   strategy MOMENTUM  valid until *
+        screen (rialto_*_…)  viewer             valid until *
+        exit 0
+        robot (rialto_*_…)   strategy MOMENTUM  expired *
+        screen (rialto_*_…)  viewer             valid until *
+        exit 0
+        token robot is revoked
+        exit 0
+        rialto: there is no token called robot
+        exit 2
+    "#]]
+    .assert_eq(&told.concat());
+}
+
+#[test]
+fn a_damaged_register_ends_with_4() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    fs::write(folder.path().join("data/access.sqlite"), "users: anna\n".repeat(100)).unwrap();
+    let told = rialto_with(folder.path(), &["user", "list"], "");
+    assert_eq!(told, "rialto: data/access.sqlite is damaged: file is not a database\nexit 4\n");
+}
+
+#[test]
+fn a_server_that_others_could_reach_needs_a_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = rialto_with(folder.path(), &["serve", "--set", "bind=0.0.0.0", "--set", "log.level=error"], "");
+    expect![[r#"
+        rialto: the configuration can't be used:
+          bind: 0.0.0.0 can be reached from other machines, and nobody can log in yet: add a user first, for instance with rialto user add admin --role admin
+        exit 2
+    "#]].assert_eq(&told);
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Answers that went well. A GET streams, so HTTP/1.1 sends it chunked; what has no output says `Content-Length: 0`.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::IntId;
+
+use crate::form::Form;
+use crate::shelf::Copy;
 
 /// Live state is true up to this sequence; events up to it are in the picture already.
 pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
@@ -13,16 +17,41 @@ pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
 /// Orders are placed at these paths, beside those of the orders themselves.
 const NAMES_OF_PATHS: [&str; 4] = ["market", "limit", "stop", "stoplimit"];
 
+const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// A list, encoded piece by piece while it is sent.
-pub(crate) fn list<I: Send + 'static>(items: Vec<I>, write: impl Fn(&I, &mut Vec<u8>) + Send + 'static) -> Response {
-    streamed(wire::json::list(items, write))
+const CSV: HeaderValue = HeaderValue::from_static(wire::csv::MEDIA_TYPE);
+
+/// A list, encoded piece by piece while it is sent; `write` appends one item as JSON.
+pub(crate) fn list<I: Send + 'static>(
+    form: Form,
+    items: Vec<I>,
+    write: impl Fn(&I, &mut Vec<u8>) + Send + 'static,
+) -> Response {
+    match form {
+        Form::Json => in_form(form, streamed(wire::json::list(items, write).map(Bytes::from))),
+        Form::Csv => in_form(form, streamed(wire::csv::table(items, write).map(Bytes::from))),
+    }
+}
+
+/// A list that was encoded before.
+pub(crate) fn copy(form: Form, copy: Arc<Copy>) -> Response {
+    let tag = copy.tag.clone();
+    let pieces = (0..copy.pieces.len()).map(move |place| copy.pieces[place].clone());
+    let mut response = in_form(form, streamed(pieces));
+    response.headers_mut().insert(header::ETAG, tag);
+    response
+}
+
+/// The client has it already.
+pub(crate) fn not_modified(copy: &Copy) -> Response {
+    let tag = copy.tag.clone();
+    ([(header::ETAG, tag), (header::VARY, ACCEPT)], StatusCode::NOT_MODIFIED).into_response()
 }
 
 /// One value, streamed as a GET has it.
 pub(crate) fn value(json: Vec<u8>) -> Response {
-    streamed(std::iter::once(json))
+    streamed(std::iter::once(Bytes::from(json)))
 }
 
 /// One value as the output of a call that is not a GET.
@@ -61,7 +90,16 @@ pub(crate) fn location(int_id: &IntId) -> HeaderValue {
     HeaderValue::try_from(path).expect("only ASCII is left")
 }
 
-fn streamed(pieces: impl Iterator<Item = Vec<u8>> + Send + 'static) -> Response {
-    let pieces = futures_util::stream::iter(pieces.map(|piece| Ok::<_, Infallible>(Bytes::from(piece))));
+/// Which form was sent depends on what the client accepts.
+fn in_form(form: Form, mut response: Response) -> Response {
+    if form == Form::Csv {
+        response.headers_mut().insert(header::CONTENT_TYPE, CSV);
+    }
+    response.headers_mut().insert(header::VARY, ACCEPT);
+    response
+}
+
+fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
+    let pieces = futures_util::stream::iter(pieces.map(Ok::<_, Infallible>));
     ([(header::CONTENT_TYPE, JSON)], Body::from_stream(pieces)).into_response()
 }

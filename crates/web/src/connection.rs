@@ -1,84 +1,167 @@
-//! Connections, from accept to the last byte. `axum::serve` has no header timeout, so hyper is driven here.
+//! One connection, from its first byte to its last. `axum::serve` has no header timeout, so hyper is driven here.
 
+use std::convert::Infallible;
+use std::error::Error;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::response::Response;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinSet;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tower::ServiceExt;
 
-use crate::guard::ReachedAt;
+use crate::guard::Reached;
 use crate::limits::Limits;
+use crate::opening::{Version, learn_version, shake_hands};
 use crate::patience::Impatient;
+use crate::pulse::Pulse;
 
-/// After a failed accept (no file handles, say) others get a moment to finish.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+type Ended = Result<(), Box<dyn Error + Send + Sync>>;
 
-pub(crate) async fn serve_all(
-    listener: TcpListener,
-    router: Router,
-    limits: &Limits,
-    shutdown: impl Future<Output = ()>,
-) {
-    let connections = GracefulShutdown::new();
-    let mut tasks = JoinSet::new();
-    let slots = Arc::new(Semaphore::new(limits.connections));
-    tokio::pin!(shutdown);
-    loop {
-        tokio::select! {
-            () = &mut shutdown => break,
-            accepted = accept(&listener, &slots) => match accepted {
-                Ok((stream, slot)) => {
-                    tasks.spawn(serve_one(stream, slot, router.clone(), limits.clone(), connections.watcher()));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            },
-            Some(_) = tasks.join_next() => {}
+pub(crate) struct Connection {
+    pub(crate) router: Router,
+    pub(crate) limits: Arc<Limits>,
+    /// Changes for the last time when the server stops.
+    pub(crate) closing: watch::Receiver<()>,
+    /// Its place among all connections.
+    pub(crate) place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
+        // Answers are small and awaited; a failure here costs only speed.
+        let _ = stream.set_nodelay(true);
+        let ended = match tls {
+            None => self.serve_plain(stream).await,
+            Some(tls) => self.serve_secure(stream, tls).await,
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended early");
         }
     }
-    drop(listener);
-    if tokio::time::timeout(limits.shutdown_grace, connections.shutdown()).await.is_err() {
-        tracing::warn!("connections are still busy at the end of the grace and are cut");
-        tasks.shutdown().await;
+
+    async fn serve_plain(mut self, mut stream: TcpStream) -> Ended {
+        let reached = reached(&stream, false)?;
+        let learnt = learn_version(&mut stream, self.limits.header_timeout);
+        let Some(learnt) = unless_closing(&mut self.closing, learnt).await else { return Ok(()) };
+        let (version, opening) = learnt?;
+        self.serve_version(version, stream, opening, reached).await
+    }
+
+    async fn serve_secure(mut self, stream: TcpStream, tls: Arc<ServerConfig>) -> Ended {
+        let reached = reached(&stream, true)?;
+        let shaken = shake_hands(stream, tls, self.limits.handshake_timeout);
+        let Some(shaken) = unless_closing(&mut self.closing, shaken).await else { return Ok(()) };
+        let (version, stream) = shaken?;
+        self.serve_version(version, stream, vec![], reached).await
+    }
+
+    async fn serve_version<S>(self, version: Version, stream: S, opening: Vec<u8>, reached: Reached) -> Ended
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self { router, limits, closing, place } = self;
+        let stream = Impatient::new(stream, opening, place, limits.write_timeout);
+        match version {
+            Version::Http1 => serve_http1(stream, reached, router, &limits, closing).await,
+            Version::Http2 => serve_http2(stream, reached, router, &limits, closing).await,
+        }
     }
 }
 
-/// Takes a slot first: while none is free, new connections wait in the operating system's queue.
-async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let slot = slots.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, slot))
+fn reached(stream: &TcpStream, secure: bool) -> io::Result<Reached> {
+    Ok(Reached { at: stream.local_addr()?, from: stream.peer_addr()?, secure })
 }
 
-async fn serve_one(stream: TcpStream, slot: OwnedSemaphorePermit, router: Router, limits: Limits, watcher: Watcher) {
-    // Answers are small and awaited; a failure here costs only speed.
-    let _ = stream.set_nodelay(true);
-    let Ok(reached_at) = stream.local_addr().map(ReachedAt) else { return };
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(reached_at);
-        router.clone().oneshot(request.map(Body::new))
-    });
-    let stream = TokioIo::new(Impatient::new(stream, limits.write_timeout));
+/// A connection on which nothing has begun is not waited for.
+async fn unless_closing<T>(closing: &mut watch::Receiver<()>, opened: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        opened = opened => Some(opened),
+        _ = closing.changed() => None,
+    }
+}
+
+/// A request may turn the connection into a WebSocket; then it is out of our hands.
+async fn serve_http1<S>(
+    stream: Impatient<S>,
+    reached: Reached,
+    router: Router,
+    limits: &Limits,
+    mut closing: watch::Receiver<()>,
+) -> Ended
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request| answer(router.clone(), reached, request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
         .max_header_size(limits.header_bytes)
-        .serve_connection(stream, service);
-    if let Err(error) = watcher.watch(connection).await {
-        tracing::debug!(%error, "a connection ended early");
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    tokio::select! {
+        ended = &mut connection => return Ok(ended?),
+        _ = closing.changed() => connection.as_mut().graceful_shutdown(),
     }
-    drop(slot);
+    Ok(connection.await?)
+}
+
+async fn serve_http2<S>(
+    stream: Impatient<S>,
+    reached: Reached,
+    router: Router,
+    limits: &Limits,
+    mut closing: watch::Receiver<()>,
+) -> Ended
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let pulse = Pulse::start();
+    let watched = pulse.clone();
+    let service = service_fn(move |request| {
+        let (pending, answer) = (watched.request(), answer(router.clone(), reached, request));
+        async { Ok::<_, Infallible>(answer.await?.map(|body| pending.answered_by(body))) }
+    });
+    let mut connection = pin!(http2_builder(limits).serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        ended = &mut connection => return Ok(ended?),
+        _ = closing.changed() => {}
+        () = pulse.stopped(limits) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    pulse.begin_farewell();
+    tokio::select! {
+        ended = connection => Ok(ended?),
+        () = pulse.stopped(limits) => Err("its peer neither asked, nor took an answer, nor left".into()),
+    }
+}
+
+fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
+        .max_concurrent_streams(limits.http2.streams)
+        .max_pending_accept_reset_streams(limits.http2.pending_resets)
+        .max_local_error_reset_streams(limits.http2.faulty_streams)
+        .max_send_buf_size(limits.http2.send_buffer_bytes)
+        .keep_alive_interval(limits.http2.ping_interval)
+        .keep_alive_timeout(limits.http2.ping_timeout);
+    builder
+}
+
+async fn answer(router: Router, reached: Reached, mut request: Request<Incoming>) -> Result<Response, Infallible> {
+    request.extensions_mut().insert(reached);
+    router.oneshot(request.map(Body::new)).await
 }

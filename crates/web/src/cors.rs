@@ -39,7 +39,7 @@ fn grant(headers: &mut HeaderMap, origin: HeaderValue, methods: Option<HeaderVal
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     if let Some(methods) = methods {
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-        let named = HeaderValue::from_static("Content-Type, Rialto-Source, X-Request-Id");
+        let named = HeaderValue::from_static("Authorization, Content-Type, Rialto-Source, X-Request-Id");
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, named);
     }
 }

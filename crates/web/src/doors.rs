@@ -2,18 +2,30 @@
 
 use std::sync::Arc;
 
-use bus::{Bus, Closed, Reply, Ticket};
-use domain::{Answer, Caller, Command, Envelope, Query, ReferenceData};
+use access::{Access, Refused, Register};
+use bus::history::HistoryError;
+use bus::{Bus, Closed, History, Operations, Reply, Ticket};
+use domain::{Answer, Command, Envelope, Query, ReferenceData, Timestamp};
+use tokio::sync::Semaphore;
 
 use crate::Settings;
+use crate::admission::Speaker;
+use crate::metrics::HttpMetrics;
+use crate::own_name;
 use crate::problem::Problem;
+use crate::shelf::Shelf;
 
 #[derive(Clone)]
 pub(crate) struct Doors(Arc<Inner>);
 
 struct Inner {
     bus: Bus,
+    access: Arc<Access>,
     settings: Settings,
+    shelf: Shelf,
+    metrics: HttpMetrics,
+    /// Places for work that blocks.
+    aside: Arc<Semaphore>,
 }
 
 /// An answer with the sequence up to which it is true.
@@ -23,20 +35,38 @@ pub(crate) struct Told {
 }
 
 impl Doors {
-    pub(crate) fn new(bus: Bus, settings: Settings) -> Self {
-        Self(Arc::new(Inner { bus, settings }))
+    pub(crate) fn new(bus: Bus, access: Arc<Access>, settings: Settings) -> Self {
+        let aside = Arc::new(Semaphore::new(settings.limits.blocking_calls));
+        Self(Arc::new(Inner { bus, access, settings, shelf: Shelf::default(), metrics: HttpMetrics::new(), aside }))
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.0.settings
     }
 
+    pub(crate) fn access(&self) -> &Access {
+        &self.0.access
+    }
+
     pub(crate) fn reference(&self) -> Arc<ReferenceData> {
         self.0.bus.catalogue.now()
     }
 
-    pub(crate) fn operations(&self) -> &dyn bus::Operations {
+    pub(crate) fn shelf(&self) -> &Shelf {
+        &self.0.shelf
+    }
+
+    pub(crate) fn metrics(&self) -> &HttpMetrics {
+        &self.0.metrics
+    }
+
+    pub(crate) fn operations(&self) -> &dyn Operations {
         &*self.0.bus.operations
+    }
+
+    /// For work that blocks.
+    pub(crate) fn shared_operations(&self) -> Arc<dyn Operations> {
+        self.0.bus.operations.clone()
     }
 
     /// A question: when nobody answers, nothing has happened.
@@ -47,8 +77,9 @@ impl Doors {
     }
 
     /// A command: the reply means that it is durable. Without a reply nobody knows, and the answer says so.
-    pub(crate) async fn tell(&self, caller: Caller, command: Command) -> Result<Told, Problem> {
-        let ticket = self.0.bus.inbox.command(Envelope { caller, command }).map_err(not_taken)?;
+    pub(crate) async fn tell(&self, speaker: Speaker, command: Command) -> Result<Told, Problem> {
+        let command = own_name::within(self, &speaker, command).await?;
+        let ticket = self.0.bus.inbox.command(Envelope { caller: speaker.caller(), command }).map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| {
             Problem::new(
                 "outcome-unknown",
@@ -57,6 +88,45 @@ impl Doors {
             )
         })?;
         told(reply)
+    }
+
+    /// A question about the past. It is asked as of everything that was acknowledged to anybody before, and answered
+    /// with that sequence.
+    pub(crate) async fn recall<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn History, u64) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<(u64, T), Problem> {
+        let (as_of, history) = (self.operations().durable(), self.0.bus.history.clone());
+        let found = self.aside(move || question(&*history, as_of)).await?;
+        found.map(|found| (as_of, found)).map_err(not_recalled)
+    }
+
+    /// Work that blocks, beside the threads that serve.
+    pub(crate) async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let place = self.0.aside.clone().try_acquire_owned().map_err(|_| not_taken(Closed::Busy))?;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        });
+        done.await.map_err(|_| Problem::new("internal", "the work broke off"))
+    }
+
+    /// A look at users and tokens, or a change, which counts at once.
+    pub(crate) async fn with_register<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Register, Timestamp) -> Result<T, Refused> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let access = self.0.access.clone();
+        let done = self.aside(move || {
+            let done = work(access.register(), access.now())?;
+            access.look_again()?;
+            Ok::<_, Refused>(done)
+        });
+        Ok(done.await??)
     }
 
     async fn reply(&self, ticket: Ticket) -> Option<Reply> {
@@ -68,6 +138,13 @@ impl Doors {
 fn told(reply: Reply) -> Result<Told, Problem> {
     let answer = reply.outcome.map_err(Problem::from)?;
     Ok(Told { sequence: reply.sequence, answer })
+}
+
+fn not_recalled(error: HistoryError) -> Problem {
+    match error {
+        HistoryError::Behind { .. } => Problem::new("history-behind", error.to_string()),
+        HistoryError::Broken(_) => Problem::new("internal", error.to_string()),
+    }
 }
 
 fn not_taken(closed: Closed) -> Problem {

@@ -4,15 +4,29 @@
 /// How much of everything is let in, and for how long.
 mod limits;
 
+/// Who may call what, and what is written down of it.
+mod admission;
 /// What other origins may read.
 mod cors;
+/// What a request shows of its sender.
+mod credentials;
 /// Who is called, and from where: hosts and origins.
 mod guard;
+/// What a strategy may do in its own name.
+mod own_name;
+/// How fast requests may come.
+mod pace;
+/// Numbers of this door for whoever watches it.
+mod metrics;
 /// The number of a request, in and out.
 mod request_id;
 
 /// Every path, in one table.
 pub mod endpoints;
+/// The form in which a client wants a list.
+mod form;
+/// The part of a list that a client wants.
+mod page;
 /// Parts of a request: path, parameters, body, caller.
 mod request;
 /// What callers want, by noun.
@@ -26,18 +40,59 @@ pub mod codes;
 mod doors;
 /// Answers that did not.
 mod problem;
+/// Lists of reference data, encoded once.
+mod shelf;
 
-/// Connections, from accept to the last byte.
+/// Answers as gzip, where it pays.
+mod compression;
+
+/// The ports: connections are accepted, counted and finished.
+mod ports;
+/// Connections beyond the limit.
+mod turned_away;
+/// One connection, from its first byte to its last.
 mod connection;
+/// The first bytes: TLS or not, HTTP/1.1 or HTTP/2.
+mod opening;
+/// TLS as this door speaks it.
+mod tls;
 /// A connection that does not wait for ever for a reader.
 mod patience;
+/// Whether anything goes on at an HTTP/2 connection.
+mod pulse;
 
 use std::io;
+use std::mem::take;
+use std::sync::Arc;
 
+use access::Access;
+use axum::Router;
 use bus::Bus;
+use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 
-pub use limits::Limits;
+pub use limits::{Http2Limits, Limits};
+use ports::Port;
+
+/// Where the door is: HTTP, HTTPS, or both.
+#[derive(Debug)]
+pub struct Listeners {
+    pub http: Option<TcpListener>,
+    pub https: Option<Https>,
+}
+
+#[derive(Debug)]
+pub struct Https {
+    pub listener: TcpListener,
+    /// Asked in every handshake, so a certificate can change while the server runs.
+    pub certificates: Arc<dyn ResolvesServerCert>,
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(http: TcpListener) -> Self {
+        Self { http: Some(http), https: None }
+    }
+}
 
 /// What the door is told about its surroundings.
 #[derive(Debug, Clone, Default)]
@@ -49,22 +104,41 @@ pub struct Settings {
     pub ports: Vec<u16>,
     /// Origins of others whose pages may read and act.
     pub allowed_origins: Vec<String>,
+    /// What other rooms serve on the same ports, such as a WebSocket; without a fallback, which is ours. Hosts, origins and
+    /// limits are checked for it too.
+    pub others: Router,
 }
 
 /// Serves with the default settings until `shutdown` is ready, then finishes what has begun.
-pub async fn serve(listener: TcpListener, bus: Bus, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-    serve_with(listener, bus, Settings::default(), shutdown).await
+pub async fn serve(
+    listener: TcpListener,
+    bus: Bus,
+    access: Arc<Access>,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    serve_with(listener, bus, access, Settings::default(), shutdown).await
 }
 
 pub async fn serve_with(
-    listener: TcpListener,
+    listeners: impl Into<Listeners>,
     bus: Bus,
+    access: Arc<Access>,
     mut settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    settings.ports.push(listener.local_addr()?.port());
-    let limits = settings.limits.clone();
-    let router = endpoints::router(doors::Doors::new(bus, settings));
-    connection::serve_all(listener, router, &limits, shutdown).await;
+    let Listeners { http, https } = listeners.into();
+    let http = http.map(|listener| Port { listener, tls: None });
+    let https = https.map(secure).transpose()?;
+    for port in [http.as_ref(), https.as_ref()].into_iter().flatten() {
+        settings.ports.push(port.listener.local_addr()?.port());
+    }
+    let (limits, others) = (settings.limits.clone(), take(&mut settings.others));
+    let router = endpoints::router(doors::Doors::new(bus, access, settings), others);
+    ports::serve((http, https), router, &limits, shutdown).await;
     Ok(())
+}
+
+fn secure(https: Https) -> io::Result<Port> {
+    let tls = tls::configuration(https.certificates).map_err(io::Error::other)?;
+    Ok(Port { listener: https.listener, tls: Some(tls) })
 }

@@ -6,19 +6,24 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
-pub(crate) struct Impatient {
-    stream: TcpStream,
+pub(crate) struct Impatient<S> {
+    /// The place among all connections. It goes where the stream goes, also when a request turns it into a WebSocket,
+    /// and is free before the stream is closed.
+    _place: OwnedSemaphorePermit,
+    stream: S,
+    /// What was read to learn the version, to be read again.
+    opening: Vec<u8>,
     write_timeout: Duration,
     /// Runs while the reader takes nothing.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl Impatient {
-    pub(crate) fn new(stream: TcpStream, write_timeout: Duration) -> Self {
-        Self { stream, write_timeout, deadline: None }
+impl<S> Impatient<S> {
+    pub(crate) fn new(stream: S, opening: Vec<u8>, place: OwnedSemaphorePermit, write_timeout: Duration) -> Self {
+        Self { _place: place, stream, opening, write_timeout, deadline: None }
     }
 
     fn judge<T>(&mut self, progress: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
@@ -34,17 +39,24 @@ impl Impatient {
     }
 }
 
-impl AsyncRead for Impatient {
+impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        if self.opening.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let length = self.opening.len().min(buffer.remaining());
+        buffer.put_slice(&self.opening[..length]);
+        self.opening.drain(..length);
+        Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Impatient {
+/// TLS writes in its flush what the socket did not take before, so a flush can wait for the reader too.
+impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let progress = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.judge(progress, context)
@@ -64,10 +76,12 @@ impl AsyncWrite for Impatient {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let progress = Pin::new(&mut self.stream).poll_flush(context);
+        self.judge(progress, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let progress = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.judge(progress, context)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use access::{Access, Actor};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::{IntId, Order, Refusal};
@@ -12,6 +13,10 @@ use crate::codes;
 
 /// What is down for a moment is worth another try after so many seconds.
 const RETRY_AFTER_SECONDS: u8 = 1;
+
+/// The code of the problem that an answer tells of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProblemCode(pub(crate) &'static str);
 
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -28,6 +33,15 @@ impl Problem {
         Self { status: codes::status_of(code), code, detail: detail.into(), errors: vec![], known: None }
     }
 
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Writes the refusal into the audit.
+    pub(crate) async fn record(&self, access: &Access, actor: &Actor) {
+        access.refused(actor, self.code, &self.detail).await;
+    }
+
     /// The engine answered something else than was asked: a fault of ours.
     pub(crate) fn unexpected_answer() -> Self {
         Self::new("internal", "the engine's answer does not fit the question")
@@ -41,9 +55,10 @@ impl Problem {
         self
     }
 
-    /// Trying again helps where something is busy or down, but not where the outcome is unknown.
+    /// Trying again helps where something is busy or down, but not where the outcome is unknown or a door is closed.
     fn is_worth_another_try(&self) -> bool {
-        self.status == StatusCode::SERVICE_UNAVAILABLE && self.code != "outcome-unknown"
+        let for_now = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+        for_now.contains(&self.status) && !["outcome-unknown", "door-closed"].contains(&self.code)
     }
 }
 
@@ -87,6 +102,7 @@ impl IntoResponse for Problem {
         let body = wire::json::encode(&body.with_errors(&self.errors).with_order(order));
         let media_type = [(header::CONTENT_TYPE, wire::problem::MEDIA_TYPE)];
         let mut response = (self.status, media_type, body).into_response();
+        response.extensions_mut().insert(ProblemCode(self.code));
         if self.is_worth_another_try() {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(u16::from(RETRY_AFTER_SECONDS)));
         }

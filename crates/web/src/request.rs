@@ -10,10 +10,11 @@ use axum::http::{HeaderMap, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use domain::query::Filter;
-use domain::{AccountId, Caller, ReferenceData, SecurityId, Source, StrategyId};
+use domain::{AccountId, ReferenceData, SecurityId, StrategyId};
 use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
+pub(crate) use crate::admission::Client;
 use crate::doors::Doors;
 use crate::endpoints::endpoint;
 use crate::limits::Limits;
@@ -88,19 +89,6 @@ fn broken(error: &(dyn Error + 'static), limits: &Limits) -> Problem {
     Problem::new("malformed-body", "the body broke off or cannot be read")
 }
 
-/// Who asks.
-pub(crate) struct Client(pub(crate) Caller);
-
-impl FromRequestParts<Doors> for Client {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
-        let is_ui = parts.headers.get("rialto-source").is_some_and(|source| source == "UI");
-        let source = if is_ui { Source::Ui } else { Source::Rest };
-        Ok(Self(Caller { source, user: None, origin: None }))
-    }
-}
-
 /// The query parameters, each known to the endpoint and given once.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters(Vec<(String, String)>);
@@ -130,7 +118,7 @@ impl Parameters {
         Ok(Self(pairs))
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 

@@ -4,6 +4,10 @@
 pub(crate) mod account;
 /// Exchanges.
 pub(crate) mod exchange;
+/// Reference data, read again from its files.
+pub(crate) mod reference;
+/// Lists of reference data.
+mod reference_list;
 /// Securities and their families.
 pub(crate) mod security;
 /// Strategies, with the phase of their life.
@@ -13,12 +17,39 @@ pub(crate) mod strategy;
 pub(crate) mod order;
 /// What strategies are worth, and their cash.
 pub(crate) mod portfolio;
-/// Positions: to see them, to reduce and to close them.
+/// Positions: to see them, to reduce and to close them, to rebuild them.
 pub(crate) mod position;
 /// The risk gate: dry runs, trading states, the kill switch, limits.
 pub(crate) mod risk;
+/// Transactions: to record, to find, those of today.
+pub(crate) mod transaction;
 
+/// Prices as they are now.
+pub(crate) mod marketdata;
+/// The feeds there are, and who wants which prices.
+pub(crate) mod subscription;
+
+/// What has been, page by page.
+pub(crate) mod history;
+
+/// What was refused, and what was done with power.
+pub(crate) mod audit;
+/// Logging in and out.
+pub(crate) mod login;
+/// Tokens of programs.
+pub(crate) mod token;
+/// Users.
+pub(crate) mod user;
+
+/// Where the broker is.
+pub(crate) mod broker;
+/// The sessions of the FIX door.
+pub(crate) mod fix;
 /// Whether the server is alive and ready.
 pub(crate) mod health;
+/// The newest lines of the server's log.
+pub(crate) mod log;
+/// Numbers for whoever watches the server.
+pub(crate) mod metrics;
 /// The running server: its parameters, its end.
 pub(crate) mod runtime;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use domain::Decimal;
+use domain::{Decimal, IntId, Timestamp};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -160,6 +160,26 @@ pub(crate) fn decimal_of(field: &'static str, value: Value) -> Result<Decimal, F
             FieldError { field, code: "amount-too-large", reason }
         }
     })
+}
+
+pub(crate) fn int_id_of(field: &'static str, value: Value) -> Result<IntId, FieldError> {
+    let id = value.as_str().and_then(|text| text.parse().ok());
+    id.ok_or_else(|| FieldError::malformed(field, "must be a text of 1 to 64 printable ASCII characters"))
+}
+
+pub(crate) fn instant_of(field: &'static str, value: Value) -> Result<Timestamp, FieldError> {
+    let at = match &value {
+        Value::Number(number) => instant(number.as_str()),
+        Value::String(text) => instant(text),
+        _ => None,
+    };
+    at.ok_or_else(|| FieldError::malformed(field, "must be epoch milliseconds"))
+}
+
+/// Epoch milliseconds.
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    let millis = decimal(text).ok().filter(|number| number.fract().is_zero())?;
+    Timestamp::from_millis(i64::try_from(millis).ok()?)
 }
 
 fn id_of(field: &'static str, value: Value) -> Result<u64, FieldError> {

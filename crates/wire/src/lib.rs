@@ -19,10 +19,23 @@ pub mod market;
 /// What a person or a strategy is told: life-cycle, sessions, trading states, log lines.
 pub mod notice;
 
+/// What happened, for those who catch up.
+pub mod past;
+
+/// Names and bodies of what is published.
+pub mod topics;
+
+/// Who may come in: identities, users, tokens, the audit.
+pub mod access;
 /// Whether the server is alive and ready.
 pub mod health;
+/// What an operator sees and asks.
+pub mod operator;
 /// The answer to a request that failed.
 pub mod problem;
+
+/// Lists as comma-separated values.
+pub mod csv;
 
 /// The fields of a request, with every fault found in them.
 pub mod fields;
@@ -32,15 +45,29 @@ pub mod number;
 pub mod order_body;
 /// Limits, dry runs and trading states, both ways.
 pub mod risk;
+/// Securities by words, fields and comparisons.
+pub mod search;
+/// The strategy that a request is for.
+mod strategy_name;
+/// A strategy's wish for prices, both ways.
+pub mod subscription;
+/// A transaction as a client records it.
+pub mod transaction_body;
 
+pub use access::{AuditVO, IdentityVO, LoginBody, NewTokenVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO};
 pub use fields::{BadBody, FieldError};
 pub use health::{CheckVO, HealthVO};
 pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};
 pub use notice::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
+pub use operator::{FixNumbersBody, FixSessionVO, ImportedVO};
 pub use order::{FillVO, OrderStatusVO, OrderVO};
 pub use order_body::{OrderBody, OrderType};
+pub use past::{GenericEventVO, PastEventVO};
 pub use portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
 pub use problem::ProblemVO;
 pub use reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
 pub use risk::{KillBody, KilledVO, LimitsVO, StateBody, VerdictVO};
+pub use search::{BadSearch, Search};
 pub use security::SecurityVO;
+pub use subscription::{SubscriptionBody, SubscriptionVO};
+pub use transaction_body::TransactionBody;

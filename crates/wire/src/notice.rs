@@ -90,7 +90,19 @@ pub struct LogEventVO<'a> {
     exception_message: Option<&'a str>,
 }
 
-impl LogEventVO<'_> {
+impl<'a> LogEventVO<'a> {
+    /// A line of the program's log; what went wrong below stands apart.
+    pub fn of_line(at: Timestamp, level: &'static str, logger: &'a str, message: &str, error: Option<&'a str>) -> Self {
+        Self {
+            date_time: at.into(),
+            level,
+            logger,
+            message: message.to_owned(),
+            exception_class: None,
+            exception_message: error,
+        }
+    }
+
     /// An alarm's code leads the message, as it does in FIX texts.
     pub fn from_domain(at: Timestamp, alarm: &Alarm) -> Self {
         Self {

@@ -155,12 +155,20 @@ fn until(tif: TimeInForce) -> Option<Millis> {
     }
 }
 
+/// The kind of door that an order came in by, without the names of clients.
+pub fn door(source: &Source) -> &'static str {
+    match source {
+        Source::Rest => "REST",
+        Source::Ui => "UI",
+        Source::Strategy => "STRATEGY",
+        Source::Fix(_) => "FIX",
+        Source::Platform => "PLATFORM",
+    }
+}
+
 fn source(source: &Source) -> Cow<'static, str> {
     match source {
-        Source::Rest => "REST".into(),
-        Source::Ui => "UI".into(),
-        Source::Strategy => "STRATEGY".into(),
         Source::Fix(comp_id) => format!("FIX:{comp_id}").into(),
-        Source::Platform => "PLATFORM".into(),
+        other => door(other).into(),
     }
 }

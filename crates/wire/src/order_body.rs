@@ -3,18 +3,16 @@
 
 use domain::command::{ModifyOrder, PlaceOrder, Restated};
 use domain::{
-    AccountId, Calendar, Date, Decimal, ExchangeId, IntId, OrderKind, Price, Quantity, ReferenceData, SecurityId, Side,
+    AccountId, Calendar, Date, ExchangeId, IntId, OrderKind, Price, Quantity, ReferenceData, SecurityId, Side,
     StrategyId, Text, TimeInForce, Timestamp,
 };
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields};
-use crate::number::decimal;
+use crate::fields::{BadBody, FieldError, Fields, instant, int_id_of};
+use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
 
 /// The client's own note may be this long.
 pub const REFERENCE_LENGTH_MAX: usize = 256;
-/// No name of a strategy is longer.
-const NAME_LENGTH_MAX: usize = 256;
 /// How far back the last session before a good-till date is looked for: the longest holidays are shorter.
 const DAYS_BACK_MAX: usize = 31;
 
@@ -112,7 +110,7 @@ impl OrderBody {
             security: fields.id("securityId").map(SecurityId),
             account: fields.id("accountId").map(AccountId),
             strategy: fields.id("strategyId").map(StrategyId),
-            strategy_name: fields.text("strategyName", NAME_LENGTH_MAX),
+            strategy_name: fields.text("strategyName", STRATEGY_NAME_LENGTH_MAX),
             exchange: fields.id("exchangeId").map(ExchangeId),
             side: fields.choice("side", &SIDES),
             quantity: fields.decimal("quantity").map(Quantity),
@@ -211,18 +209,7 @@ impl OrderBody {
     }
 
     fn strategy(&self, reference: &ReferenceData) -> Result<Option<StrategyId>, FieldError> {
-        let Some(name) = &self.strategy_name else {
-            return Ok(self.strategy);
-        };
-        let unknown = || fault("strategyName", "unknown-strategy", format!("strategy {name} is not known"));
-        let named = reference.strategy_named(name).ok_or_else(unknown)?.id;
-        match self.strategy {
-            Some(id) if id != named => {
-                let reason = format!("is not strategy {id}, which strategyId names");
-                Err(fault("strategyName", "conflicting-fields", reason))
-            }
-            _ => Ok(Some(named)),
-        }
+        NamedStrategy { id: self.strategy, name: self.strategy_name.as_deref() }.find(reference)
     }
 
     fn tif(&self, reference: &ReferenceData) -> Result<TimeInForce, FieldError> {
@@ -282,23 +269,13 @@ fn close_of(day: Date, exchange: ExchangeId, reference: &ReferenceData) -> Resul
     days.take(DAYS_BACK_MAX).find_map(|day| calendar.close_of(day)).ok_or_else(no_session)
 }
 
-fn int_id_of(field: &'static str, value: Value) -> Result<IntId, FieldError> {
-    let id = value.as_str().and_then(|text| text.parse().ok());
-    id.ok_or_else(|| FieldError::malformed(field, "must be a text of 1 to 64 printable ASCII characters"))
-}
-
 fn until_of(field: &'static str, value: Value) -> Result<Until, FieldError> {
     let until = match &value {
-        Value::Number(number) => instant(number.as_str()),
-        Value::String(text) => text.parse().ok().map(Until::Day).or_else(|| instant(text)),
+        Value::Number(number) => instant(number.as_str()).map(Until::Instant),
+        Value::String(text) => text.parse().ok().map(Until::Day).or_else(|| instant(text).map(Until::Instant)),
         _ => None,
     };
     until.ok_or_else(|| FieldError::malformed(field, "must be epoch milliseconds or a date YYYY-MM-DD"))
-}
-
-fn instant(text: &str) -> Option<Until> {
-    let millis = decimal(text).ok().filter(|number: &Decimal| number.fract().is_zero())?;
-    Timestamp::from_millis(i64::try_from(millis).ok()?).map(Until::Instant)
 }
 
 fn fault(field: &'static str, code: &'static str, reason: String) -> FieldError {

@@ -76,7 +76,7 @@ impl<'a> SecurityVO<'a> {
     }
 }
 
-fn object_type(kind: &SecurityKind) -> &'static str {
+pub(crate) fn object_type(kind: &SecurityKind) -> &'static str {
     match kind {
         SecurityKind::Stock => "Stock",
         SecurityKind::Forex { .. } => "Forex",
@@ -114,7 +114,7 @@ impl<'a> KindVO<'a> {
     }
 }
 
-fn option_type(right: OptionRight) -> &'static str {
+pub(crate) fn option_type(right: OptionRight) -> &'static str {
     match right {
         OptionRight::Call => "CALL",
         OptionRight::Put => "PUT",

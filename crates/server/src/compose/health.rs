@@ -5,15 +5,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bus::Feed;
-use bus::operations::{Check, Operations};
-use crossbeam_channel::Sender;
+use bus::operations::Check;
 use domain::report::SessionState;
 use domain::{AdapterName, Event, EventClass};
 use storage::journal::Watch;
 use tracing::warn;
 
 use super::foundation::Foundation;
-use crate::config::Config;
 
 /// How long the ready line waits for the venues; the server serves without them too, and says so.
 const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -21,25 +19,21 @@ const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
 const SESSION_EVENTS_MAX: usize = 1_024;
 
 pub(super) struct Health {
-    parameters: BTreeMap<String, String>,
     journal: Watch,
     read_model: std::sync::Arc<storage::ReadModel>,
     feed: Feed,
     sessions: Mutex<BTreeMap<AdapterName, SessionState>>,
     changed: Condvar,
-    stop: Sender<()>,
 }
 
 impl Health {
-    pub(super) fn new(config: &Config, foundation: &Foundation, stop: Sender<()>) -> Self {
+    pub(super) fn new(foundation: &Foundation) -> Self {
         Self {
-            parameters: config.parameters(),
             journal: foundation.journal.watch(),
             read_model: foundation.read_model.clone(),
             feed: Feed::default(),
             sessions: Mutex::default(),
             changed: Condvar::new(),
-            stop,
         }
     }
 
@@ -80,6 +74,19 @@ impl Health {
         }
     }
 
+    pub(super) fn checks(&self) -> Vec<Check> {
+        let adapters = self
+            .sessions()
+            .iter()
+            .map(|(adapter, state)| Check {
+                name: format!("adapter {adapter}"),
+                ok: *state >= SessionState::LoggedOn,
+                detail: state.name().into(),
+            })
+            .collect::<Vec<_>>();
+        [self.journal_check(), self.read_model_check()].into_iter().chain(adapters).collect()
+    }
+
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<AdapterName, SessionState>> {
         // A map of states is whole between any two statements that hold the lock.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,29 +102,5 @@ impl Health {
         let problem = self.read_model.failure();
         let detail = problem.clone().unwrap_or_else(|| format!("applied up to {}", self.read_model.applied()));
         Check { name: "read-model".into(), ok: problem.is_none(), detail }
-    }
-}
-
-impl Operations for Health {
-    fn checks(&self) -> Vec<Check> {
-        let adapters = self
-            .sessions()
-            .iter()
-            .map(|(adapter, state)| Check {
-                name: format!("adapter {adapter}"),
-                ok: *state >= SessionState::LoggedOn,
-                detail: state.name().into(),
-            })
-            .collect::<Vec<_>>();
-        [self.journal_check(), self.read_model_check()].into_iter().chain(adapters).collect()
-    }
-
-    fn parameters(&self) -> BTreeMap<String, String> {
-        self.parameters.clone()
-    }
-
-    fn shut_down(&self) {
-        // A stop that was asked for already is as good.
-        self.stop.try_send(()).unwrap_or(());
     }
 }

@@ -4,12 +4,20 @@
 mod foundation;
 /// Whether the parts are well, for those who ask.
 mod health;
+/// Reference data while the server runs.
+mod importing;
+/// Numbers of the program for whoever watches it.
+mod metrics;
 /// What the engine is told at every start, and what only at the first.
 mod opening;
+/// What the program around the engine can do for an edge.
+mod program;
 /// The parts while they run, and how they stop.
 mod running;
 /// The simulated venues.
 mod venues;
+/// The HTTP and HTTPS door.
+mod web;
 
 use std::sync::Arc;
 
@@ -17,19 +25,27 @@ use crossbeam_channel::bounded;
 use runtime::Ended;
 use tracing::info;
 
+use crate::beacon::Beacon;
 use crate::config::Config;
+use crate::entrance;
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
 use crate::ready::Doors;
 use crate::reference;
 use crate::signals;
+use crate::tls::Wanted;
 use foundation::Foundation;
 use health::Health;
+use program::Program;
 use running::Engine;
+use web::Web;
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config) -> Result<(), Failure> {
+    Wanted::of(config)?.check()?;
     let ground = Ground::prepare(config)?;
+    Beacon::clear(ground.lock.folder())?;
+    let access = Arc::new(entrance::open(config, ground.clock.shared())?);
     let (stop, stopped) = bounded(1);
     let ask_to_stop = stop.clone();
     // A stop that was asked for already is as good.
@@ -37,33 +53,37 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
         .map_err(|error| Failure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
     let desk = ground.desk.clone();
     let foundation = Foundation::lay(config, &ground)?;
-    let health = Arc::new(Health::new(config, &foundation, stop));
-    health.listen().map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
-    let mut engine = Engine::start(config, foundation, health.clone())?;
+    let health = Arc::new(Health::new(&foundation));
+    let program = Program::new(config, &foundation, health.clone(), stop);
+    let listening = health.listen().and_then(|()| program.count_orders());
+    listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
+    let mut engine = Engine::start(config, foundation, program)?;
     opening::tell(config, &ground, &desk, &engine.bus)?;
     let venues = venues::open(config, &ground, &desk, &mut engine, &health)?;
-    let web = running::Web::open(config, &engine.bus)?;
+    let web = Web::open(config, &engine.bus, access)?;
     health.wait_for_venues();
-    Doors { http: Some(web.address), ..Doors::default() }
-        .announce()
-        .map_err(|error| Failure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
-    info!("serving on http://{}", web.address);
+    let doors = Doors { http: web.http, https: web.https, ..Doors::default() };
+    let beacon = Beacon::light(ground.lock.folder(), &doors)?;
+    doors.announce().map_err(|error| Failure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
+    info!("serving on {web}");
     let ended = running::wait(&stopped, &engine);
+    drop(beacon);
     running::stop(web, venues, engine, ended)
 }
 
-/// Brings the reference data of the ground's desk into the journal and says what changed.
-pub fn import(config: &Config, ground: Ground) -> Result<String, Failure> {
+/// Brings the reference data of the ground's desk into the journal and says how much changed.
+pub fn import(config: &Config, ground: Ground) -> Result<usize, Failure> {
     let desk = ground.desk.clone();
     let foundation = Foundation::lay(config, &ground)?;
     let (stop, _stopped) = bounded(1);
-    let health = Arc::new(Health::new(config, &foundation, stop));
-    let engine = Engine::start(config, foundation, health)?;
+    let health = Arc::new(Health::new(&foundation));
+    let program = Program::new(config, &foundation, health, stop);
+    let engine = Engine::start(config, foundation, program)?;
     let changes = reference::differences(&engine.bus.catalogue.now(), &desk.data);
     let count = changes.len();
     opening::tell_changes(&engine.bus, changes)?;
     match engine.stop() {
-        Ended::InOrder => Ok(format!("{count} changes imported")),
+        Ended::InOrder => Ok(count),
         Ended::JournalFailed(error) => Err(Failure::new(Exit::Failed, error)),
     }
 }

@@ -1,19 +1,17 @@
-//! The parts while they run: the engine's thread, the HTTP door, and how all of it stops in order.
+//! The parts while they run: the engine's thread, and how all of it stops in order.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use bus::{Bus, Catalogue};
+use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use runtime::{Ended, Live, Options, Parts};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tracing::info;
 
 use super::foundation::Foundation;
-use super::health::Health;
+use super::program::Program;
 use super::venues::Venues;
+use super::web::Web;
 use crate::config::{Config, JournalTicks};
 use crate::failure::{Exit, Failure};
 
@@ -30,10 +28,16 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn start(config: &Config, foundation: Foundation, health: Arc<Health>) -> Result<Self, Failure> {
+    pub(super) fn start(config: &Config, foundation: Foundation, program: Program) -> Result<Self, Failure> {
         let Foundation { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock } =
             foundation;
-        let bus = Bus { inbox, feed: health.feed(), catalogue: Catalogue::default(), operations: health };
+        let bus = Bus {
+            inbox,
+            feed: program.feed(),
+            catalogue: program.catalogue(),
+            history: read_model.clone(),
+            operations: Arc::new(program),
+        };
         bus.catalogue.replace(engine.reference().clone());
         let mut outlets = bus::Outlets::default();
         let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();
@@ -43,7 +47,7 @@ impl Engine {
             engine,
             lanes,
             journal,
-            snapshots,
+            snapshots: snapshots.into(),
             ledger,
             feed: bus.feed.clone(),
             catalogue: bus.catalogue.clone(),
@@ -90,49 +94,6 @@ fn options(config: &Config) -> Options {
         },
         journal_ticks: config.journal_ticks == JournalTicks::All,
         build: env!("CARGO_PKG_VERSION").into(),
-    }
-}
-
-/// The HTTP door on its own runtime.
-pub(super) struct Web {
-    pub(super) address: SocketAddr,
-    runtime: tokio::runtime::Runtime,
-    close: oneshot::Sender<()>,
-    served: tokio::task::JoinHandle<std::io::Result<()>>,
-}
-
-/// Threads that serve connections; the engine and the journal want the rest of the machine.
-const WEB_THREADS: usize = 2;
-
-impl Web {
-    pub(super) fn open(config: &Config, bus: &Bus) -> Result<Self, Failure> {
-        let failed = |doing: &str, error: std::io::Error| Failure::new(Exit::Failed, format!("can't {doing}: {error}"));
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(WEB_THREADS)
-            .enable_all()
-            .build()
-            .map_err(|error| failed("start the web threads", error))?;
-        let wanted = config.http_address();
-        let listener = runtime
-            .block_on(TcpListener::bind(wanted))
-            .map_err(|error| failed(&format!("listen on {wanted} (http.port)"), error))?;
-        let address = listener.local_addr().map_err(|error| failed("learn the bound address", error))?;
-        let (close, closed) = oneshot::channel::<()>();
-        let settings = web::Settings {
-            hosts: config.http_hosts.iter().map(|host| host.0.clone()).collect(),
-            allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
-            ..web::Settings::default()
-        };
-        let serving = web::serve_with(listener, bus.clone(), settings, async { drop(closed.await) });
-        let served = runtime.spawn(serving);
-        Ok(Self { address, runtime, close, served })
-    }
-
-    /// Finishes what has begun.
-    fn close(self) {
-        // A door that closed by itself no longer listens.
-        self.close.send(()).unwrap_or(());
-        drop(self.runtime.block_on(self.served));
     }
 }
 

@@ -13,7 +13,7 @@ use venue_sim::{Activity, Faults, Listing, Opening, VenueConfig};
 
 use super::health::Health;
 use super::running::Engine;
-use crate::config::{self, Config, Venue};
+use crate::config::{self, Config, Fault, SIMULATED, Venue, VenueFault};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
 use crate::reference::Desk;
@@ -23,6 +23,8 @@ const FOLDER: &str = "venues";
 
 /// From order entry to the simulated book.
 const LATENCY_NANOS: i64 = 50_000;
+
+const NANOS_PER_MILLI: i64 = 1_000_000;
 
 /// Running adapters.
 pub(super) struct Venues(Vec<(Sender<()>, JoinHandle<()>)>);
@@ -85,7 +87,24 @@ fn venue_config(
         },
         latency_nanos: LATENCY_NANOS,
         self_trade: SelfTrade::CancelNewest,
-        faults: Faults::default(),
+        faults: faults(config, venue),
+    })
+}
+
+/// What the configuration wishes to go wrong at this venue.
+fn faults(config: &Config, venue: &Venue) -> Faults {
+    let meant = |wish: &&VenueFault| {
+        wish.qualifier.as_ref().is_none_or(|qualifier| AdapterName::new(SIMULATED, Some(qualifier)) == venue.adapter)
+    };
+    let none = Faults { seed: config.demo_seed, ..Faults::default() };
+    config.simulated_faults.iter().filter(meant).fold(none, |faults, wish| match wish.fault {
+        Fault::Reject(reject_every) => Faults { reject_every, ..faults },
+        Fault::Delay(millis) => Faults { delay_nanos: i64::from(millis) * NANOS_PER_MILLI, ..faults },
+        Fault::Duplicate(duplicate_one_in) => Faults { duplicate_one_in, ..faults },
+        Fault::Drop(drop_one_in) => Faults { drop_one_in, ..faults },
+        Fault::Reorder(reorder_one_in) => Faults { reorder_one_in, ..faults },
+        Fault::Disconnect => Faults { disconnected: true, ..faults },
+        Fault::Mute => Faults { muted: true, ..faults },
     })
 }
 

@@ -5,8 +5,8 @@ use crate::nearest::nearest;
 
 pub const PREFIX: &str = "RIALTO_";
 
-/// Variables that the Makefile and the tests give each other.
-const OF_OUR_TOOLS: [&str; 1] = ["RIALTO_BIN"];
+/// Variables that the Makefile and the tests give each other, and the token of the command line.
+const OF_OUR_TOOLS: [&str; 2] = ["RIALTO_BIN", crate::remote::TOKEN_VARIABLE];
 
 #[derive(Debug)]
 pub enum Meaning {
@@ -63,6 +63,7 @@ mod tests {
             ("RIALTO_SERVICE_HOST", "foreign"),
             ("RIALTO_PORT_9090_TCP_ADDR", "foreign"),
             ("RIALTO_BIN", "our tools"),
+            ("RIALTO_TOKEN", "our tools"),
         ] {
             assert_eq!(of(variable), expected, "{variable}");
         }

@@ -8,9 +8,11 @@ use domain::{Amount, Currency, Quantity};
 use storage::journal::SyncMode;
 
 use super::effective::{Effective, Reading};
-use super::names::{Host, SimulatedVenue, WebOrigin};
+use super::faults::VenueFault;
+use super::names::{FilePath, Host, Port, SimulatedVenue, WebOrigin};
 use super::setting::{
-    Activity, Fraction, JournalTicks, Literal, LogFormat, LogLevel, Loopback, ReferencePath, Setting, Whole, Zone,
+    Activity, Address, AnonymousRole, Fraction, JournalTicks, Literal, LogFormat, LogLevel, ReferencePath, Setting,
+    Whole, Zone,
 };
 use crate::problem::Problems;
 
@@ -84,24 +86,42 @@ macro_rules! keys {
 }
 
 keys! {
-    /// Address to listen on.
-    bind: Loopback = "bind", "127.0.0.1";
+    /// Address to listen on. One that other machines can reach needs a user: rialto user add.
+    bind: Address = "bind", "127.0.0.1";
 
     /// Where everything is kept: journal, snapshots, read model, the venues' ledgers. One server at a time may use it.
     /// Relative to the folder you start in; the flag --data-dir says the same.
     data_dir: PathBuf = "data.dir", "data";
 
     /// HTTP port; 0 = any free one.
-    http_port: u16 = "http.port", "9090";
+    http_port: Port = "http.port", "9090";
     /// Further host names under which browsers may call; localhost, 127.0.0.1, [::1] and the bound address always may.
     http_hosts: Vec<Host> = "http.hosts", "";
     /// Origins of foreign pages that may call.
     http_allowed_origins: Vec<WebOrigin> = "http.allowedOrigins", "";
+    /// Requests that one peer, or one user wherever he is, may send in a second.
+    http_requests_per_second: Whole<1, 1_000_000> = "http.requestsPerSecond", "5000";
+
+    /// HTTPS port; 0 = any free one.
+    https_port: Port = "https.port", "9443";
+    /// The certificate of HTTPS, with the chain to its authority behind it, as PEM. Where none is given one is made at
+    /// first start and kept in the data folder: tls/cert.pem.
+    https_certificate: Option<FilePath> = "https.certificate", "";
+    /// The private key of that certificate, as PEM.
+    https_key: Option<FilePath> = "https.key", "";
+
+    /// What somebody may do who calls from this machine without saying who it is. Blank: everything while there are no
+    /// users and all venues are simulated, only look once a venue is real, and nothing once there is a user.
+    auth_anonymous_role: Option<AnonymousRole> = "auth.anonymousRole", "";
+    /// Whether passwords and tokens may cross a network without TLS.
+    auth_allow_plaintext: bool = "auth.allowPlaintext", "false";
 
     /// Folder of CSV files with exchanges, securities, accounts and strategies, read at first start.
     reference_path: Option<ReferencePath> = "reference.path", "";
     /// Simulated venues, by the session qualifier of their accounts, and the exchanges they serve.
     simulated_venues: Vec<SimulatedVenue> = "simulated.venues", "";
+    /// Faults of simulated venues, to certify what trades there.
+    simulated_faults: Vec<VenueFault> = "simulated.faults", "";
     /// How lively a simulated market is; off = the opening quotes stand still.
     demo_activity: Activity = "demo.activity", "calm";
     /// The same seed gives the same market.

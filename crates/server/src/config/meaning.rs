@@ -12,7 +12,7 @@ use crate::nearest::hint;
 use crate::problem::Problems;
 
 /// The adapter type of accounts at simulated venues.
-pub(super) const SIMULATED: &str = "SIMULATED";
+pub const SIMULATED: &str = "SIMULATED";
 
 /// A simulated venue with the exchanges that it serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,19 @@ impl Config {
         Options { sync: self.journal_sync, segment_bytes: megabytes << 20, ..Options::new(instance) }
     }
 
-    pub fn http_address(&self) -> SocketAddr {
-        SocketAddr::new(self.bind.0, self.http_port)
+    /// Where HTTP listens, unless it is off.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http_port.0.map(|port| SocketAddr::new(self.bind.0, port))
+    }
+
+    /// Where HTTPS listens, unless it is off.
+    pub fn https_address(&self) -> Option<SocketAddr> {
+        self.https_port.0.map(|port| SocketAddr::new(self.bind.0, port))
+    }
+
+    /// Whether an adapter can move real money; this version has simulated ones only.
+    pub fn has_live_adapter(&self) -> bool {
+        self.adapters().any(|adapter| !adapter.0.starts_with(SIMULATED))
     }
 
     /// The adapters of the simulated venues.

@@ -8,11 +8,13 @@ pub mod effective;
 pub mod environment;
 /// TOML files.
 mod file;
+/// Faults of simulated venues.
+pub mod faults;
 /// The one table of keys, and the configuration made of it.
 pub mod keys;
 /// The configuration in the words of the engine and the venues.
 mod meaning;
-/// Hosts, origins and venues by name.
+/// Ports, files, hosts, origins and venues by name.
 pub mod names;
 /// Named sets of values.
 pub mod profile;
@@ -26,11 +28,12 @@ pub mod show;
 #[cfg(test)]
 mod tests;
 
+pub use faults::{Fault, VenueFault};
 pub use keys::{Config, KEYS, Key};
-pub use meaning::Venue;
-pub use names::{Host, Served, SimulatedVenue, WebOrigin};
+pub use meaning::{SIMULATED, Venue};
+pub use names::{FilePath, Host, Port, Served, SimulatedVenue, WebOrigin};
 pub use raw::{RawConfig, Sources};
-pub use setting::{Activity, JournalTicks, LogFormat, LogLevel, ReferencePath};
+pub use setting::{Activity, AnonymousRole, JournalTicks, LogFormat, LogLevel, ReferencePath};
 
 use crate::problem::Problems;
 use effective::Reading;

@@ -1,8 +1,53 @@
-//! Names of the outside world in a configuration: hosts, origins, venues.
+//! Names of the outside world in a configuration: ports, files, hosts, origins, venues.
+
+use std::path::PathBuf;
 
 use domain::Text;
 
 use super::setting::{Literal, Setting};
+
+/// A port of a door that can be shut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port(pub Option<u16>);
+
+impl Setting for Port {
+    const LITERAL: Literal = Literal::Bare;
+
+    fn shape() -> String {
+        format!("{}, or off", u16::shape())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self(None)),
+            _ => text.parse().map(Some).map(Self).map_err(|_| format!("'{text}' is not {}", Self::shape())),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.map_or("off".to_owned(), |port| port.to_string())
+    }
+}
+
+/// A file that is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePath(pub PathBuf);
+
+impl Setting for FilePath {
+    const LITERAL: Literal = Literal::Quoted;
+
+    fn shape() -> String {
+        "a file".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err(format!("'{text}' is not {}", Self::shape())) } else { Ok(Self(PathBuf::from(text))) }
+    }
+
+    fn show(&self) -> String {
+        self.0.display().to_string()
+    }
+}
 
 /// A host name by which browsers may call us, without a port.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -196,6 +196,22 @@ choice!(LogLevel {
     LogLevel::Trace = "trace",
 });
 
+/// What an anonymous caller may do on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnonymousRole {
+    /// Nobody is anonymous.
+    Nobody,
+    Viewer,
+    Trader,
+    Admin,
+}
+choice!(AnonymousRole {
+    AnonymousRole::Nobody = "nobody",
+    AnonymousRole::Viewer = "viewer",
+    AnonymousRole::Trader = "trader",
+    AnonymousRole::Admin = "admin",
+});
+
 choice!(SelfTrade { SelfTrade::Allow = "allow", SelfTrade::RefuseNewest = "refuse-newest" });
 
 impl Setting for Burst {
@@ -318,29 +334,22 @@ impl Setting for ReferencePath {
     }
 }
 
-/// An address that only this machine can reach.
+/// An address of this machine. Whether others may reach it is decided at the start, when users are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Loopback(pub IpAddr);
+pub struct Address(pub IpAddr);
 
-impl Setting for Loopback {
+impl Setting for Address {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
-        "an IP address of this machine's loopback, such as 127.0.0.1 or ::1".to_owned()
+        "an IP address, such as 127.0.0.1, ::1 or 0.0.0.0".to_owned()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         if text == "localhost" {
             return Ok(Self(Ipv4Addr::LOCALHOST.into()));
         }
-        let address: IpAddr = text.parse().map_err(|_| unlike::<Self>(text))?;
-        let reason = || {
-            format!(
-                "'{text}' can be reached from other machines, and that needs a user who logs in; \
-                 this version has no users yet, so it listens on loopback only (127.0.0.1 or ::1)"
-            )
-        };
-        address.is_loopback().then_some(Self(address)).ok_or_else(reason)
+        text.parse().map(Self).map_err(|_| unlike::<Self>(text))
     }
 
     fn show(&self) -> String {

@@ -43,8 +43,15 @@ fn the_demo_is_the_default_and_its_table_shows_every_key_with_its_origin() {
         http.port                     9090                default
         http.hosts                                        default
         http.allowedOrigins                               default
+        http.requestsPerSecond        5000                default
+        https.port                    9443                default
+        https.certificate                                 default
+        https.key                                         default
+        auth.anonymousRole                                default
+        auth.allowPlaintext           false               default
         reference.path                demo                profile demo
         simulated.venues              ALPHA:RCM,BETA:SMX  profile demo
+        simulated.faults                                  default
         demo.activity                 calm                default
         demo.seed                     1                   default
         demo.openingCash              1000000             profile demo
@@ -206,7 +213,7 @@ fn wrong_values_of_flags_and_variables_name_where_they_stand() {
     };
     expect![[r#"
         --set: unknown key 'demo.activty'; did you mean 'demo.activity'?
-        RIALTO_HTTP_PORT: http.port: '70000' is not a whole number from 0 to 65535
+        RIALTO_HTTP_PORT: http.port: '70000' is not a whole number from 0 to 65535, or off
         --set: simulated.venues: 'ALPHA' is not QUALIFIER:CODE or QUALIFIER:CODE+CODE or QUALIFIER:*, with the codes of exchanges
         RIALTO_TRADING_ZONE: trading.zone: 'Atlantis' is not a time zone, such as UTC or Europe/Zurich
         --set: clock.offset: '9999999999' is not a whole number from -3155760000 to 3155760000
@@ -214,10 +221,14 @@ fn wrong_values_of_flags_and_variables_name_where_they_stand() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_is_refused() {
-    expect!["--set: bind: '0.0.0.0' can be reached from other machines, and that needs a user who logs in; this version has no users yet, so it listens on loopback only (127.0.0.1 or ::1)"].assert_eq(&set(&["bind=0.0.0.0"]).unwrap_err());
-    assert_eq!(set(&["bind=::1", "http.port=0"]).unwrap().http_address().to_string(), "[::1]:0");
-    assert_eq!(set(&["bind=localhost"]).unwrap().http_address().to_string(), "127.0.0.1:9090");
+fn an_address_is_any_of_this_machine_and_a_port_may_be_off() {
+    let listens = |texts: &[&str]| set(texts).unwrap().http_address().map(|address| address.to_string());
+    assert_eq!(listens(&["bind=::1", "http.port=0"]).as_deref(), Some("[::1]:0"));
+    assert_eq!(listens(&["bind=localhost"]).as_deref(), Some("127.0.0.1:9090"));
+    assert_eq!(listens(&["bind=0.0.0.0"]).as_deref(), Some("0.0.0.0:9090"));
+    assert_eq!(listens(&["http.port=off"]), None);
+    expect!["--set: bind: 'desk.example' is not an IP address, such as 127.0.0.1, ::1 or 0.0.0.0"]
+        .assert_eq(&set(&["bind=desk.example"]).unwrap_err());
 }
 
 #[test]

@@ -4,35 +4,38 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use domain::command::CancelOrder;
-use domain::{AccountId, Answer, Caller, Command, ExchangeId, IntId, Query, Refusal, Text};
+use domain::{AccountId, Answer, Command, ExchangeId, IntId, Query, Refusal, Text};
 use wire::fields::bare_id;
 use wire::{OrderBody, OrderType, OrderVO, json};
 
+use crate::admission::Speaker;
 use crate::answer;
 use crate::doors::{Doors, Told};
+use crate::form::Form;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody, KnownParameters, PathText};
 
 pub(crate) async fn list(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
+    form: Form,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&doors.reference())?;
-    shown(doors.ask(Query::OpenOrders(filter)).await?)
+    shown(form, doors.ask(Query::OpenOrders(filter)).await?)
 }
 
 /// A list, because a ClOrdID may have named several.
-pub(crate) async fn one(State(doors): State<Doors>, PathText(id): PathText) -> Result<Response, Problem> {
+pub(crate) async fn one(State(doors): State<Doors>, PathText(id): PathText, form: Form) -> Result<Response, Problem> {
     let told = doors.ask(Query::Order(id.as_str().into())).await.map_err(Problem::of_the_path)?;
     if matches!(&told.answer, Answer::Orders(orders) if orders.is_empty()) {
         return Err(unknown(id));
     }
-    shown(told)
+    shown(form, told)
 }
 
-fn shown(told: Told) -> Result<Response, Problem> {
+fn shown(form: Form, told: Told) -> Result<Response, Problem> {
     let Answer::Orders(orders) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(orders, |order, text| json::write(&OrderVO::from_domain(order), text));
+    let list = answer::list(form, orders, |order, text| json::write(&OrderVO::from_domain(order), text));
     Ok(answer::as_of(told.sequence, list))
 }
 
@@ -78,14 +81,14 @@ by_type! {
     StopLimit: place_stop_limit, modify_stop_limit;
 }
 
-async fn place(doors: &Doors, caller: Caller, order_type: OrderType, body: &JsonBody) -> Result<Response, Problem> {
+async fn place(doors: &Doors, caller: Speaker, order_type: OrderType, body: &JsonBody) -> Result<Response, Problem> {
     let order = OrderBody::parse(&body.0)?.to_place(order_type, &doors.reference())?;
     let told = doors.tell(caller, Command::Place(order)).await?;
     let Answer::Order(order) = told.answer else { return Err(Problem::unexpected_answer()) };
     Ok(answer::as_of(told.sequence, answer::placed(&order.int_id)))
 }
 
-async fn modify(doors: &Doors, caller: Caller, order_type: OrderType, body: &JsonBody) -> Result<Response, Problem> {
+async fn modify(doors: &Doors, caller: Speaker, order_type: OrderType, body: &JsonBody) -> Result<Response, Problem> {
     let body = OrderBody::parse(&body.0)?;
     let listed_on = listed_on(doors, &body).await?;
     let change = body.to_modify(order_type, &doors.reference(), listed_on)?;

@@ -1,4 +1,4 @@
-//! Positions: to see them, to reduce and to close them.
+//! Positions: to see them, to reduce and to close them, to rebuild them.
 
 use axum::Extension;
 use axum::extract::State;
@@ -10,17 +10,19 @@ use wire::{PositionVO, json};
 
 use crate::answer;
 use crate::doors::{Doors, Told};
+use crate::form::Form;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody, KnownParameters, PathId};
 
 pub(crate) async fn list(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
+    form: Form,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&doors.reference())?;
     let told = doors.ask(Query::Positions(filter)).await?;
     let Answer::Positions(positions) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(positions, |position, text| json::write(&PositionVO::from_domain(position), text));
+    let list = answer::list(form, positions, |position, text| json::write(&PositionVO::from_domain(position), text));
     Ok(answer::as_of(told.sequence, list))
 }
 
@@ -42,6 +44,11 @@ pub(crate) async fn reduce(
     let quantity = Quantity(bare_decimal("quantity", &body)?);
     let part_of_it = ReducePosition { position: PositionId(id), quantity: Some(quantity) };
     reduced(doors.tell(caller, Command::Reduce(part_of_it)).await)
+}
+
+pub(crate) async fn reset(State(doors): State<Doors>, Client(caller): Client) -> Result<Response, Problem> {
+    let told = doors.tell(caller, Command::ResetPositions).await?;
+    Ok(answer::as_of(told.sequence, answer::done()))
 }
 
 /// The order that does it is named in the answer.

@@ -8,6 +8,8 @@ use wire::{FieldError, KillBody, KilledVO, LimitsVO, OrderBody, StateBody, Tradi
 
 use crate::answer;
 use crate::doors::Doors;
+use crate::form::Form;
+use crate::own_name;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody};
 
@@ -20,15 +22,16 @@ pub(crate) async fn check(
     let body = OrderBody::parse(&body)?;
     let order_type = body.order_type.ok_or_else(|| vec![FieldError::missing("objectType")])?;
     let order = body.to_place(order_type, &doors.reference())?;
-    let told = doors.ask(Query::Check(order, caller)).await?;
+    let order = own_name::dry_run(&doors, &caller, order).await?;
+    let told = doors.ask(Query::Check(order, caller.caller())).await?;
     let Answer::Verdict(verdict) = told.answer else { return Err(Problem::unexpected_answer()) };
     Ok(answer::as_of(told.sequence, answer::output(json::encode(&VerdictVO::from_domain(&verdict)))))
 }
 
-pub(crate) async fn states(State(doors): State<Doors>) -> Result<Response, Problem> {
+pub(crate) async fn states(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
     let told = doors.ask(Query::TradingStates).await?;
     let Answer::TradingStates(states) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(states, |state, text| json::write(&TradingStateVO::from_domain(state), text));
+    let list = answer::list(form, states, |state, text| json::write(&TradingStateVO::from_domain(state), text));
     Ok(answer::as_of(told.sequence, list))
 }
 
@@ -53,10 +56,11 @@ pub(crate) async fn kill(
     Ok(answer::as_of(told.sequence, answer::output(json::encode(&KilledVO::from_domain(scope, cancels)))))
 }
 
-pub(crate) async fn limits(State(doors): State<Doors>) -> Result<Response, Problem> {
+pub(crate) async fn limits(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
     let told = doors.ask(Query::Limits).await?;
     let Answer::Limits(limits) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(limits, |(scope, limits), text| json::write(&LimitsVO::from_domain(*scope, limits), text));
+    let list =
+        answer::list(form, limits, |(scope, limits), text| json::write(&LimitsVO::from_domain(*scope, limits), text));
     Ok(answer::as_of(told.sequence, list))
 }
 

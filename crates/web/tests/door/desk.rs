@@ -1,18 +1,19 @@
 //! The server, its engine and a client that shows every byte.
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use bus::inbox::{Lanes, inbox};
-use bus::operations::{Check, Operations};
 use bus::{Bus, Catalogue, Feed, Inbox, Reply, Request, Wanted};
 use domain::order::{BaseState, Pending, Terms};
 use domain::reference::TradingHours;
 use domain::*;
 use tokio::sync::oneshot;
 use web::Settings;
+
+use crate::people::People;
+pub(crate) use crate::program::Program;
 
 /// Every reply of the small engine is true up to this sequence.
 pub(crate) const SEQUENCE: u64 = 4711;
@@ -25,6 +26,9 @@ pub(crate) struct Desk {
     pub(crate) address: SocketAddr,
     pub(crate) program: Arc<Program>,
     pub(crate) inbox: Inbox,
+    pub(crate) catalogue: Catalogue,
+    /// Who may come in: at first everybody on this machine.
+    pub(crate) people: People,
     /// What the engine was asked, in the order of arrival.
     pub(crate) heard: Arc<Mutex<Vec<Wanted>>>,
     stop: Option<oneshot::Sender<()>>,
@@ -32,33 +36,15 @@ pub(crate) struct Desk {
     runtime: tokio::runtime::Runtime,
 }
 
-/// The program around the engine.
-#[derive(Default)]
-pub(crate) struct Program {
-    pub(crate) adapter_is_down: bool,
-    pub(crate) stopped: Mutex<bool>,
-}
-
-impl Operations for Program {
-    fn checks(&self) -> Vec<Check> {
-        let check = |name: &str, ok, detail: &str| Check { name: name.into(), ok, detail: detail.into() };
-        let adapters = if self.adapter_is_down { "SIMULATED is DISCONNECTED" } else { "all are LOGGED_ON" };
-        vec![check("journal", true, "durable"), check("adapters", !self.adapter_is_down, adapters)]
-    }
-
-    fn parameters(&self) -> BTreeMap<String, String> {
-        [("http.port", "0"), ("auth.secret", "***")].map(|(key, value)| (key.into(), value.into())).into()
-    }
-
-    fn shut_down(&self) {
-        *self.stopped.lock().unwrap() = true;
-    }
-}
-
 impl Desk {
     /// An engine that answers every request by the same rule.
     pub(crate) fn open(rule: impl FnMut(&Wanted) -> Outcome + Send + 'static) -> Self {
         Self::open_with(Settings::default(), Program::default(), reference_data(), answering(rule))
+    }
+
+    /// The same, with a program of the story's own.
+    pub(crate) fn run_by(program: Program, rule: impl FnMut(&Wanted) -> Outcome + Send + 'static) -> Self {
+        Self::open_with(Settings::default(), program, reference_data(), answering(rule))
     }
 
     /// A desk at which nobody needs the engine.
@@ -77,15 +63,23 @@ impl Desk {
         let address = listener.local_addr().unwrap();
         let ((inbox, lanes), catalogue, program) = (inbox(), Catalogue::default(), Arc::new(program));
         catalogue.replace(Arc::new(reference));
-        let bus = Bus { inbox: inbox.clone(), feed: Feed::default(), catalogue, operations: program.clone() };
+        let bus = Bus {
+            inbox: inbox.clone(),
+            feed: Feed::default(),
+            catalogue: catalogue.clone(),
+            history: program.clone(),
+            operations: program.clone(),
+        };
         let heard = Arc::new(Mutex::new(vec![]));
         std::thread::spawn({
             let heard = heard.clone();
             move || engine(lanes, heard)
         });
+        let people = People::default();
         let (stop, stopped) = oneshot::channel::<()>();
-        let served = runtime.spawn(web::serve_with(listener, bus, settings, async move { drop(stopped.await) }));
-        Self { address, program, inbox, heard, stop: Some(stop), served: Some(served), runtime }
+        let served = runtime
+            .spawn(web::serve_with(listener, bus, people.access(), settings, async move { drop(stopped.await) }));
+        Self { address, program, inbox, catalogue, people, heard, stop: Some(stop), served: Some(served), runtime }
     }
 
     pub(crate) fn get(&self, path: &str) -> String {

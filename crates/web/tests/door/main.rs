@@ -4,15 +4,42 @@
 
 /// The server, its engine and a client that shows every byte.
 mod desk;
+/// Users and tokens, with a clock that is turned by hand.
+mod people;
+/// The program around the small engine, and its past.
+mod program;
 
 /// What can be read.
 mod reads;
 
+/// How securities are found, and in which form lists come.
+mod securities;
+
 /// What can be ordered.
 mod orders;
+
+/// What is booked.
+mod bookings;
+
+/// Prices: who wants them, and what they are.
+mod prices;
+
+/// What has been, page by page.
+mod past;
+
+/// What else the house tells.
+mod house;
 
 /// What the risk gate and the operator can do.
 mod operations;
 
+/// Who may call what.
+mod admission;
+/// Logging in and out, users, tokens, the audit.
+mod people_at_the_door;
+
 /// Who is kept out, and how much is let in.
 mod unwelcome;
+
+/// What other rooms serve on the same ports.
+mod others;

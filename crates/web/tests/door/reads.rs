@@ -14,6 +14,9 @@ fn the_account_list_is_chunked_json_that_every_origin_may_read() {
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
+        vary: Accept
+        vary: Accept-Encoding
+        etag: W/"c91cbab3f26a5aac645b7489551b5dcb"
         access-control-allow-origin: *
         access-control-expose-headers: Location, Rialto-Sequence, X-Request-Id
         x-request-id: story
@@ -71,6 +74,8 @@ fn live_state_says_up_to_which_sequence_it_is_true() {
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
+        vary: Accept
+        vary: Accept-Encoding
         rialto-sequence: 4711
         x-request-id: story
         connection: close
@@ -172,6 +177,9 @@ fn head_is_get_without_the_body_and_options_lists_the_methods() {
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
+        vary: Accept
+        vary: Accept-Encoding
+        etag: W/"36b7d4a79db0d047766a661217e2f9bc"
         x-request-id: story
         connection: close
 
@@ -199,7 +207,7 @@ fn an_allowed_origin_gets_its_preflight() {
         access-control-allow-origin: https://friend.example
         access-control-expose-headers: Location, Rialto-Sequence, X-Request-Id
         access-control-allow-methods: POST
-        access-control-allow-headers: Content-Type, Rialto-Source, X-Request-Id
+        access-control-allow-headers: Authorization, Content-Type, Rialto-Source, X-Request-Id
         x-request-id: story
         allow: POST
         connection: close

@@ -173,9 +173,15 @@ fn an_answer_that_does_not_fit_is_our_fault() {
     assert_eq!(code(&desk.get("/rest/position")), "500 internal");
 }
 
-/// With room for one connection, a second one is served only when the first was cut.
+/// With room for one connection, a second one is turned away until the first was cut.
 fn one_place() -> Limits {
     Limits { connections: 1, ..Limits::default() }
+}
+
+fn is_served_at_last(desk: &Desk) {
+    while status(&desk.get("/rest/account")) != "HTTP/1.1 200 OK" {
+        std::thread::yield_now();
+    }
 }
 
 #[test]
@@ -184,7 +190,7 @@ fn who_never_ends_his_headers_loses_his_place() {
     let desk = Desk::quiet(limited(limits));
     let mut slow = desk.connect();
     slow.write_all(b"GET /rest/account HTTP/1.1\r\nHost: loc").unwrap();
-    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
+    is_served_at_last(&desk);
     assert_eq!(read_all(slow), "");
 }
 
@@ -196,7 +202,7 @@ fn who_never_ends_his_body_is_told_and_loses_his_place() {
     let headers = format!("Host: {}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n", desk.address);
     slow.write_all(format!("POST {MARKET} HTTP/1.1\r\n{headers}\r\n{{").as_bytes()).unwrap();
     assert_eq!(code(&read_all(slow)), "408 request-timeout");
-    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
+    is_served_at_last(&desk);
 }
 
 #[test]
@@ -209,7 +215,7 @@ fn who_stops_reading_loses_his_place() {
     let mut lazy = desk.connect();
     let request = format!("GET /rest/security HTTP/1.1\r\nHost: {}\r\n\r\n", desk.address);
     lazy.write_all(request.as_bytes()).unwrap();
-    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
+    is_served_at_last(&desk);
     drop(lazy);
 }
 

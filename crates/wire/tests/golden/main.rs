@@ -9,11 +9,13 @@ mod samples;
 /// What comes in: order bodies against the words they become.
 mod requests;
 
-use domain::command::{Mode, Phase};
+use std::sync::Arc;
+
+use domain::command::{Mode, Phase, Subscription};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::SessionState;
 use domain::risk::StateChange;
-use domain::{AdapterName, Refusal, Scope, SecurityId, StrategyId, TradingState};
+use domain::{AdapterName, Event, Published, Refusal, Scope, SecurityId, StrategyId, TradingState};
 use expect_test::ExpectFile;
 use serde::Serialize;
 use wire::*;
@@ -88,8 +90,35 @@ fn notices() {
     let session = SessionChange { adapter, state: SessionState::LoggedOn };
     check(&SessionEventVO::from_domain(at(0), &session, &reference), golden!("SessionEvent"));
 
-    let alarm = Alarm { level: AlarmLevel::Error, code: "unexpected-report", text: "order 7 is finished".into() };
+    let alarm =
+        Alarm { level: AlarmLevel::Error, code: "unexpected-report".into(), text: "order 7 is finished".into() };
     check(&LogEventVO::from_domain(at(0), &alarm), golden!("LogEvent"));
+}
+
+#[test]
+fn what_happened_joins_by_its_sequence() {
+    let reference = samples::reference_data();
+    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let events = [
+        Event::OrderStatus(Arc::new(samples::order_status())),
+        Event::Fill(Arc::new(samples::fill())),
+        Event::Transaction(Arc::new(samples::transaction())),
+        Event::Subscription(wish, true),
+        Event::Generic(Arc::new(samples::generic_event())),
+    ];
+    let published: Vec<_> =
+        (17..).zip(events).map(|(sequence, event)| Published { sequence, at: at(0), event }).collect();
+    let shown: Vec<_> = published.iter().map(|published| PastEventVO::from_domain(published, &reference)).collect();
+    check(&shown, golden!("PastEvent"));
+}
+
+#[test]
+fn what_operators_see() {
+    let session = FixSessionVO { id: "RIALTO-CLIENT", state: "LOGGED_ON", next_in: 18, next_out: 23 };
+    check(&session, golden!("FixSessionVO"));
+    check(&ImportedVO { changes: 12 }, golden!("ImportedVO"));
+    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    check(&SubscriptionVO::from_domain(wish, true, &samples::reference_data()), golden!("SubscriptionVO"));
 }
 
 #[test]
@@ -125,4 +154,33 @@ fn problems_and_health() {
         CheckVO { name: "adapters", ok: false, detail: "SIMULATED-ALPHA is DISCONNECTED" },
     ];
     check(&HealthVO::new(checks), golden!("Health"));
+}
+
+#[test]
+fn access() {
+    let (role, bound) = (RoleVO::new("trader", None), RoleVO::new("strategy", Some("MOMENTUM")));
+    check(&IdentityVO { user: Some("anna"), role: role.clone() }, golden!("IdentityVO"));
+    check(&UserVO { name: "anna", role, created: at(0).into() }, golden!("UserVO"));
+    let token = || TokenVO {
+        name: "robot",
+        prefix: "0123456789ab",
+        role: bound.clone(),
+        created: at(0).into(),
+        expires: at(86_400).into(),
+    };
+    check(&token(), golden!("TokenVO"));
+    check(&NewTokenVO { known: token(), token: "rialto_0123456789ab_secret" }, golden!("NewTokenVO"));
+    let row = AuditVO {
+        id: 7,
+        date_time: at(0).into(),
+        user: Some("anna"),
+        door: "REST",
+        peer: Some("127.0.0.1"),
+        action: "POST /rest/runtime/exit-vm",
+        outcome: "role-too-low",
+        detail: "this needs the role admin, and yours is trader",
+        times: 2,
+        last_date_time: at(1).into(),
+    };
+    check(&row, golden!("AuditVO"));
 }

@@ -1,12 +1,15 @@
 //! What comes in: order bodies against the words they become.
 
-use domain::command::{ModifyOrder, PlaceOrder, Restated};
+use domain::command::{ModifyOrder, PlaceOrder, RecordTransaction, Restated, Subscription};
 use domain::{
     AccountId, ExchangeId, OrderKind, Price, Quantity, Scope, SecurityId, Side, StrategyId, TimeInForce, Timestamp,
-    TradingState,
+    TradingState, TransactionKind,
 };
+use wire::operator::parse_import;
 use wire::risk::parse_limits;
-use wire::{BadBody, FieldError, KillBody, OrderBody, OrderType, StateBody};
+use wire::{
+    BadBody, FieldError, FixNumbersBody, KillBody, OrderBody, OrderType, StateBody, SubscriptionBody, TransactionBody,
+};
 
 use crate::samples::{self, number};
 
@@ -248,4 +251,102 @@ fn the_kill_switch_without_a_body_stops_everything() {
     let body = br#"{"scope": "STRATEGY-2", "reason": "runs wild"}"#;
     let (scope, reason) = (Scope::Strategy(StrategyId(2)), Some("runs wild".into()));
     assert_eq!(KillBody::parse(body), Ok(KillBody { scope, reason }));
+}
+
+fn record(body: &[u8]) -> Result<RecordTransaction, Vec<String>> {
+    let body = TransactionBody::parse(body).map_err(|bad| match bad {
+        BadBody::Fields(errors) => told(errors),
+        BadBody::NotJson(reason) => panic!("{reason}"),
+    })?;
+    body.to_record(&samples::reference_data()).map_err(told)
+}
+
+#[test]
+fn a_transaction_as_it_was_read_can_be_recorded() {
+    let booked = samples::transaction();
+    let expected = RecordTransaction {
+        uuid: Some(booked.uuid),
+        at: Timestamp::from_millis(booked.at.millis()),
+        settlement_date: booked.settlement_date,
+        ext_id: booked.ext_id,
+        int_order_id: booked.int_order_id,
+        ext_order_id: booked.ext_order_id,
+        kind: booked.kind,
+        quantity: Some(booked.quantity),
+        price: booked.price,
+        execution_commission: Some(booked.execution_commission),
+        clearing_commission: Some(booked.clearing_commission),
+        fee: Some(booked.fee),
+        currency: Some(booked.currency),
+        account: Some(booked.account),
+        security: booked.security,
+        strategy: Some(booked.strategy),
+        description: None,
+    };
+    assert_eq!(record(&contract("TransactionVO")), Ok(expected));
+}
+
+#[test]
+fn a_transaction_needs_type_and_price_and_may_name_its_strategy() {
+    let credit = record(br#"{"type": "CREDIT", "price": "1000.50", "currency": "USD", "strategyName": "MOMENTUM"}"#);
+    let credit = credit.unwrap();
+    assert_eq!((credit.kind, credit.price, credit.quantity), (TransactionKind::Credit, price("1000.5"), None));
+    assert_eq!((credit.strategy, credit.account, credit.uuid), (Some(StrategyId(2)), None, None));
+    let needed = ["type: is needed (missing)", "price: is needed (missing)"];
+    assert_eq!(record(b"{}").unwrap_err(), needed);
+    let unknown = record(br#"{"type": "CREDIT", "price": 1, "strategyName": "NOBODY"}"#).unwrap_err();
+    assert_eq!(unknown, ["strategyName: strategy NOBODY is not known (unknown-strategy)"]);
+}
+
+#[test]
+fn every_fault_of_a_transaction_is_named() {
+    let body = br#"{"type": "GIFT", "price": "much", "uuid": "x", "dateTime": "noon", "settlementDate": 20261118,
+        "extId": 7, "intOrderId": "two words", "quantity": true, "currency": "usd", "accountId": 0}"#;
+    let expected = [
+        "type: must be one of BUY, SELL, EXPIRATION, TRANSFER, CREDIT, DEBIT, INTEREST_PAID, INTEREST_RECEIVED, \
+         DIVIDEND, FEES, REFUND (malformed-field)",
+        "price: must be a number (malformed-field)",
+        "uuid: must be a UUID such as 123e4567-e89b-42d3-a456-426614174000 (malformed-field)",
+        "dateTime: must be epoch milliseconds (malformed-field)",
+        "settlementDate: must be a date YYYY-MM-DD (malformed-field)",
+        "extId: must be a text (malformed-field)",
+        "intOrderId: must be a text of 1 to 64 printable ASCII characters (malformed-field)",
+        "quantity: must be a number (malformed-field)",
+        "currency: must be a currency such as USD (malformed-field)",
+        "accountId: must be an id: an integer from 1 below 2^53 (malformed-field)",
+    ];
+    assert_eq!(record(body).unwrap_err(), expected);
+}
+
+#[test]
+fn a_subscription_is_for_a_strategy_by_name() {
+    let reference = samples::reference_data();
+    let parse = |body: &[u8]| SubscriptionBody::parse(body).unwrap();
+    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let body = parse(&contract("SubscriptionVO"));
+    assert_eq!(body.to_subscribe(&reference), Ok(wish));
+    assert_eq!(body.to_unsubscribe(&reference), Ok(wish));
+    let server = parse(br#"{"strategyName": "SERVER", "securityId": 1}"#);
+    assert_eq!(server.to_subscribe(&reference).unwrap().strategy, StrategyId::SERVER);
+
+    let off = parse(br#"{"strategyName": "MOMENTUM", "securityId": 1, "subscribe": false}"#);
+    assert_eq!(off.to_unsubscribe(&reference), Ok(wish));
+    let reason = "subscribe: is false, but this path subscribes; the other one unsubscribes (not-subscribing)";
+    assert_eq!(told(off.to_subscribe(&reference).unwrap_err()), [reason]);
+    let nobody = parse(br#"{"strategyName": "NOBODY", "securityId": 1}"#);
+    let reason = "strategyName: strategy NOBODY is not known (unknown-strategy)";
+    assert_eq!(told(nobody.to_subscribe(&reference).unwrap_err()), [reason]);
+    let errors = vec![FieldError::missing("strategyName"), FieldError::missing("securityId")];
+    assert_eq!(SubscriptionBody::parse(b"{}"), Err(BadBody::Fields(errors)));
+}
+
+#[test]
+fn an_operator_names_folders_and_numbers() {
+    assert_eq!(parse_import(br#"{"path": "/srv/desk"}"#), Ok("/srv/desk".into()));
+    for body in [r#"{"path": "desk"}"#, r#"{"path": 7}"#, "{}"] {
+        assert!(matches!(parse_import(body.as_bytes()), Err(BadBody::Fields(_))), "{body}");
+    }
+    let numbers = FixNumbersBody { next_in: None, next_out: Some(7) };
+    assert_eq!(FixNumbersBody::parse(br#"{"nextOut": 7}"#), Ok(numbers));
+    assert_eq!(FixNumbersBody::parse(b"{}"), Err(BadBody::Fields(vec![FieldError::missing("nextIn")])));
 }

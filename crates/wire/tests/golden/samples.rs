@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::command::GenericEvent;
 use domain::market::Level;
 use domain::order::{BaseState, Pending, Request, Step, Terms};
 use domain::reference::{Holiday, OptionRight, TradingHours};
@@ -284,6 +285,10 @@ pub(crate) fn transaction() -> Transaction {
         strategy: StrategyId(2),
         description: None,
     }
+}
+
+pub(crate) fn generic_event() -> GenericEvent {
+    GenericEvent { strategy: StrategyId(2), name: "signal".into(), body: "{\"long\": true}".into() }
 }
 
 pub(crate) fn cash_balance() -> CashBalance {

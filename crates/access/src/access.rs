@@ -1,0 +1,266 @@
+//! The one question: who is it? All doors ask here, so a password costs the same everywhere, whoever guesses waits
+//! everywhere, and every refusal stands in the audit.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use domain::{Text, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Semaphore;
+
+use crate::audit::{Actor, DONE, Entry, Visit};
+use crate::error::AccessError;
+use crate::identity::{Credentials, Denied, Identity};
+use crate::name::Name;
+use crate::password::{PASSWORD_BYTES_MAX, is_right};
+use crate::picture::{Gallery, Picture};
+use crate::proven::{Mark, Proven};
+use crate::recorder::Recorder;
+use crate::register::{Register, User};
+use crate::role::Role;
+use crate::secret::{self, Secret};
+use crate::sessions::Sessions;
+use crate::slowdown::Slowdown;
+use crate::turns::Turns;
+
+/// Where the time comes from.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    pub anonymous: Anonymous,
+    /// Real money can move.
+    pub live_adapter: bool,
+}
+
+/// What somebody may do who calls from this machine and shows nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Anonymous {
+    /// On a desk where nobody can log in: everything while nothing is real, and only look once something is. Where
+    /// somebody can: nothing.
+    #[default]
+    ByRule,
+    Nothing,
+    As(Role),
+}
+
+impl Settings {
+    fn anonymous_role(&self, has_users: bool) -> Option<Role> {
+        match (&self.anonymous, has_users, self.live_adapter) {
+            (Anonymous::As(role), _, _) => Some(role.clone()),
+            (Anonymous::Nothing, _, _) | (Anonymous::ByRule, true, _) => None,
+            (Anonymous::ByRule, false, true) => Some(Role::Viewer),
+            (Anonymous::ByRule, false, false) => Some(Role::Admin),
+        }
+    }
+}
+
+pub struct Access {
+    settings: Settings,
+    clock: Clock,
+    register: Arc<Register>,
+    gallery: Gallery,
+    proven: Proven,
+    turns: Turns,
+    slowdown: Slowdown,
+    /// Passwords that are hashed at once: half of the machine at the most, because others want to trade.
+    hashing: Arc<Semaphore>,
+    sessions: Sessions,
+    recorder: Recorder,
+}
+
+impl Access {
+    pub fn open(folder: &Path, settings: Settings, clock: Clock) -> Result<Self, AccessError> {
+        let register = Arc::new(Register::open(folder)?);
+        let recorder = Recorder::start(register.clone()).map_err(AccessError::system)?;
+        let half_of_the_machine = available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
+        Ok(Self {
+            gallery: Gallery::open(register.clone(), clock())?,
+            proven: Proven::new().map_err(AccessError::system)?,
+            turns: Turns::default(),
+            slowdown: Slowdown::default(),
+            hashing: Arc::new(Semaphore::new(half_of_the_machine)),
+            sessions: Sessions::default(),
+            settings,
+            clock,
+            register,
+            recorder,
+        })
+    }
+
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// For the lists, and for changes; after a change [`Access::look_again`].
+    pub fn register(&self) -> &Arc<Register> {
+        &self.register
+    }
+
+    /// Sees at once what was changed in the register.
+    pub fn look_again(&self) -> Result<(), AccessError> {
+        self.gallery.compare()
+    }
+
+    pub fn has_users(&self) -> Result<bool, AccessError> {
+        self.gallery.picture(self.now()).map(|picture| !picture.users.is_empty())
+    }
+
+    /// Who it is, or why not; a refusal is in the audit before it is told.
+    pub async fn authenticate(&self, credentials: Credentials, visit: &Visit) -> Result<Identity, Denied> {
+        let claimed = match &credentials {
+            Credentials::Password { user, .. } => user.parse().ok().map(|name: Name| name.text().clone()),
+            _ => None,
+        };
+        match self.recognise(credentials, visit.peer).await {
+            Ok(identity) => Ok(identity),
+            Err(denied) => {
+                let actor = Actor { user: claimed, visit: visit.clone() };
+                self.refused(&actor, denied.code(), &denied.to_string()).await;
+                Err(denied)
+            }
+        }
+    }
+
+    async fn recognise(&self, credentials: Credentials, peer: Option<IpAddr>) -> Result<Identity, Denied> {
+        let picture = self.picture()?;
+        match credentials {
+            Credentials::Anonymous => self.anonymous(&picture, peer).ok_or(Denied::LoginNeeded),
+            Credentials::Token(token) => self.holder(&picture, token.expose_secret()),
+            Credentials::Session(secret) => self.of_session(&picture, secret.expose_secret(), peer),
+            Credentials::Password { user, password } => self.of_password(&picture, user, password, peer).await,
+            Credentials::Unreadable(reason) => Err(Denied::Unreadable(reason)),
+        }
+    }
+
+    fn picture(&self) -> Result<Arc<Picture>, Denied> {
+        self.gallery.picture(self.now()).map_err(|error| {
+            tracing::error!(%error, "users cannot be looked up");
+            Denied::Unavailable
+        })
+    }
+
+    /// Only on this machine: whoever comes from elsewhere is somebody or nobody.
+    fn anonymous(&self, picture: &Picture, peer: Option<IpAddr>) -> Option<Identity> {
+        let is_here = peer.is_some_and(|peer| peer.to_canonical().is_loopback());
+        let role = self.settings.anonymous_role(!picture.users.is_empty()).filter(|_| is_here)?;
+        Some(Identity { name: None, role })
+    }
+
+    fn holder(&self, picture: &Picture, shown: &str) -> Result<Identity, Denied> {
+        let known = secret::prefix(shown).and_then(|prefix| picture.tokens.get(prefix));
+        let valid = known.filter(|token| token.digest == secret::digest(shown) && self.now() < token.expires);
+        let token = valid.ok_or(Denied::WrongCredentials)?;
+        Ok(Identity { name: Some(token.name.text().clone()), role: token.role.clone() })
+    }
+
+    /// The cookie of a session that is over is as good as none.
+    fn of_session(&self, picture: &Picture, shown: &str, peer: Option<IpAddr>) -> Result<Identity, Denied> {
+        let user = self.sessions.user_of(shown, self.now()).and_then(|known| unchanged(picture, &known));
+        let identity = user.map(identity_of).or_else(|| self.anonymous(picture, peer));
+        identity.ok_or(Denied::SessionEnded)
+    }
+
+    async fn of_password(
+        &self,
+        picture: &Picture,
+        name: String,
+        password: SecretString,
+        peer: Option<IpAddr>,
+    ) -> Result<Identity, Denied> {
+        if password.expose_secret().len() > PASSWORD_BYTES_MAX {
+            return Err(Denied::WrongCredentials);
+        }
+        let mark = self.proven.mark(&name, &password);
+        if let Some(user) = self.recall(picture, mark) {
+            return Ok(identity_of(user));
+        }
+        let _turn = self.turns.wait(mark).await;
+        if let Some(user) = self.recall(picture, mark) {
+            return Ok(identity_of(user));
+        }
+        let user = self.check(&name, password, peer).await?;
+        self.proven.remember(mark, user.name.text(), user.revision, self.now());
+        Ok(identity_of(&user))
+    }
+
+    fn recall<'a>(&self, picture: &'a Picture, mark: Mark) -> Option<&'a User> {
+        self.proven.recall(mark, self.now()).and_then(|known| unchanged(picture, &known))
+    }
+
+    /// The slow way: held if it must be, then hashed beside few others.
+    async fn check(&self, name: &str, password: SecretString, peer: Option<IpAddr>) -> Result<Arc<User>, Denied> {
+        let peer = peer.unwrap_or(IpAddr::from([0; 4]));
+        // Names that nobody can have share one account.
+        let account = name.parse::<Name>().map(|name| name.to_string()).unwrap_or_default();
+        let attempt = self.slowdown.begin(&account, peer, self.now()).map_err(|_| Denied::TooManyAttempts)?;
+        tokio::time::sleep(attempt.delay).await;
+        let user = self.picture()?.users.get(name).cloned();
+        let hash = user.as_ref().map(|user| user.password.clone());
+        match (user, self.hash_and_compare(password, hash).await) {
+            (Some(user), Ok(true)) => {
+                attempt.succeeded();
+                Ok(user)
+            }
+            (_, Ok(_)) => {
+                attempt.failed(self.now());
+                Err(Denied::WrongCredentials)
+            }
+            (_, Err(denied)) => Err(denied),
+        }
+    }
+
+    /// The slot goes with the work: it is taken until the hash is done, also when nobody waits for it any more.
+    async fn hash_and_compare(&self, password: SecretString, hash: Option<String>) -> Result<bool, Denied> {
+        let slot = self.hashing.clone().acquire_owned().await.map_err(|_| Denied::Unavailable)?;
+        let work = move || {
+            let _slot = slot;
+            is_right(&password, hash.as_deref())
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| Denied::Unavailable)
+    }
+
+    /// A session for a user who has just logged in; nobody else can have one.
+    pub fn begin_session(&self, identity: &Identity) -> Result<Secret, Denied> {
+        let picture = self.picture()?;
+        let user = identity.name.as_ref().and_then(|name| picture.users.get(name)).ok_or(Denied::WrongCredentials)?;
+        self.sessions.begin(user.name.text(), user.revision, self.now()).map_err(|error| {
+            tracing::error!(%error, "the system gave no secret for a session");
+            Denied::Unavailable
+        })
+    }
+
+    /// Whose session it is, while it lasts.
+    pub fn user_of_session(&self, secret: &SecretString) -> Option<Text> {
+        self.sessions.user_of(secret.expose_secret(), self.now()).map(|(user, _)| user)
+    }
+
+    pub fn end_session(&self, secret: &SecretString) {
+        self.sessions.end(secret.expose_secret());
+    }
+
+    /// Somebody may not do what he came for. Where the audit cannot be written he may not either.
+    pub async fn refused(&self, actor: &Actor, code: &str, detail: &str) {
+        let entry = Entry { at: self.now(), actor: actor.clone(), outcome: code.into(), detail: detail.into() };
+        // The recorder has logged why; the refusal stands all the same.
+        let _ = self.recorder.record(entry).await;
+    }
+
+    /// Something was done that needs power: whether the audit has it.
+    pub async fn done(&self, actor: &Actor, detail: &str) -> bool {
+        let entry = Entry { at: self.now(), actor: actor.clone(), outcome: DONE.into(), detail: detail.into() };
+        self.recorder.record(entry).await.is_ok()
+    }
+}
+
+/// The user, unless the row was changed or removed since.
+fn unchanged<'a>(picture: &'a Picture, (name, revision): &(Text, i64)) -> Option<&'a User> {
+    let user = picture.users.get(name)?;
+    (user.revision == *revision).then_some(&**user)
+}
+
+fn identity_of(user: &User) -> Identity {
+    Identity { name: Some(user.name.text().clone()), role: user.role.clone() }
+}

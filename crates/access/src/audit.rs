@@ -1,0 +1,148 @@
+//! The audit: every refusal, every failed login, every act that needs power. Rows are only ever added; a refusal that
+//! comes again and again is one row that counts, so that nobody fills the disk by knocking.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use domain::{Text, Timestamp};
+use rusqlite::{Connection, Row, params};
+
+/// Rows of one page at the most.
+pub const AUDIT_PAGE_MAX: usize = 1_000;
+/// Equal entries within this time are one row.
+const FOLD_SECONDS: i64 = 60;
+/// Rows that may still be counted up; with one more, all begin anew.
+const FOLDS_MAX: usize = 4_096;
+
+/// The outcome of what was done.
+pub const DONE: &str = "done";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Door {
+    Rest,
+    Ui,
+    CommandLine,
+}
+
+impl Door {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rest => "REST",
+            Self::Ui => "UI",
+            Self::CommandLine => "CLI",
+        }
+    }
+}
+
+/// Who knocks where, and what for: `GET /rest/account`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Visit {
+    pub door: Door,
+    /// Nobody on the command line comes from elsewhere.
+    pub peer: Option<IpAddr>,
+    pub action: Cow<'static, str>,
+}
+
+/// Somebody on a visit; without a name it is nobody in particular.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Actor {
+    pub user: Option<Text>,
+    pub visit: Visit,
+}
+
+/// What came of a visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub at: Timestamp,
+    pub actor: Actor,
+    /// [`DONE`], or the code of a refusal.
+    pub outcome: String,
+    pub detail: String,
+}
+
+impl Entry {
+    pub(crate) fn done(at: Timestamp, actor: &Actor, detail: String) -> Self {
+        Self { at, actor: actor.clone(), outcome: DONE.into(), detail }
+    }
+}
+
+/// A row of the audit as it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    pub id: u64,
+    pub at: Timestamp,
+    pub user: Option<String>,
+    pub door: String,
+    pub peer: Option<String>,
+    pub action: String,
+    pub outcome: String,
+    pub detail: String,
+    /// How often it came within the minute, and when it last did.
+    pub times: u64,
+    pub last_at: Timestamp,
+}
+
+/// The rows that may still be counted up.
+#[derive(Debug, Default)]
+pub(crate) struct Folds(BTreeMap<(Actor, String, String), (i64, Timestamp)>);
+
+impl Folds {
+    /// Writes an entry, or counts it up where it is a refusal that was written a moment ago.
+    pub(crate) fn write(&mut self, connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+        if entry.outcome == DONE {
+            return insert(connection, entry).map(drop);
+        }
+        let key = (entry.actor.clone(), entry.outcome.clone(), entry.detail.clone());
+        if let Some((id, since)) = self.0.get(&key)
+            && entry.at.seconds_since(*since) < FOLD_SECONDS
+        {
+            return count(connection, *id, entry.at);
+        }
+        let id = insert(connection, entry)?;
+        if self.0.len() >= FOLDS_MAX {
+            self.0.clear();
+        }
+        self.0.insert(key, (id, entry.at));
+        Ok(())
+    }
+}
+
+pub(crate) fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<i64> {
+    let Entry { at, actor: Actor { user, visit }, outcome, detail } = entry;
+    let peer = visit.peer.map(|peer| peer.to_string());
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO audit (at, user, door, peer, action, outcome, detail, times, last_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?1)",
+    )?;
+    statement.insert(params![at.0, user.as_deref(), visit.door.name(), peer, visit.action, outcome, detail])
+}
+
+fn count(connection: &Connection, id: i64, at: Timestamp) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached("UPDATE audit SET times = times + 1, last_at = ?2 WHERE id = ?1")?;
+    statement.execute(params![id, at.0]).map(drop)
+}
+
+/// Rows after an id, oldest first.
+pub(crate) fn page(connection: &Connection, after: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, at, user, door, peer, action, outcome, detail, times, last_at \
+         FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2",
+    )?;
+    statement.query_map(params![after, limit.min(AUDIT_PAGE_MAX)], recorded)?.collect()
+}
+
+fn recorded(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+    Ok(Recorded {
+        id: row.get(0)?,
+        at: Timestamp(row.get(1)?),
+        user: row.get(2)?,
+        door: row.get(3)?,
+        peer: row.get(4)?,
+        action: row.get(5)?,
+        outcome: row.get(6)?,
+        detail: row.get(7)?,
+        times: row.get(8)?,
+        last_at: Timestamp(row.get(9)?),
+    })
+}

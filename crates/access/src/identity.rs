@@ -1,0 +1,86 @@
+//! Credentials, identities, and why somebody is turned away.
+
+use std::fmt;
+
+use domain::Text;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::role::Role;
+use crate::secret;
+
+/// What somebody shows at a door.
+#[derive(Debug)]
+pub enum Credentials {
+    Anonymous,
+    Password {
+        user: String,
+        password: SecretString,
+    },
+    Token(SecretString),
+    /// The secret of a session, as its cookie holds it.
+    Session(SecretString),
+    /// Something of a kind that no door takes.
+    Unreadable(&'static str),
+}
+
+impl Credentials {
+    /// A name and a pass code: the password of a user, or a token with any name.
+    pub fn login(user: impl Into<String>, passcode: SecretString) -> Self {
+        match secret::prefix(passcode.expose_secret()) {
+            Some(_) => Self::Token(passcode),
+            None => Self::Password { user: user.into(), password: passcode },
+        }
+    }
+}
+
+/// Who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The name of the user or the token; nobody's where the door is open to everyone on this machine.
+    pub name: Option<Text>,
+    pub role: Role,
+}
+
+/// Why somebody is turned away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denied {
+    /// Nothing was shown, and nobody is anonymous here.
+    LoginNeeded,
+    /// One text for all that may be wrong, so that nobody learns which names exist.
+    WrongCredentials,
+    SessionEnded,
+    /// Too many attempts of this peer are being held already.
+    TooManyAttempts,
+    Unreadable(&'static str),
+    /// The file could not be asked, and then nobody comes in.
+    Unavailable,
+}
+
+impl Denied {
+    /// Stable; part of the contract with clients.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::LoginNeeded => "login-needed",
+            Self::WrongCredentials => "wrong-credentials",
+            Self::SessionEnded => "session-ended",
+            Self::TooManyAttempts => "too-many-attempts",
+            Self::Unreadable(_) => "unreadable-credentials",
+            Self::Unavailable => "access-unavailable",
+        }
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LoginNeeded => "say who you are: a user with a password, or a token",
+            Self::WrongCredentials => "the user, the password or the token is wrong, or the token has expired",
+            Self::SessionEnded => "the session has ended; log in again",
+            Self::TooManyAttempts => "too many attempts from this address wait already",
+            Self::Unreadable(reason) => reason,
+            Self::Unavailable => "users cannot be looked up at the moment",
+        })
+    }
+}
+
+impl std::error::Error for Denied {}

@@ -1,0 +1,104 @@
+//! Passwords at rest: Argon2id with the parameters that OWASP asks for at the least. A hash costs tens of milliseconds and
+//! 19 MiB, on purpose, so callers bound how many run at once.
+
+use std::fmt;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{self, PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use secrecy::{ExposeSecret, SecretString};
+
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
+/// A shorter password is refused when it is set.
+pub const PASSWORD_LENGTH_MIN: usize = 8;
+/// A longer one is refused when it is set, and wrong when it is given.
+pub const PASSWORD_BYTES_MAX: usize = 1_024;
+
+/// A password that somebody may choose.
+#[derive(Debug, Clone)]
+pub struct Password(SecretString);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAPassword {
+    TooShort,
+    TooLong,
+}
+
+impl Password {
+    pub fn new(text: SecretString) -> Result<Self, NotAPassword> {
+        if text.expose_secret().chars().count() < PASSWORD_LENGTH_MIN {
+            return Err(NotAPassword::TooShort);
+        }
+        if text.expose_secret().len() > PASSWORD_BYTES_MAX {
+            return Err(NotAPassword::TooLong);
+        }
+        Ok(Self(text))
+    }
+
+    /// With a salt of its own, in the text form that names its parameters.
+    pub(crate) fn hash(&self) -> Result<String, password_hash::Error> {
+        argon2().hash_password(self.0.expose_secret().as_bytes()).map(|hash: PasswordHash| hash.to_string())
+    }
+}
+
+/// Takes the same time whether there is such a user or not.
+pub(crate) fn is_right(given: &SecretString, hash: Option<&str>) -> bool {
+    let against = hash.unwrap_or(NOBODYS_HASH);
+    let right = argon2().verify_password(given.expose_secret().as_bytes(), against).is_ok();
+    right && hash.is_some()
+}
+
+/// The hash of a password that nobody has, with the parameters below.
+const NOBODYS_HASH: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+fn argon2() -> Argon2<'static> {
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are within Argon2's bounds");
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+impl fmt::Display for NotAPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooShort => write!(f, "must have at least {PASSWORD_LENGTH_MIN} characters"),
+            Self::TooLong => write!(f, "must have at most {PASSWORD_BYTES_MAX} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for NotAPassword {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_kept_as_argon2id_with_a_salt_of_its_own() {
+        let password = Password::new("correct horse".into()).unwrap();
+        let (one, other) = (password.hash().unwrap(), password.hash().unwrap());
+        assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");
+        assert_ne!(one, other);
+        assert!(is_right(&"correct horse".into(), Some(&one)));
+        assert!(!is_right(&"correct horsf".into(), Some(&one)));
+    }
+
+    #[test]
+    fn nobody_s_hash_costs_as_much_as_any_and_fits_no_password() {
+        let hash = PasswordHash::new(NOBODYS_HASH).unwrap();
+        let asked = Params::new(MEMORY_KIB, PASSES, LANES, Some(32)).unwrap();
+        assert_eq!(Params::try_from(&hash).unwrap(), asked);
+        assert!(!is_right(&"correct horse".into(), None));
+    }
+
+    #[test]
+    fn too_short_and_too_long_are_refused_and_none_is_printed() {
+        let refused = |text: &str| Password::new(text.into()).map(drop);
+        assert_eq!(refused("1234567"), Err(NotAPassword::TooShort));
+        assert_eq!(refused("äöüäöü"), Err(NotAPassword::TooShort), "characters count, not bytes");
+        assert_eq!(refused(&"x".repeat(1_025)), Err(NotAPassword::TooLong));
+        assert!(!format!("{:?}", Password::new("correct horse".into())).contains("horse"));
+    }
+}

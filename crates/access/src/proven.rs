@@ -1,0 +1,99 @@
+//! Passwords that were right a moment ago. Hashing one is slow on purpose; without this memory HTTP Basic, which sends
+//! the password with every request, would cap a client at a few requests a second.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::{Text, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::secret::random;
+
+/// A password that was right is not hashed again for so long.
+const PROVEN_SECONDS_MAX: i64 = 5 * 60;
+/// More are not remembered: all are forgotten and hashed again.
+const PROVEN_MAX: usize = 4_096;
+
+/// A name with a password, recognised but not readable: the key of the hash never leaves this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark([u8; 32]);
+
+pub(crate) struct Proven {
+    key: [u8; 32],
+    since: Mutex<BTreeMap<Mark, Proof>>,
+}
+
+/// A user's row was changed since, and the proof is void.
+struct Proof {
+    user: Text,
+    revision: i64,
+    at: Timestamp,
+}
+
+impl Proven {
+    pub(crate) fn new() -> Result<Self, getrandom::Error> {
+        Ok(Self { key: random()?, since: Mutex::default() })
+    }
+
+    pub(crate) fn mark(&self, user: &str, password: &SecretString) -> Mark {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(&(user.len() as u64).to_be_bytes());
+        hasher.update(user.as_bytes());
+        hasher.update(password.expose_secret().as_bytes());
+        Mark(hasher.finalize().into())
+    }
+
+    pub(crate) fn remember(&self, mark: Mark, user: &Text, revision: i64, at: Timestamp) {
+        let mut proofs = self.lock();
+        if proofs.len() >= PROVEN_MAX {
+            proofs.clear();
+        }
+        proofs.insert(mark, Proof { user: user.clone(), revision, at });
+    }
+
+    /// The user who proved it, with the revision of the row that it was proven against.
+    pub(crate) fn recall(&self, mark: Mark, at: Timestamp) -> Option<(Text, i64)> {
+        let mut proofs = self.lock();
+        let proof = proofs.get(&mark)?;
+        if at.seconds_since(proof.at) >= PROVEN_SECONDS_MAX {
+            proofs.remove(&mark);
+            return None;
+        }
+        Some((proof.user.clone(), proof.revision))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Mark, Proof>> {
+        // A map is whole between any two statements that hold the lock.
+        self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGIN: Timestamp = Timestamp(0);
+
+    #[test]
+    fn a_right_password_is_right_for_five_minutes() {
+        let proven = Proven::new().unwrap();
+        let mark = proven.mark("anna", &"correct horse".into());
+        assert_eq!(proven.recall(mark, BEGIN), None);
+        proven.remember(mark, &"anna".into(), 7, BEGIN);
+        assert_eq!(proven.recall(mark, BEGIN.plus_seconds(299)), Some(("anna".into(), 7)));
+        assert_eq!(proven.recall(mark, BEGIN.plus_seconds(300)), None);
+    }
+
+    #[test]
+    fn name_and_password_do_not_run_into_each_other() {
+        let proven = Proven::new().unwrap();
+        assert_ne!(proven.mark("ab", &"c".into()), proven.mark("a", &"bc".into()));
+        assert_eq!(proven.mark("ab", &"c".into()), proven.mark("ab", &"c".into()));
+    }
+
+    #[test]
+    fn no_two_processes_make_the_same_mark() {
+        let (one, other) = (Proven::new().unwrap(), Proven::new().unwrap());
+        assert_ne!(one.mark("anna", &"correct horse".into()), other.mark("anna", &"correct horse".into()));
+    }
+}

@@ -1,0 +1,78 @@
+//! Entries of the audit on their way to the file. Whoever brings one waits until it is on disk; all that wait together
+//! share one commit, so a storm of refusals slows down those who cause it and nobody else.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::audit::{Entry, Folds};
+use crate::register::Register;
+
+/// Entries that may wait for the file; whoever brings one more waits for a place.
+const AUDIT_WAITING_MAX: usize = 1_024;
+
+pub(crate) struct Recorder {
+    /// Some until it is dropped.
+    queue: Option<mpsc::Sender<Waiting>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Waiting {
+    entry: Entry,
+    written: oneshot::Sender<Result<(), Lost>>,
+}
+
+/// An entry did not reach the file; the log says why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lost;
+
+impl Recorder {
+    pub(crate) fn start(register: Arc<Register>) -> io::Result<Self> {
+        let (queue, entries) = mpsc::channel(AUDIT_WAITING_MAX);
+        let thread = std::thread::Builder::new().name("audit".into());
+        let thread = thread.spawn(move || write_all(&register, entries))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Returns when the entry is on disk.
+    pub(crate) async fn record(&self, entry: Entry) -> Result<(), Lost> {
+        let (written, outcome) = oneshot::channel();
+        let queue = self.queue.as_ref().ok_or(Lost)?;
+        queue.send(Waiting { entry, written }).await.map_err(|_| Lost)?;
+        outcome.await.unwrap_or(Err(Lost))
+    }
+}
+
+impl Drop for Recorder {
+    /// What was brought is written before the program ends.
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn write_all(register: &Register, mut entries: mpsc::Receiver<Waiting>) {
+    let mut folds = Folds::default();
+    while let Some(first) = entries.blocking_recv() {
+        let mut batch = vec![first];
+        while batch.len() < AUDIT_WAITING_MAX
+            && let Ok(next) = entries.try_recv()
+        {
+            batch.push(next);
+        }
+        let (entries, waiting): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.entry, one.written)).unzip();
+        let outcome = register.record(&entries, &mut folds).map_err(|error| {
+            tracing::error!(%error, lost = entries.len(), "the audit could not be written");
+            folds = Folds::default();
+            Lost
+        });
+        for written in waiting {
+            // Whoever went away meanwhile does not need to know.
+            let _ = written.send(outcome);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Secrets that we make ourselves: 256 bits of the system's chance. They are too many to guess, so a fast hash keeps them.
+
+use std::fmt::Write;
+
+use secrecy::{ExposeSecret, SecretString};
+
+/// What every token begins with, so that people and scanners know one when they see it.
+const MARK: &str = "rialto";
+/// Bytes of the public part of a token, by which it is looked up.
+const PREFIX_BYTES: usize = 6;
+const SECRET_BYTES: usize = 32;
+
+/// What is kept of a secret.
+pub(crate) type Digest = blake3::Hash;
+
+/// A secret as it is handed out, once.
+#[derive(Debug, Clone)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// For a session: nothing but chance.
+    pub(crate) fn new() -> Result<Self, getrandom::Error> {
+        Ok(Self(hex(&random::<SECRET_BYTES>()?).into()))
+    }
+
+    pub fn text(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    pub(crate) fn digest(&self) -> Digest {
+        digest(self.text())
+    }
+}
+
+pub(crate) fn digest(secret: &str) -> Digest {
+    blake3::hash(secret.as_bytes())
+}
+
+/// A token, `rialto_<prefix>_<secret>`, with its prefix.
+pub(crate) fn new_token() -> Result<(String, Secret), getrandom::Error> {
+    let prefix = hex(&random::<PREFIX_BYTES>()?);
+    let token = format!("{MARK}_{prefix}_{}", hex(&random::<SECRET_BYTES>()?));
+    Ok((prefix, Secret(token.into())))
+}
+
+/// The prefix of what looks like a token.
+pub(crate) fn prefix(token: &str) -> Option<&str> {
+    let (prefix, secret) = token.strip_prefix(MARK)?.strip_prefix('_')?.split_once('_')?;
+    let is_hex =
+        |text: &str, bytes: usize| text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hex(prefix, PREFIX_BYTES) && is_hex(secret, SECRET_BYTES)).then_some(prefix)
+}
+
+pub(crate) fn random<const BYTES: usize>() -> Result<[u8; BYTES], getrandom::Error> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes every text");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_found_by_its_prefix() {
+        let (known_by, token) = new_token().unwrap();
+        assert_eq!(prefix(token.text()), Some(known_by.as_str()));
+        assert_eq!(token.text().len(), "rialto_".len() + 12 + 1 + 64);
+    }
+
+    #[test]
+    fn what_does_not_look_like_a_token_is_none() {
+        let (_, token) = new_token().unwrap();
+        let text = token.text();
+        let mangled = [text.replace("rialto", "realto"), text.replace('_', "-"), text[..text.len() - 1].into()];
+        for other in mangled.iter().map(String::as_str).chain(["", "rialto__", "hunter42"]) {
+            assert_eq!(prefix(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn no_two_are_alike_and_none_is_printed() {
+        let (one, other) = (Secret::new().unwrap(), Secret::new().unwrap());
+        assert_ne!(one.digest(), other.digest());
+        assert!(!format!("{one:?}").contains(one.text()));
+    }
+}

@@ -1,0 +1,73 @@
+//! Who is logged in. Sessions live in memory: a restart ends them all, and so does a change of the user's row.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::{Text, Timestamp};
+
+use crate::secret::{Digest, Secret, digest};
+
+/// A session ends so long after the login.
+pub const SESSION_HOURS_MAX: i64 = 12;
+/// A session ends after so long without a request.
+pub const SESSION_IDLE_MINUTES_MAX: i64 = 30;
+/// Of more the one that was idle the longest ends.
+const SESSIONS_MAX: usize = 1_024;
+
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<BTreeMap<[u8; 32], Session>>);
+
+struct Session {
+    user: Text,
+    /// Of the user's row at the login.
+    revision: i64,
+    begun: Timestamp,
+    seen: Timestamp,
+}
+
+impl Session {
+    fn has_ended(&self, at: Timestamp) -> bool {
+        at.seconds_since(self.begun) >= SESSION_HOURS_MAX * 60 * 60
+            || at.seconds_since(self.seen) >= SESSION_IDLE_MINUTES_MAX * 60
+    }
+}
+
+impl Sessions {
+    pub(crate) fn begin(&self, user: &Text, revision: i64, at: Timestamp) -> Result<Secret, getrandom::Error> {
+        let secret = Secret::new()?;
+        let mut sessions = self.lock();
+        make_room(&mut sessions, at);
+        sessions.insert(key(&secret.digest()), Session { user: user.clone(), revision, begun: at, seen: at });
+        Ok(secret)
+    }
+
+    /// The user of a session, with the revision of the row at the login. The request counts as a sign of life.
+    pub(crate) fn user_of(&self, secret: &str, at: Timestamp) -> Option<(Text, i64)> {
+        let mut sessions = self.lock();
+        let session = sessions.get_mut(&key(&digest(secret))).filter(|session| !session.has_ended(at))?;
+        session.seen = session.seen.max(at);
+        Some((session.user.clone(), session.revision))
+    }
+
+    pub(crate) fn end(&self, secret: &str) {
+        self.lock().remove(&key(&digest(secret)));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Session>> {
+        // A map is whole between any two statements that hold the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A look-up tells by its time at most how a hash begins, and that leads to no secret.
+fn key(digest: &Digest) -> [u8; 32] {
+    *digest.as_bytes()
+}
+
+fn make_room(sessions: &mut BTreeMap<[u8; 32], Session>, at: Timestamp) {
+    sessions.retain(|_, session| !session.has_ended(at));
+    if sessions.len() >= SESSIONS_MAX {
+        let idlest = sessions.iter().min_by_key(|(_, session)| session.seen).map(|(key, _)| *key);
+        idlest.and_then(|key| sessions.remove(&key));
+    }
+}

@@ -1,0 +1,230 @@
+//! Whoever guesses waits: an attempt is held before it is looked at, the longer the more have failed for this account or
+//! from this peer. Every attempt is looked at in the end, so nobody is ever locked out.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::Timestamp;
+
+/// Fingers slip: so many failures cost nothing.
+const FREE_FAILURES: u32 = 3;
+const LOGIN_DELAY_FIRST: Duration = Duration::from_millis(500);
+/// No attempt is held longer.
+const LOGIN_DELAY_MAX: Duration = Duration::from_secs(15);
+/// Attempts of one peer that may be held or looked at; one more is refused at once.
+const LOGIN_ATTEMPTS_PER_PEER_MAX: u32 = 8;
+/// After so long without an attempt all is forgiven.
+const FORGIVEN_AFTER_SECONDS: i64 = 15 * 60;
+/// Accounts and peers that are kept in mind; of more the one that was quiet the longest is forgotten.
+const TRAILS_MAX: usize = 2_048;
+/// The part of an IPv6 address that one customer usually has to himself.
+const IPV6_NETWORK: u128 = u128::MAX << 64;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Whom {
+    Account(String),
+    Peer(IpAddr),
+}
+
+#[derive(Debug, Default)]
+struct Trail {
+    failures: u32,
+    /// Held or being looked at: counted as failures until they prove otherwise, else a crowd would pass at once.
+    open: u32,
+    last: Timestamp,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Slowdown(Mutex<BTreeMap<Whom, Trail>>);
+
+/// An attempt that was let in.
+#[derive(Debug)]
+pub(crate) struct Attempt<'a> {
+    slowdown: &'a Slowdown,
+    account: Whom,
+    peer: Whom,
+    /// How long it is to be held before it is looked at.
+    pub(crate) delay: Duration,
+}
+
+/// Too many attempts of one peer at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Crowd;
+
+impl Slowdown {
+    pub(crate) fn begin(&self, account: &str, peer: IpAddr, at: Timestamp) -> Result<Attempt<'_>, Crowd> {
+        let (account, peer) = (Whom::Account(account.to_owned()), Whom::Peer(network(peer)));
+        let mut trails = self.lock();
+        make_room(&mut trails, at);
+        if trails.get(&peer).is_some_and(|trail| trail.open >= LOGIN_ATTEMPTS_PER_PEER_MAX) {
+            return Err(Crowd);
+        }
+        let failures = [&account, &peer].map(|whom| open(trails.entry(whom.clone()).or_default(), at));
+        let delay = delay_after(failures[0].max(failures[1]));
+        Ok(Attempt { slowdown: self, account, peer, delay })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Whom, Trail>> {
+        // Counts are whole between any two statements that hold the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Attempt<'_> {
+    pub(crate) fn failed(self, at: Timestamp) {
+        let mut trails = self.slowdown.lock();
+        for whom in [&self.account, &self.peer] {
+            if let Some(trail) = trails.get_mut(whom) {
+                trail.failures = trail.failures.saturating_add(1);
+                trail.last = at;
+            }
+        }
+    }
+
+    /// The account's failures were the owner's, or no longer matter; the peer's may be somebody else's guesses.
+    pub(crate) fn succeeded(self) {
+        if let Some(trail) = self.slowdown.lock().get_mut(&self.account) {
+            trail.failures = 0;
+        }
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let mut trails = self.slowdown.lock();
+        for whom in [&self.account, &self.peer] {
+            if let Some(trail) = trails.get_mut(whom) {
+                trail.open = trail.open.saturating_sub(1);
+            }
+        }
+    }
+}
+
+/// How many stood before this one.
+fn open(trail: &mut Trail, at: Timestamp) -> u32 {
+    let before = trail.failures.saturating_add(trail.open);
+    trail.open = trail.open.saturating_add(1);
+    trail.last = at;
+    before
+}
+
+/// What is forgiven goes, and then, where there is still no room for an account and a peer, what was quiet the longest.
+fn make_room(trails: &mut BTreeMap<Whom, Trail>, at: Timestamp) {
+    trails.retain(|_, trail| trail.open > 0 || at.seconds_since(trail.last) < FORGIVEN_AFTER_SECONDS);
+    while trails.len() + 2 > TRAILS_MAX {
+        let quiet = trails.iter().filter(|(_, trail)| trail.open == 0);
+        let Some(quietest) = quiet.min_by_key(|(_, trail)| trail.last).map(|(whom, _)| whom.clone()) else { return };
+        trails.remove(&quietest);
+    }
+}
+
+fn delay_after(failures: u32) -> Duration {
+    let Some(doublings) = failures.checked_sub(FREE_FAILURES) else { return Duration::ZERO };
+    let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);
+    LOGIN_DELAY_FIRST.saturating_mul(factor).min(LOGIN_DELAY_MAX)
+}
+
+fn network(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
+    const AWAY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp(0).plus_seconds(seconds)
+    }
+
+    /// How long the next attempt would be held, in milliseconds.
+    fn held(slowdown: &Slowdown, account: &str, peer: IpAddr, now: Timestamp) -> u128 {
+        slowdown.begin(account, peer, now).unwrap().delay.as_millis()
+    }
+
+    fn fail(slowdown: &Slowdown, account: &str, peer: IpAddr, now: Timestamp) -> u128 {
+        let attempt = slowdown.begin(account, peer, now).unwrap();
+        let delay = attempt.delay.as_millis();
+        attempt.failed(now);
+        delay
+    }
+
+    fn fail_often(times: usize, slowdown: &Slowdown, account: &str, peer: IpAddr, now: Timestamp) {
+        for _ in 0..times {
+            fail(slowdown, account, peer, now);
+        }
+    }
+
+    #[test]
+    fn three_failures_are_free_and_then_the_wait_doubles_up_to_its_maximum() {
+        let slowdown = Slowdown::default();
+        let waits: Vec<_> = (0..12).map(|_| fail(&slowdown, "anna", HOME, at(0))).collect();
+        let maximum = LOGIN_DELAY_MAX.as_millis();
+        let expected = [0, 0, 0, 500, 1_000, 2_000, 4_000, 8_000, maximum, maximum, maximum, maximum];
+        assert_eq!(waits, expected);
+    }
+
+    #[test]
+    fn an_account_is_guarded_against_many_peers_and_a_peer_is_slow_at_many_accounts() {
+        let slowdown = Slowdown::default();
+        fail_often(5, &slowdown, "anna", HOME, at(0));
+        assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 2_000);
+        assert_eq!(held(&slowdown, "bert", HOME, at(0)), 2_000);
+        assert_eq!(held(&slowdown, "bert", AWAY, at(0)), 0, "nobody else is troubled");
+    }
+
+    #[test]
+    fn a_right_password_clears_the_account_but_not_the_peer() {
+        let slowdown = Slowdown::default();
+        fail_often(5, &slowdown, "anna", HOME, at(0));
+        slowdown.begin("anna", AWAY, at(0)).unwrap().succeeded();
+        assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 0);
+        assert_eq!(held(&slowdown, "anna", HOME, at(0)), 2_000);
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_without_an_attempt_forgives_all() {
+        let slowdown = Slowdown::default();
+        fail_often(9, &slowdown, "anna", HOME, at(0));
+        assert_eq!(held(&slowdown, "anna", HOME, at(899)), 15_000);
+        assert_eq!(held(&slowdown, "anna", HOME, at(899 + 900)), 0);
+    }
+
+    #[test]
+    fn a_crowd_waits_as_if_each_had_failed_and_is_refused_when_it_grows() {
+        let slowdown = Slowdown::default();
+        let crowd: Vec<_> = (0..8).map(|_| slowdown.begin("anna", HOME, at(0)).unwrap()).collect();
+        let waits: Vec<_> = crowd.iter().map(|attempt| attempt.delay.as_millis()).collect();
+        assert_eq!(waits, [0, 0, 0, 500, 1_000, 2_000, 4_000, 8_000]);
+        assert_eq!(slowdown.begin("bert", HOME, at(0)).unwrap_err(), Crowd);
+        assert!(slowdown.begin("bert", AWAY, at(0)).is_ok());
+        drop(crowd);
+        assert_eq!(held(&slowdown, "anna", HOME, at(0)), 0, "whoever went away without an answer learnt nothing");
+    }
+
+    #[test]
+    fn one_customer_of_ipv6_is_one_peer() {
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert_eq!(network(address("2001:db8:1:2:3::4")), network(address("2001:db8:1:2::9")));
+        assert_ne!(network(address("2001:db8:1:2::9")), network(address("2001:db8:1:3::9")));
+        assert_eq!(network(address("::ffff:10.0.0.1")), HOME);
+    }
+
+    #[test]
+    fn of_too_many_the_quietest_is_forgotten() {
+        let slowdown = Slowdown::default();
+        fail_often(4, &slowdown, "first", HOME, at(0));
+        for number in 0..TRAILS_MAX {
+            fail(&slowdown, &format!("user{number}"), AWAY, at(1));
+        }
+        assert_eq!(held(&slowdown, "first", HOME, at(1)), 0);
+        assert!(slowdown.lock().len() <= TRAILS_MAX);
+    }
+}

@@ -1,0 +1,83 @@
+use access::{Actor, Credentials, Role};
+use expect_test::expect;
+
+use crate::desk::{Desk, ELSEWHERE, HERE, RIGHT, visit};
+
+#[tokio::test]
+async fn every_change_and_every_refusal_stands_in_it() {
+    let desk = Desk::with_anna();
+    desk.pass(1);
+    desk.new_token("robot", Role::Strategy("MOMENTUM".into()), 7).unwrap();
+    desk.login("anna", RIGHT).await;
+    desk.login("anna", "wrong horse").await;
+    desk.login("no such name", "wrong horse").await;
+    desk.pass(1);
+    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    desk.knock(Credentials::Session("over".into()), HERE).await;
+    desk.add("anna", Role::Admin, RIGHT).unwrap_err();
+    let kill = Actor { user: Some("anna".into()), visit: visit(HERE) };
+    assert!(desk.access.done(&kill, "PLATFORM").await);
+    desk.access.refused(&kill, "role-too-low", "this needs the role admin").await;
+    desk.revoke("robot").unwrap();
+    desk.remove("anna").unwrap();
+    expect![[r#"
+        1 at 0s - CLI - [user add] done: user anna, role trader (1x, last 0s)
+        2 at 1s - CLI - [token new] done: token robot, role strategy MOMENTUM, 7 days (1x, last 1s)
+        3 at 1s anna REST 127.0.0.1 [GET /rest/account] wrong-credentials: the user, the password or the token is wrong, or the token has expired (1x, last 1s)
+        4 at 1s - REST 127.0.0.1 [GET /rest/account] wrong-credentials: the user, the password or the token is wrong, or the token has expired (1x, last 1s)
+        5 at 2s - REST 192.168.1.5 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1x, last 2s)
+        6 at 2s - REST 127.0.0.1 [GET /rest/account] session-ended: the session has ended; log in again (1x, last 2s)
+        7 at 2s anna REST 127.0.0.1 [GET /rest/account] done: PLATFORM (1x, last 2s)
+        8 at 2s anna REST 127.0.0.1 [GET /rest/account] role-too-low: this needs the role admin (1x, last 2s)
+        9 at 2s - CLI - [token revoke] done: token robot (1x, last 2s)
+        10 at 2s - CLI - [user remove] done: user anna (1x, last 2s)
+    "#]]
+    .assert_eq(&desk.audit());
+}
+
+#[tokio::test]
+async fn a_refusal_that_comes_again_and_again_is_one_row_a_minute() {
+    let desk = Desk::with_anna();
+    for _ in 0..1_000 {
+        desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    }
+    desk.pass(59);
+    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    desk.knock(Credentials::Anonymous, HERE).await;
+    desk.pass(1);
+    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    expect![[r#"
+        1 at 0s - CLI - [user add] done: user anna, role trader (1x, last 0s)
+        2 at 0s - REST 192.168.1.5 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1001x, last 59s)
+        3 at 59s - REST 127.0.0.1 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1x, last 59s)
+        4 at 60s - REST 192.168.1.5 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1x, last 60s)
+    "#]]
+    .assert_eq(&desk.audit());
+}
+
+#[tokio::test]
+async fn acts_are_never_folded() {
+    let desk = Desk::open();
+    let act = Actor { user: None, visit: visit(HERE) };
+    for _ in 0..3 {
+        assert!(desk.access.done(&act, "PLATFORM").await);
+    }
+    assert_eq!(desk.access.register().audit(0, 10).unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn it_is_read_in_pages() {
+    let desk = Desk::open();
+    let act = Actor { user: None, visit: visit(HERE) };
+    for _ in 0..5 {
+        assert!(desk.access.done(&act, "PLATFORM").await);
+    }
+    let page = |after, limit| -> Vec<u64> {
+        desk.access.register().audit(after, limit).unwrap().iter().map(|row| row.id).collect()
+    };
+    assert_eq!(page(0, 2), [1, 2]);
+    assert_eq!(page(2, 2), [3, 4]);
+    assert_eq!(page(4, 2), [5]);
+    assert_eq!(page(5, 2), [0; 0]);
+    assert_eq!(page(0, usize::MAX).len(), 5);
+}

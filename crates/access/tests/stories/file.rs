@@ -1,0 +1,87 @@
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use access::{Access, Credentials, FILE, Password, Register, Role, Settings};
+use domain::Timestamp;
+use expect_test::expect;
+
+use crate::desk::{Desk, HERE, RIGHT, actor, name};
+
+#[tokio::test]
+async fn what_the_command_line_changes_beside_a_running_server_is_seen_within_a_second() {
+    let desk = Desk::with_anna();
+    let token = desk.new_token("robot", Role::Viewer, 1).unwrap();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    let beside = Register::open(desk.folder()).unwrap();
+    beside.remove_user(&name("anna"), &actor("user remove"), Timestamp(0)).unwrap();
+    beside.revoke_token(&name("robot"), &actor("token revoke"), Timestamp(0)).unwrap();
+    let password = Password::new(RIGHT.into()).unwrap();
+    beside.add_user((&name("bert"), &Role::Admin, &password), false, &actor("user add"), Timestamp(0)).unwrap();
+    desk.pass(1);
+    assert_eq!(desk.login("anna", RIGHT).await, "wrong-credentials");
+    assert_eq!(desk.login("bert", RIGHT).await, "bert admin");
+    assert_eq!(desk.knock(Credentials::Token(token.text().into()), HERE).await, "wrong-credentials");
+}
+
+#[test]
+fn users_and_tokens_are_there_again_after_a_restart() {
+    let desk = Desk::with_anna();
+    desk.new_token("robot", Role::Strategy("MOMENTUM".into()), 1).unwrap();
+    let again = Register::open(desk.folder()).unwrap();
+    let users: Vec<_> = again.users().unwrap().iter().map(|user| format!("{} {}", user.name, user.role)).collect();
+    let tokens: Vec<_> = again.tokens().unwrap().iter().map(|token| format!("{} {}", token.name, token.role)).collect();
+    assert_eq!((users, tokens), (vec!["anna trader".into()], vec!["robot strategy MOMENTUM".into()]));
+}
+
+#[test]
+fn a_name_stands_for_one() {
+    let desk = Desk::with_anna();
+    desk.new_token("robot", Role::Trader, 1).unwrap();
+    let taken = [
+        desk.add("anna", Role::Admin, RIGHT).unwrap_err(),
+        desk.add("robot", Role::Admin, RIGHT).unwrap_err(),
+        desk.replace("robot", Role::Admin, RIGHT).unwrap_err(),
+        desk.new_token("robot", Role::Admin, 1).unwrap_err(),
+        desk.new_token("anna", Role::Admin, 1).unwrap_err(),
+    ];
+    expect![[r#"
+        there is a user called anna already
+        there is a token called robot already
+        there is a token called robot already
+        there is a token called robot already
+        there is a user called anna already"#]]
+    .assert_eq(&taken.map(|refused| refused.to_string()).join("\n"));
+    assert_eq!(desk.remove("bert").unwrap_err().to_string(), "there is no user called bert");
+}
+
+#[test]
+fn only_the_owner_can_read_the_file() {
+    let desk = Desk::with_anna();
+    for file in std::fs::read_dir(desk.folder()).unwrap() {
+        let file = file.unwrap();
+        let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{}", file.path().display());
+    }
+}
+
+fn refused(folder: &std::path::Path) -> String {
+    let clock = Arc::new(|| Timestamp(0));
+    let error = Access::open(folder, Settings::default(), clock).err().unwrap().to_string();
+    error.replace(&format!("{}/", folder.display()), "")
+}
+
+#[test]
+fn a_file_that_is_no_register_opens_no_door() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(FILE), "users: anna\n".repeat(100)).unwrap();
+    expect!["access.sqlite is damaged: file is not a database"].assert_eq(&refused(folder.path()));
+}
+
+#[test]
+fn a_file_of_a_newer_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Register::open(folder.path()).unwrap());
+    let file = rusqlite::Connection::open(folder.path().join(FILE)).unwrap();
+    file.pragma_update(None, "user_version", 99).unwrap();
+    expect!["access.sqlite has version 99; this program knows versions up to 1"].assert_eq(&refused(folder.path()));
+}

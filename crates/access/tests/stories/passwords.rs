@@ -1,0 +1,111 @@
+use std::time::Duration;
+
+use access::{Credentials, Role};
+use tokio::time::Instant;
+
+use crate::desk::{Desk, ELSEWHERE, HERE, RIGHT};
+
+#[tokio::test]
+async fn the_right_password_of_a_user_opens_and_nothing_else_does() {
+    let desk = Desk::with_anna();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    for (user, password) in [("anna", "wrong horse"), ("bert", RIGHT), ("anna", ""), ("Anna", RIGHT), ("a:b", RIGHT)] {
+        assert_eq!(desk.login(user, password).await, "wrong-credentials", "{user}");
+    }
+    assert_eq!(desk.login("anna", &"x".repeat(1_025)).await, "wrong-credentials");
+}
+
+#[tokio::test]
+async fn a_user_has_the_role_of_his_row() {
+    let desk = Desk::open();
+    desk.add("momentum", Role::Strategy("MOMENTUM".into()), RIGHT).unwrap();
+    assert_eq!(desk.login("momentum", RIGHT).await, "momentum strategy MOMENTUM");
+    desk.replace("momentum", Role::Viewer, RIGHT).unwrap();
+    assert_eq!(desk.login("momentum", RIGHT).await, "momentum viewer");
+}
+
+#[tokio::test]
+async fn a_new_password_or_a_removal_counts_at_once() {
+    let desk = Desk::with_anna();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    desk.replace("anna", Role::Trader, "battery staple").unwrap();
+    assert_eq!(desk.login("anna", RIGHT).await, "wrong-credentials");
+    assert_eq!(desk.login("anna", "battery staple").await, "anna trader");
+    desk.remove("anna").unwrap();
+    assert_eq!(desk.login("anna", "battery staple").await, "wrong-credentials");
+}
+
+/// The time of the story stands still unless somebody is held, and then it jumps.
+#[tokio::test(start_paused = true)]
+async fn whoever_guesses_is_held_longer_and_longer_and_never_locked_out() {
+    let desk = Desk::with_anna();
+    let mut waits = Vec::new();
+    for guess in 0..9 {
+        let begun = Instant::now();
+        assert_eq!(desk.login("anna", &format!("guess number {guess}")).await, "wrong-credentials");
+        waits.push(begun.elapsed());
+    }
+    let millis = [0, 0, 0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+    assert_eq!(waits, millis.map(Duration::from_millis));
+    let begun = Instant::now();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader", "the owner waits and comes in");
+    assert_eq!(begun.elapsed(), Duration::from_secs(15));
+    let elsewhere = Credentials::login("anna", RIGHT.into());
+    let begun = Instant::now();
+    assert_eq!(desk.knock(elsewhere, ELSEWHERE).await, "anna trader");
+    assert_eq!(begun.elapsed(), Duration::ZERO, "her name is clear again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_that_was_right_a_moment_ago_is_not_held() {
+    let desk = Desk::with_anna();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    for guess in 0..9 {
+        assert_eq!(desk.login("anna", &format!("guess number {guess}")).await, "wrong-credentials");
+    }
+    let begun = Instant::now();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    desk.pass(300);
+    let begun = Instant::now();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    assert_eq!(begun.elapsed(), Duration::from_secs(15), "five minutes later it has to be proven again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_with_many_connections_proves_its_password_once() {
+    let desk = Desk::with_anna();
+    let begun = Instant::now();
+    let all = (0..64).map(|_| desk.login("anna", RIGHT));
+    for (number, answer) in join(all).await.into_iter().enumerate() {
+        assert_eq!(answer, "anna trader", "{number}");
+    }
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_of_guesses_from_one_peer_is_refused() {
+    let desk = Desk::with_anna();
+    let guesses: Vec<_> = (0..12).map(|guess| format!("guess number {guess}")).collect();
+    let answers = join(guesses.iter().map(|guess| desk.knock(Credentials::login("anna", guess.as_str().into()), HERE)));
+    let refused = answers.await.into_iter().filter(|answer| answer == "too-many-attempts").count();
+    assert_eq!(refused, 4);
+}
+
+/// All at once, in the order in which they were given.
+async fn join<F: Future<Output = String>>(all: impl Iterator<Item = F>) -> Vec<String> {
+    let mut waiting: Vec<_> = all.map(|one| (Box::pin(one), None)).collect();
+    std::future::poll_fn(|context| {
+        for (one, answer) in &mut waiting {
+            if answer.is_none()
+                && let std::task::Poll::Ready(ready) = one.as_mut().poll(context)
+            {
+                *answer = Some(ready);
+            }
+        }
+        let all_done = waiting.iter().all(|(_, answer)| answer.is_some());
+        if all_done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    waiting.into_iter().filter_map(|(_, answer)| answer).collect()
+}

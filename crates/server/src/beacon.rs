@@ -1,0 +1,98 @@
+//! Where a running server is found: its ready line, in a file of the data folder from the moment it serves to its end.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::ready::Doors;
+
+const FILE: &str = "server.json";
+
+/// While it is held, others find the server.
+#[derive(Debug)]
+pub struct Beacon(PathBuf);
+
+impl Beacon {
+    /// What a crash left behind would lead others astray.
+    pub fn clear(folder: &Path) -> Result<(), Failure> {
+        let path = folder.join(FILE);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::io("delete", &path, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whole or not at all: nobody reads half a line.
+    pub fn light(folder: &Path, doors: &Doors) -> Result<Self, Failure> {
+        let (path, draft) = (folder.join(FILE), folder.join("server.json.new"));
+        fs::write(&draft, doors.ready_line() + "\n")
+            .and_then(|()| fs::rename(&draft, &path))
+            .map_err(|error| Failure::io("write", &path, &error))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Beacon {
+    fn drop(&mut self) {
+        // The next start clears what could not be deleted.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[derive(Deserialize)]
+struct ReadyLine {
+    http: Option<String>,
+}
+
+/// The HTTP address of the server on a folder; none where none serves. One that listens everywhere is reached over
+/// loopback.
+pub fn http_address(folder: &Path) -> Option<SocketAddr> {
+    let text = fs::read_to_string(folder.join(FILE)).ok()?;
+    let line: ReadyLine = serde_json::from_str(&text).ok()?;
+    let mut address: SocketAddr = line.http?.strip_prefix("http://")?.parse().ok()?;
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() { [127, 0, 0, 1].into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+    }
+    Some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doors(http: &str) -> Doors {
+        Doors { http: http.parse().ok(), ..Doors::default() }
+    }
+
+    #[test]
+    fn a_server_is_found_while_it_serves() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(http_address(folder.path()), None);
+        let beacon = Beacon::light(folder.path(), &doors("127.0.0.1:9090")).unwrap();
+        assert_eq!(http_address(folder.path()), "127.0.0.1:9090".parse().ok());
+        drop(beacon);
+        assert_eq!(http_address(folder.path()), None);
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_over_loopback() {
+        let folder = tempfile::tempdir().unwrap();
+        for (bound, reached) in [("0.0.0.0:9090", "127.0.0.1:9090"), ("[::]:9090", "[::1]:9090")] {
+            let _beacon = Beacon::light(folder.path(), &doors(bound)).unwrap();
+            assert_eq!(http_address(folder.path()), reached.parse().ok());
+        }
+    }
+
+    #[test]
+    fn what_a_crash_left_is_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        std::mem::forget(Beacon::light(folder.path(), &doors("127.0.0.1:9090")).unwrap());
+        Beacon::clear(folder.path()).unwrap();
+        assert_eq!(http_address(folder.path()), None);
+        Beacon::clear(folder.path()).unwrap();
+    }
+}

@@ -1,0 +1,91 @@
+//! The HTTP and HTTPS door on its own runtime.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use access::Access;
+use bus::Bus;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::{Notify, oneshot};
+use web::{Https, Limits, Listeners, Settings};
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure};
+use crate::signals;
+use crate::tls::{Certificate, Wanted};
+
+/// Threads that serve connections; the engine and the journal want the rest of the machine.
+const WEB_THREADS: usize = 2;
+
+pub(super) struct Web {
+    pub(super) http: Option<SocketAddr>,
+    pub(super) https: Option<SocketAddr>,
+    runtime: Runtime,
+    close: oneshot::Sender<()>,
+    served: tokio::task::JoinHandle<io::Result<()>>,
+}
+
+impl Web {
+    pub(super) fn open(config: &Config, bus: &Bus, access: Arc<Access>) -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WEB_THREADS)
+            .enable_all()
+            .build()
+            .map_err(|error| failed("start the web threads", &error))?;
+        let http = config.http_address().map(|wanted| listen(&runtime, wanted, "http.port")).transpose()?;
+        let https = config.https_address().map(|wanted| open_https(config, &runtime, wanted)).transpose()?;
+        let ((http, http_listener), (https, https_listener)) = (http.unzip(), https.unzip());
+        let listeners = Listeners { http: http_listener, https: https_listener };
+        let (close, closed) = oneshot::channel::<()>();
+        let serving = web::serve_with(listeners, bus.clone(), access, settings(config), async { drop(closed.await) });
+        let served = runtime.spawn(serving);
+        Ok(Self { http, https, runtime, close, served })
+    }
+
+    /// Finishes what has begun.
+    pub(super) fn close(self) {
+        // A door that closed by itself no longer listens.
+        self.close.send(()).unwrap_or(());
+        drop(self.runtime.block_on(self.served));
+    }
+}
+
+impl fmt::Display for Web {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = |scheme, door: Option<SocketAddr>| door.map(|address| format!("{scheme}://{address}"));
+        let urls: Vec<_> = [url("http", self.http), url("https", self.https)].into_iter().flatten().collect();
+        f.write_str(&urls.join(" and "))
+    }
+}
+
+fn settings(config: &Config) -> Settings {
+    let requests_per_second = u32::try_from(config.http_requests_per_second.0).expect("the key's type has a range");
+    Settings {
+        limits: Limits { requests_per_second, ..Limits::default() },
+        hosts: config.http_hosts.iter().map(|host| host.0.clone()).collect(),
+        allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
+        ..Settings::default()
+    }
+}
+
+fn open_https(config: &Config, runtime: &Runtime, wanted: SocketAddr) -> Result<(SocketAddr, Https), Failure> {
+    let certificate = Certificate::open(Wanted::of(config)?)?;
+    let (address, listener) = listen(runtime, wanted, "https.port")?;
+    let (asked, asking) = (Arc::new(Notify::new()), certificate.clone());
+    let ask = asked.clone();
+    signals::on_hangup(move || ask.notify_one()).map_err(|error| failed("listen for signals", &error))?;
+    runtime.spawn(asking.keep_fresh(asked));
+    Ok((address, Https { listener, certificates: certificate }))
+}
+
+fn listen(runtime: &Runtime, wanted: SocketAddr, key: &str) -> Result<(SocketAddr, TcpListener), Failure> {
+    let bound = runtime.block_on(TcpListener::bind(wanted)).and_then(|bound| Ok((bound.local_addr()?, bound)));
+    bound.map_err(|error| failed(&format!("listen on {wanted} ({key})"), &error))
+}
+
+fn failed(doing: &str, error: &io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("can't {doing}: {error}"))
+}

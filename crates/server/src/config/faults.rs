@@ -1,0 +1,101 @@
+//! Faults that a simulated venue shall have, for those who want to see how their strategy takes them.
+
+use domain::Text;
+
+use super::setting::{Literal, Setting};
+
+/// One fault of one venue, or of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VenueFault {
+    /// Absent: every venue.
+    pub qualifier: Option<Text>,
+    pub fault: Fault,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Every n-th new order is rejected.
+    Reject(u32),
+    /// Every report is so many milliseconds late.
+    Delay(u32),
+    /// One report in n is given twice.
+    Duplicate(u32),
+    /// One report in n is lost.
+    Drop(u32),
+    /// One report in n is overtaken by those behind it.
+    Reorder(u32),
+    /// The venue can't be reached.
+    Disconnect,
+    /// Requests are carried out, but nothing is said.
+    Mute,
+}
+
+impl Setting for VenueFault {
+    const LITERAL: Literal = Literal::Quoted;
+
+    fn shape() -> String {
+        "QUALIFIER:FAULT or *:FAULT with reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, disconnect or mute"
+            .into()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(qualifier, fault)| {
+            let legal = !qualifier.is_empty() && qualifier.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            let qualifier = if qualifier == "*" { None } else { Some(legal.then(|| qualifier.into())?) };
+            Some(Self { qualifier, fault: fault_of(fault)? })
+        });
+        parsed.ok_or_else(|| format!("'{text}' is not {}", Self::shape()))
+    }
+
+    fn show(&self) -> String {
+        let fault = match self.fault {
+            Fault::Reject(nth) => format!("reject={nth}"),
+            Fault::Delay(millis) => format!("delay={millis}"),
+            Fault::Duplicate(odds) => format!("duplicate={odds}"),
+            Fault::Drop(odds) => format!("drop={odds}"),
+            Fault::Reorder(odds) => format!("reorder={odds}"),
+            Fault::Disconnect => "disconnect".into(),
+            Fault::Mute => "mute".into(),
+        };
+        format!("{}:{fault}", self.qualifier.as_deref().unwrap_or("*"))
+    }
+}
+
+fn fault_of(text: &str) -> Option<Fault> {
+    let (name, number) = match text.split_once('=') {
+        Some((name, number)) => (name, number.parse().ok().filter(|number| *number > 0)),
+        None => (text, None),
+    };
+    Some(match (name, number) {
+        ("reject", Some(nth)) => Fault::Reject(nth),
+        ("delay", Some(millis)) => Fault::Delay(millis),
+        ("duplicate", Some(odds)) => Fault::Duplicate(odds),
+        ("drop", Some(odds)) => Fault::Drop(odds),
+        ("reorder", Some(odds)) => Fault::Reorder(odds),
+        ("disconnect", None) if text == "disconnect" => Fault::Disconnect,
+        ("mute", None) if text == "mute" => Fault::Mute,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_shown_as_it_was_written() {
+        for text in
+            ["ALPHA:reject=10", "*:delay=50", "B:duplicate=3", "B:drop=4", "B:reorder=5", "*:mute", "A:disconnect"]
+        {
+            assert_eq!(VenueFault::parse(text).unwrap().show(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused_with_the_right_form() {
+        for text in ["reject=1", "A:reject", "A:reject=0", "A:mute=1", ":mute", "A:explode", "A B:mute"] {
+            let reason = VenueFault::parse(text).unwrap_err();
+            assert!(reason.starts_with(&format!("'{text}' is not QUALIFIER:FAULT")), "{reason}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Who may come in, and where the doors may stand open: nowhere that others can reach while nobody can log in.
+
+use access::{Access, Anonymous, Role, Settings};
+
+use crate::clock::Clock;
+use crate::config::{AnonymousRole, Config};
+use crate::failure::{Exit, Failure};
+
+/// Opens the register of users, and refuses a configuration that would leave the house open.
+pub fn open(config: &Config, clock: Clock) -> Result<Access, Failure> {
+    let access = Access::open(&config.data_dir, settings(config), clock)?;
+    may_stand_open(config, access.has_users()?)?;
+    Ok(access)
+}
+
+fn settings(config: &Config) -> Settings {
+    let anonymous = match config.auth_anonymous_role {
+        None => Anonymous::ByRule,
+        Some(AnonymousRole::Nobody) => Anonymous::Nothing,
+        Some(AnonymousRole::Viewer) => Anonymous::As(Role::Viewer),
+        Some(AnonymousRole::Trader) => Anonymous::As(Role::Trader),
+        Some(AnonymousRole::Admin) => Anonymous::As(Role::Admin),
+    };
+    Settings { anonymous, live_adapter: config.has_live_adapter() }
+}
+
+fn may_stand_open(config: &Config, has_users: bool) -> Result<(), Failure> {
+    if config.http_port.0.or(config.https_port.0).is_none() {
+        return Err(refused("http.port: off, and https.port too: nobody could reach the server".to_owned()));
+    }
+    if config.bind.0.is_loopback() {
+        return Ok(());
+    }
+    let address = config.bind.0;
+    if !has_users {
+        return Err(refused(format!(
+            "bind: {address} can be reached from other machines, and nobody can log in yet: add a user first, for \
+             instance with rialto user add admin --role admin"
+        )));
+    }
+    if config.http_port.0.is_some() && !config.auth_allow_plaintext {
+        return Err(refused(format!(
+            "http.port: passwords and tokens would cross the network to {address} in plain text; set http.port=off to \
+             serve HTTPS alone, or auth.allowPlaintext=true if that is what you want"
+        )));
+    }
+    Ok(())
+}
+
+fn refused(reason: String) -> Failure {
+    Failure::new(Exit::Refused, format!("the configuration can't be used:\n  {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use access::{Actor, Door, Password, Register, Visit};
+    use domain::Timestamp;
+    use expect_test::expect;
+
+    use super::*;
+    use crate::config::Sources;
+
+    struct House(tempfile::TempDir);
+
+    impl House {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn add_a_user(&self) {
+            let visit = Visit { door: Door::CommandLine, peer: None, action: "user add".into() };
+            let (name, password) = ("boss".parse().unwrap(), Password::new("correct horse".into()).unwrap());
+            let user = (&name, &Role::Admin, &password);
+            let register = Register::open(self.0.path()).unwrap();
+            register.add_user(user, false, &Actor { user: None, visit }, Timestamp(0)).unwrap();
+        }
+
+        /// Nothing where the doors may open, else why not.
+        fn opens(&self, set: &[&str]) -> String {
+            let set = set.iter().map(|text| (*text).to_owned()).collect();
+            let data_dir = Some(self.0.path().to_owned());
+            let config = Config::load(&Sources { set, data_dir, ..Sources::default() }).unwrap();
+            let opened = open(&config, Arc::new(|| Timestamp(0)));
+            opened.map_or_else(|failure| failure.to_string(), |_| String::new())
+        }
+    }
+
+    #[test]
+    fn on_loopback_the_doors_open_without_users() {
+        assert_eq!(House::new().opens(&[]), "");
+        assert_eq!(House::new().opens(&["bind=::1"]), "");
+    }
+
+    #[test]
+    fn nobody_can_reach_the_house_from_elsewhere_before_somebody_can_log_in() {
+        expect![[r#"
+            the configuration can't be used:
+              bind: 0.0.0.0 can be reached from other machines, and nobody can log in yet: add a user first, for instance with rialto user add admin --role admin"#]].assert_eq(&House::new().opens(&["bind=0.0.0.0", "auth.allowPlaintext=true"]));
+    }
+
+    #[test]
+    fn passwords_do_not_cross_a_network_in_plain_text_unless_it_is_said() {
+        let house = House::new();
+        house.add_a_user();
+        expect![[r#"
+            the configuration can't be used:
+              http.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set http.port=off to serve HTTPS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&house.opens(&["bind=192.168.1.5"]));
+        assert_eq!(house.opens(&["bind=192.168.1.5", "auth.allowPlaintext=true"]), "");
+        assert_eq!(house.opens(&["bind=192.168.1.5", "http.port=off"]), "");
+    }
+
+    #[test]
+    fn a_server_without_a_door_is_refused() {
+        expect![[r#"
+            the configuration can't be used:
+              http.port: off, and https.port too: nobody could reach the server"#]]
+        .assert_eq(&House::new().opens(&["http.port=off", "https.port=off"]));
+    }
+
+    #[test]
+    fn the_configuration_says_what_nobody_in_particular_may_do() {
+        let settings_of = |text: &str| {
+            let set = vec![format!("auth.anonymousRole={text}")];
+            settings(&Config::load(&Sources { set, ..Sources::default() }).unwrap()).anonymous
+        };
+        assert_eq!(settings_of(""), Anonymous::ByRule);
+        assert_eq!(settings_of("nobody"), Anonymous::Nothing);
+        assert_eq!(settings_of("viewer"), Anonymous::As(Role::Viewer));
+        assert_eq!(settings_of("trader"), Anonymous::As(Role::Trader));
+        assert_eq!(settings_of("admin"), Anonymous::As(Role::Admin));
+    }
+}

@@ -1,0 +1,135 @@
+//! The newest lines of the log, kept for those who ask over a door.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bus::operations::LogLine;
+use domain::Timestamp;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// Lines that are kept; of more the oldest are forgotten, standard error had them.
+pub const LOG_LINES_KEPT: usize = 1_000;
+/// What is kept of a text; the rest of a longer one stands on standard error only.
+pub const LOG_TEXT_BYTES_MAX: usize = 4_096;
+
+/// Shared by the subscriber, which fills it, and the doors.
+#[derive(Clone, Default)]
+pub(super) struct Ring(Arc<Mutex<VecDeque<LogLine>>>);
+
+impl Ring {
+    /// Oldest first.
+    pub(super) fn lines(&self) -> Vec<LogLine> {
+        self.lock().iter().cloned().collect()
+    }
+
+    fn keep(&self, line: LogLine) {
+        let mut lines = self.lock();
+        if lines.len() == LOG_LINES_KEPT {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<LogLine>> {
+        // A line is put in whole or not at all.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Ring {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut words = Words::default();
+        event.record(&mut words);
+        self.keep(LogLine {
+            at: now(),
+            level: name(*event.metadata().level()),
+            logger: event.metadata().target().to_owned(),
+            message: cut(words.message + &words.fields),
+            error: words.error.map(cut),
+        });
+    }
+}
+
+/// What an event says: its message, then its fields as `name=value`; an error stands apart.
+#[derive(Default)]
+struct Words {
+    message: String,
+    fields: String,
+    error: Option<String>,
+}
+
+impl Visit for Words {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            "error" | "problem" => self.error = Some(format!("{value:?}")),
+            name => write!(self.fields, " {name}={value:?}").expect("a text takes everything"),
+        }
+    }
+}
+
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "ERROR",
+        Level::WARN => "WARN",
+        Level::INFO => "INFO",
+        Level::DEBUG => "DEBUG",
+        Level::TRACE => "TRACE",
+    }
+}
+
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(LOG_TEXT_BYTES_MAX));
+    text
+}
+
+/// Lines bear the wall clock, like those on standard error.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    fn lines_of(story: impl FnOnce()) -> Vec<LogLine> {
+        let ring = Ring::default();
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(ring.clone()), story);
+        ring.lines()
+    }
+
+    #[test]
+    fn a_line_is_kept_with_its_fields_and_its_error_apart() {
+        let lines = lines_of(|| {
+            tracing::error!(target: "storage", error = %"no space left", sequence = 7, "the disk is full");
+            tracing::info!(target: "adapters", "connected");
+        });
+        let told: Vec<_> = lines
+            .iter()
+            .map(|line| (line.level, line.logger.as_str(), line.message.as_str(), line.error.as_deref()))
+            .collect();
+        let expected = [
+            ("ERROR", "storage", "the disk is full sequence=7", Some("no space left")),
+            ("INFO", "adapters", "connected", None),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn only_the_newest_lines_are_kept_and_no_line_without_end() {
+        let lines = lines_of(|| {
+            (0..=LOG_LINES_KEPT).for_each(|number| tracing::info!("line {number}"));
+            tracing::warn!("{}", "ä".repeat(LOG_TEXT_BYTES_MAX));
+        });
+        assert_eq!((lines.len(), lines[0].message.as_str()), (LOG_LINES_KEPT, "line 2"));
+        assert_eq!(lines[LOG_LINES_KEPT - 1].message, "ä".repeat(LOG_TEXT_BYTES_MAX / 2));
+    }
+}

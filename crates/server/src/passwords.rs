@@ -1,0 +1,62 @@
+//! Passwords, typed or piped.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use access::SecretString;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+use crate::failure::{Exit, Failure};
+
+/// At a terminal it is typed twice and not seen; otherwise it is the first line of standard input.
+pub fn read() -> Result<SecretString, Failure> {
+    if !io::stdin().is_terminal() {
+        return line().map_err(unreadable);
+    }
+    let (once, twice) = (ask("Password: ")?, ask("Again: ")?);
+    if access::ExposeSecret::expose_secret(&once) != access::ExposeSecret::expose_secret(&twice) {
+        return Err(Failure::new(Exit::Refused, "the two passwords differ"));
+    }
+    Ok(once)
+}
+
+fn ask(prompt: &str) -> Result<SecretString, Failure> {
+    let _unseen = Unseen::begin().map_err(unreadable)?;
+    let mut screen = io::stderr();
+    write!(screen, "{prompt}").and_then(|()| screen.flush()).map_err(unreadable)?;
+    let typed = line();
+    // The newline that ended the line was not seen either.
+    writeln!(screen).map_err(unreadable)?;
+    typed.map_err(unreadable)
+}
+
+fn line() -> io::Result<SecretString> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim_end_matches(['\r', '\n']).into())
+}
+
+fn unreadable(error: io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("can't read a password: {error}"))
+}
+
+/// A terminal that does not show what is typed, until this is dropped.
+struct Unseen {
+    before: Termios,
+}
+
+impl Unseen {
+    fn begin() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut unseen = before.clone();
+        unseen.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Now, &unseen)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        // A terminal that went away needs no echo.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+}

@@ -1,0 +1,146 @@
+//! The certificate of the TLS doors: our own from the first start, or the one that the configuration names. It can change
+//! while the server runs; connections that stand keep the one they began with.
+
+/// Certificates that we make ourselves.
+mod own;
+/// The two files: a certificate and its key.
+mod pair;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use rustls::pki_types::ServerName;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use tokio::sync::Notify;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure};
+use pair::{PairFiles, Texts};
+
+/// The folder of our own certificate, inside the data folder.
+const FOLDER: &str = "tls";
+/// So often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// Names that every certificate of ours carries.
+const OUR_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// What the configuration says about certificates.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    files: PairFiles,
+    /// The names of a certificate that we make ourselves; none where one is given.
+    names: Option<Vec<String>>,
+}
+
+/// The certificate that is served now.
+#[derive(Debug)]
+pub struct Certificate {
+    wanted: Wanted,
+    served: RwLock<Arc<CertifiedKey>>,
+    /// The files as they were last looked at, good or bad, so that each change is told once.
+    seen: Mutex<Texts>,
+}
+
+impl Wanted {
+    pub fn of(config: &Config) -> Result<Self, Failure> {
+        match (&config.https_certificate, &config.https_key) {
+            (Some(certificate), Some(key)) => Ok(Self { files: PairFiles::new(&certificate.0, &key.0), names: None }),
+            (None, None) => Ok(Self::own(config)),
+            _ => Err(Failure::new(Exit::Refused, "https.certificate and https.key are given together or not at all")),
+        }
+    }
+
+    fn own(config: &Config) -> Self {
+        let folder = config.data_dir.join(FOLDER);
+        // Where every address is bound, which ones these are is not known.
+        let bound = Some(config.bind.0).filter(|address| !address.is_unspecified()).map(|address| address.to_string());
+        let mut names: Vec<_> = OUR_NAMES.map(String::from).into();
+        names.extend(config.http_hosts.iter().map(|host| host.0.clone()).chain(bound));
+        // Not every host that a browser may send can stand in a certificate.
+        names.retain(|name| ServerName::try_from(name.as_str()).is_ok());
+        names.sort_unstable();
+        names.dedup();
+        Self { files: PairFiles::new(&folder.join("cert.pem"), &folder.join("key.pem")), names: Some(names) }
+    }
+
+    /// Whether files that are given can be used; ours are made when the server starts.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.names {
+            Some(_) => Ok(()),
+            None => self.files.read().and_then(|texts| self.files.parse(&texts)).map(drop).map_err(refused),
+        }
+    }
+
+    /// What the files hold, made or renewed first where they are ours.
+    fn read(&self, now: SystemTime) -> Result<Texts, String> {
+        if let Some(names) = &self.names {
+            own::renew_where_due(&self.files, names, now)?;
+        }
+        self.files.read()
+    }
+}
+
+impl Certificate {
+    pub fn open(wanted: Wanted) -> Result<Arc<Self>, Failure> {
+        let texts = wanted.read(SystemTime::now()).map_err(refused)?;
+        let served = wanted.files.parse(&texts).map_err(refused)?;
+        wanted.files.announce(&served);
+        Ok(Arc::new(Self { wanted, served: RwLock::new(Arc::new(served)), seen: Mutex::new(texts) }))
+    }
+
+    /// Looks at the files each minute, and when somebody asks.
+    pub async fn keep_fresh(self: Arc<Self>, asked: Arc<Notify>) {
+        loop {
+            // Whether time passed or somebody asked: the work is the same.
+            let _ = tokio::time::timeout(LOOK_EVERY, asked.notified()).await;
+            let certificate = self.clone();
+            if tokio::task::spawn_blocking(move || certificate.refresh(SystemTime::now())).await.is_err() {
+                tracing::error!("the certificate could not be looked at");
+            }
+        }
+    }
+
+    /// Serves what the files hold now; where they can't be used, what was served before.
+    fn refresh(&self, now: SystemTime) {
+        match self.wanted.read(now) {
+            Ok(texts) => self.take(texts),
+            Err(reason) => self.keep(Texts::default(), &reason),
+        }
+    }
+
+    fn take(&self, texts: Texts) {
+        if *self.seen.lock().unwrap_or_else(PoisonError::into_inner) == texts {
+            return;
+        }
+        match self.wanted.files.parse(&texts) {
+            Ok(fresh) => {
+                self.wanted.files.announce(&fresh);
+                *self.served.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+                *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = texts;
+            }
+            Err(reason) => self.keep(texts, &reason),
+        }
+    }
+
+    fn keep(&self, texts: Texts, reason: &str) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if *seen != texts {
+            tracing::error!("the certificate stays as it was: {reason}");
+            *seen = texts;
+        }
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.served.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+fn refused(reason: String) -> Failure {
+    Failure::new(Exit::Refused, format!("the certificate can't be used: {reason}"))
+}

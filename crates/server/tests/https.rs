@@ -1,0 +1,178 @@
+//! HTTPS as a client meets it: the real binary, real handshakes, certificates that change while it runs.
+
+// The lint knows test functions only, not what they share.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+/// Longer than anything takes, also on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server on a folder of its own and on free ports, ended with the story.
+struct Server {
+    process: Child,
+    https: SocketAddr,
+    log: Receiver<String>,
+}
+
+impl Server {
+    fn start(folder: &Path, set: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
+        command.args(["serve", "--data-dir", "data"]).current_dir(folder).env_clear();
+        for setting in ["http.port=0", "https.port=0", "demo.activity=off"].iter().chain(set) {
+            command.args(["--set", setting]);
+        }
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (told, log) = channel();
+        let err = BufReader::new(process.stderr.take().unwrap());
+        std::thread::spawn(move || err.lines().map_while(Result::ok).for_each(|line| drop(told.send(line))));
+        let mut ready = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let https = ready.split_once("\"https\":\"https://").unwrap().1.split('"').next().unwrap().parse().unwrap();
+        Self { process, https, log }
+    }
+
+    /// Waits until the log says this.
+    fn says(&self, words: &str) {
+        while !self.log.recv_timeout(PATIENCE).unwrap().contains(words) {}
+    }
+
+    fn hang_up(&self) {
+        let told = Command::new("sh").args(["-c", "kill -HUP \"$0\"", &self.process.id().to_string()]).status();
+        assert!(told.unwrap().success());
+    }
+
+    fn connect(&self, trusted: &Path, name: &'static str) -> std::io::Result<Connection> {
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate(trusted)).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+        let config = Arc::new(config.with_root_certificates(roots).with_no_client_auth());
+        let client = ClientConnection::new(config, ServerName::try_from(name).unwrap()).unwrap();
+        let mut stream = StreamOwned::new(client, TcpStream::connect(self.https).unwrap());
+        stream.conn.complete_io(&mut stream.sock)?;
+        Ok(Connection { stream, host: format!("localhost:{}", self.https.port()) })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+struct Connection {
+    stream: StreamOwned<ClientConnection, TcpStream>,
+    host: String,
+}
+
+impl Connection {
+    /// Asks without closing, and answers the first line.
+    fn ask(&mut self) -> String {
+        let request = format!("HEAD /health/live HTTP/1.1\r\nHost: {}\r\n\r\n", self.host);
+        self.stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = vec![];
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).unwrap();
+            answer.extend(byte);
+        }
+        String::from_utf8(answer).unwrap().lines().next().unwrap().to_owned()
+    }
+
+    fn shown(&self) -> CertificateDer<'static> {
+        self.stream.conn.peer_certificates().unwrap()[0].clone().into_owned()
+    }
+}
+
+fn certificate(path: &Path) -> CertificateDer<'static> {
+    CertificateDer::from_pem_file(path).unwrap()
+}
+
+fn write_pair(folder: &Path) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(folder.join("desk.crt"), made.cert.pem()).unwrap();
+    fs::write(folder.join("desk.key"), made.signing_key.serialize_pem()).unwrap();
+}
+
+#[test]
+fn the_first_start_makes_a_certificate_that_clients_can_trust() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &["http.hosts=desk.example"]);
+    let made = folder.path().join("data/tls/cert.pem");
+    for name in ["localhost", "127.0.0.1", "::1", "desk.example"] {
+        assert_eq!(server.connect(&made, name).unwrap().ask(), "HTTP/1.1 200 OK", "{name}");
+    }
+    assert!(server.connect(&made, "evil.example").is_err());
+}
+
+#[test]
+fn a_certificate_of_ones_own_is_exchanged_without_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("desk.crt");
+    write_pair(folder.path());
+    let server = Server::start(folder.path(), &["https.certificate=desk.crt", "https.key=desk.key"]);
+    let mut first = server.connect(&trusted, "localhost").unwrap();
+    assert_eq!(first.shown(), certificate(&trusted));
+    assert!(!folder.path().join("data/tls").exists(), "none is made");
+
+    write_pair(folder.path());
+    server.hang_up();
+    server.says("reading the certificate again");
+    server.says("SHA-256 fingerprint");
+    assert_eq!(server.connect(&trusted, "localhost").unwrap().shown(), certificate(&trusted));
+    assert_eq!(first.ask(), "HTTP/1.1 200 OK", "connections that stand are not dropped");
+
+    let good = folder.path().join("good.crt");
+    fs::rename(&trusted, &good).unwrap();
+    fs::write(&trusted, "half a certi").unwrap();
+    server.hang_up();
+    server.says("the certificate stays as it was: desk.crt: holds no certificate in PEM form");
+    assert_eq!(server.connect(&good, "localhost").unwrap().ask(), "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn a_certificate_that_can_t_be_used_is_refused_before_anything_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["serve", "check-config"] {
+        let words = ["--set", "https.certificate=desk.crt", "--set", "https.key=desk.key", "--data-dir", "data"];
+        let mut rialto = Command::new(env!("CARGO_BIN_EXE_rialto"));
+        let ended = rialto.arg(command).args(words).current_dir(folder.path()).env_clear().output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        let expected = "rialto: the certificate can't be used: desk.crt: No such file or directory (os error 2)\n";
+        assert_eq!((ended.status.code(), said.as_str()), (Some(2), expected));
+        assert!(!folder.path().join("data").exists());
+    }
+}
+
+/// What people type. Where there is no curl there is nothing to show.
+#[test]
+fn curl_reads_over_http2_and_http1() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let url = format!("https://localhost:{}/rest/account", server.https.port());
+    for (version, expected) in [("--http2", "2 200"), ("--http1.1", "1.1 200")] {
+        let mut curl = Command::new("curl");
+        curl.args(["--silent", "--compressed", version, "--cacert", "data/tls/cert.pem"]).current_dir(folder.path());
+        let said = curl.args(["--write-out", "\n%{http_version} %{http_code}", &url]).output().unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        let (body, seen) = said.rsplit_once('\n').unwrap();
+        assert!(body.starts_with("[{\"id\":1,\"name\":\"Rialto Desk\""), "{body}");
+        assert_eq!(seen, expected);
+    }
+}

@@ -1,0 +1,191 @@
+//! Who may call what: the role of the caller against the role in the table of endpoints. What is refused, and what is
+//! done with an admin's power, stands in the audit.
+
+use std::net::IpAddr;
+
+use access::{Access, Actor, Credentials, Denied, Door, Identity, Visit};
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use domain::{Caller, Source};
+
+use crate::answer::SEQUENCE_HEADER;
+use crate::credentials::shown;
+use crate::doors::Doors;
+use crate::endpoints::{Endpoint, Role, endpoint};
+use crate::guard::Reached;
+use crate::problem::{Problem, ProblemCode};
+
+/// What a browser asks its user for; a page of ours asks in its own way.
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\"");
+
+/// Acts of power that an admin's role is not needed for.
+const ACTS_OF_OTHERS: [&str; 1] = ["risk::kill"];
+
+/// Who speaks, as every part of the door needs it.
+#[derive(Debug, Clone)]
+pub(crate) struct Speaker {
+    pub(crate) identity: Identity,
+    pub(crate) source: Source,
+    pub(crate) actor: Actor,
+}
+
+impl Speaker {
+    /// As the engine records him.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { source: self.source.clone(), user: self.identity.name.clone(), origin: None }
+    }
+}
+
+/// The answer tells of an act that is in the audit already.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InTheAudit;
+
+/// Lets a request pass to its endpoint.
+pub(crate) async fn admit(State(doors): State<Doors>, path: MatchedPath, request: Request, next: Next) -> Response {
+    let is_ui = is_ui(request.headers());
+    let mut response = match endpoint(request.method(), path.as_str()) {
+        Some(row) if row.role > Role::Anyone => admit_to(row, &doors, request, next).await,
+        _ => next.run(request).await,
+    };
+    if response.status() == StatusCode::UNAUTHORIZED && !is_ui {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, CHALLENGE);
+    }
+    response
+}
+
+async fn admit_to(row: &'static Endpoint, doors: &Doors, mut request: Request, next: Next) -> Response {
+    let knock = Knock::of(row, &request);
+    let speaker = match knock.answer(row.role, doors.access()).await {
+        Ok(speaker) => speaker,
+        Err(problem) => return problem.into_response(),
+    };
+    request.extensions_mut().insert(speaker.clone());
+    if is_act(row) { act(doors.clone(), speaker.actor, request, next).await } else { next.run(request).await }
+}
+
+/// What a request brings to the door; its body stays outside.
+struct Knock {
+    visit: Visit,
+    source: Source,
+    credentials: Credentials,
+}
+
+impl Knock {
+    fn of(row: &Endpoint, request: &Request) -> Self {
+        let (headers, visit) = (request.headers(), visit(row, request));
+        let source = if is_ui(headers) { Source::Ui } else { Source::Rest };
+        Self { visit, source, credentials: shown(headers, is_secure(request)) }
+    }
+
+    async fn answer(self, needed: Role, access: &Access) -> Result<Speaker, Problem> {
+        let identity = access.authenticate(self.credentials, &self.visit).await?;
+        let actor = Actor { user: identity.name.clone(), visit: self.visit };
+        if !is_allowed(&identity.role, needed) {
+            let problem = too_low(&identity.role, needed);
+            problem.record(access, &actor).await;
+            return Err(problem);
+        }
+        Ok(Speaker { identity, source: self.source, actor })
+    }
+}
+
+/// Whether a role reaches what the table asks for.
+pub(crate) fn is_allowed(role: &access::Role, needed: Role) -> bool {
+    let reach = match role {
+        access::Role::Viewer => Role::Viewer,
+        access::Role::Trader | access::Role::Strategy(_) => Role::Trader,
+        access::Role::Admin => Role::Admin,
+    };
+    reach >= needed
+}
+
+fn too_low(role: &access::Role, needed: Role) -> Problem {
+    let needed = format!("{needed:?}").to_lowercase();
+    Problem::new("role-too-low", format!("this needs the role {needed}, and yours is {role}"))
+}
+
+/// Resets, limits, users, the end of the server: whatever only an admin may do, and the kill switch.
+fn is_act(row: &Endpoint) -> bool {
+    row.role == Role::Admin && row.method != "GET" || ACTS_OF_OTHERS.contains(&row.handler)
+}
+
+/// What has begun is done and written down to its end, also when the caller hangs up.
+async fn act(doors: Doors, actor: Actor, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let acting = async move {
+        let response = next.run(request).await;
+        record(doors.access(), &actor, &path, response).await
+    };
+    tokio::spawn(acting).await.unwrap_or_else(|_| Problem::new("internal", "the request failed").into_response())
+}
+
+async fn record(access: &Access, actor: &Actor, path: &str, response: Response) -> Response {
+    if response.extensions().get::<InTheAudit>().is_some() {
+        return response;
+    }
+    // What is forbidden was written down where it was refused.
+    if response.status() == StatusCode::FORBIDDEN {
+        return response;
+    }
+    if let Some(ProblemCode(code)) = response.extensions().get() {
+        access.refused(actor, code, path).await;
+        return response;
+    }
+    let sequence = response.headers().get(SEQUENCE_HEADER).and_then(|sequence| sequence.to_str().ok());
+    let detail = sequence.map_or(path.to_owned(), |sequence| format!("{path}, sequence {sequence}"));
+    if access.done(actor, &detail).await {
+        return response;
+    }
+    Problem::new("internal", "this was done, but the audit could not be written").into_response()
+}
+
+/// Who comes by which door, and what for.
+pub(crate) fn visit(row: &Endpoint, request: &Request) -> Visit {
+    Visit { door: door(request.headers()), peer: peer(request), action: row.action.into() }
+}
+
+fn door(headers: &HeaderMap) -> Door {
+    if is_ui(headers) { Door::Ui } else { Door::Rest }
+}
+
+/// Somebody who is not even asked for his name.
+pub(crate) fn stranger(request: &Request) -> Actor {
+    let path = request.extensions().get::<MatchedPath>();
+    let row = path.and_then(|path| endpoint(request.method(), path.as_str()));
+    let action = row.map_or_else(|| request.method().to_string().into(), |row| row.action.into());
+    let visit = Visit { door: door(request.headers()), peer: peer(request), action };
+    Actor { user: None, visit }
+}
+
+pub(crate) fn is_secure(request: &Request) -> bool {
+    request.extensions().get::<Reached>().is_some_and(|reached| reached.secure)
+}
+
+fn peer(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<Reached>().map(|reached| reached.from.ip().to_canonical())
+}
+
+fn is_ui(headers: &HeaderMap) -> bool {
+    headers.get("rialto-source").is_some_and(|source| source == "UI")
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        Self::new(denied.code(), denied.to_string())
+    }
+}
+
+/// Who asks; nobody gets here without having been let in.
+pub(crate) struct Client(pub(crate) Speaker);
+
+impl FromRequestParts<Doors> for Client {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
+        let speaker = parts.extensions.get::<Speaker>().cloned();
+        speaker.map(Self).ok_or_else(|| Denied::LoginNeeded.into())
+    }
+}

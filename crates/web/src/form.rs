@@ -1,0 +1,105 @@
+//! The form in which a client wants a list, and what it knows of it already.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+use crate::doors::Doors;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Form {
+    Json,
+    Csv,
+}
+
+impl Form {
+    /// A table is sent to those who want it more than JSON.
+    fn wanted(headers: &HeaderMap) -> Self {
+        let ranges: Vec<_> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+        let ranges: Vec<_> = ranges.iter().flat_map(|value| value.split(',')).map(range).collect();
+        let weight = |names: [&str; 3]| {
+            // The most exact name that was given decides.
+            let given = names.iter().find_map(|name| ranges.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)));
+            given.map_or(0, |(_, weight)| *weight)
+        };
+        let csv = weight(["text/csv", "text/*", "*/*"]);
+        if csv > weight(["application/json", "application/*", "*/*"]) { Self::Csv } else { Self::Json }
+    }
+}
+
+/// A media range with its weight in thousandths.
+fn range(text: &str) -> (&str, u32) {
+    let mut parts = text.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1.0), |weight| weight.parse::<f32>().ok());
+    (name, thousandths(weight.unwrap_or(0.0)))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded just before")]
+fn thousandths(weight: f32) -> u32 {
+    (weight.clamp(0.0, 1.0) * 1_000.0).round() as u32
+}
+
+impl FromRequestParts<Doors> for Form {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Infallible> {
+        Ok(Self::wanted(&parts.headers))
+    }
+}
+
+/// The tags of what the client has, as `If-None-Match` gives them.
+pub(crate) struct KnownTags(String);
+
+impl KnownTags {
+    /// Compared as it is allowed to be for a GET: by the tags alone, weak or not.
+    pub(crate) fn contain(&self, tag: &str) -> bool {
+        let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        self.0.split(',').any(|known| known.trim() == "*" || bare(known) == bare(tag))
+    }
+}
+
+impl FromRequestParts<Doors> for KnownTags {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Infallible> {
+        let given = parts.headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        Ok(Self(given.collect::<Vec<_>>().join(",")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_sent_to_those_who_want_it_more() {
+        let cases = [
+            ("", Form::Json),
+            ("*/*", Form::Json),
+            ("text/csv", Form::Csv),
+            ("Text/CSV; charset=utf-8", Form::Csv),
+            ("text/*", Form::Csv),
+            ("text/csv, */*;q=0.1", Form::Csv),
+            ("text/csv;q=0.5, application/json", Form::Json),
+            ("text/csv, application/json", Form::Json),
+            ("application/json;q=0.4, text/csv;q=0.5", Form::Csv),
+            ("text/csv;q=0, */*", Form::Json),
+            ("text/csv;q=nonsense", Form::Json),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Form::Json),
+        ];
+        for (accept, form) in cases {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]);
+            assert_eq!(Form::wanted(&headers), form, "{accept}");
+        }
+    }
+
+    #[test]
+    fn a_tag_is_known_by_itself_or_by_the_star() {
+        let known = |tags: &str| KnownTags(tags.into()).contain("W/\"12\"");
+        assert!(known("W/\"12\"") && known("\"12\"") && known("\"7\", W/\"12\"") && known("*"));
+        assert!(!known("") && !known("W/\"1\"") && !known("12"));
+    }
+}

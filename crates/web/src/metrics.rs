@@ -1,0 +1,93 @@
+//! Numbers of this door for whoever watches the server: requests by endpoint and status, how long they took, problems by
+//! code. Labels come from our own tables, so there are never many.
+
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode_registry;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+use crate::doors::Doors;
+use crate::endpoints::endpoint;
+use crate::problem::ProblemCode;
+
+/// What is asked for where no endpoint is.
+const NO_ENDPOINT: &str = "none";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: &'static str,
+    endpoint: &'static str,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EndpointLabels {
+    method: &'static str,
+    endpoint: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CodeLabels {
+    code: &'static str,
+}
+
+pub(crate) struct HttpMetrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<EndpointLabels, Histogram, fn() -> Histogram>,
+    problems: Family<CodeLabels, Counter>,
+}
+
+impl HttpMetrics {
+    pub(crate) fn new() -> Self {
+        let (requests, problems) = (Family::default(), Family::default());
+        let seconds = Family::new_with_constructor(latencies as fn() -> Histogram);
+        let mut registry = Registry::with_prefix("rialto_http");
+        registry.register("requests", "Requests that were answered", requests.clone());
+        registry.register("request_seconds", "From the headers of a request to those of its answer", seconds.clone());
+        registry.register("problems", "Answers that did not go well, by code", problems.clone());
+        Self { registry, requests, seconds, problems }
+    }
+
+    fn note(&self, asked: EndpointLabels, response: &Response, seconds: f64) {
+        let EndpointLabels { method, endpoint } = asked;
+        self.requests.get_or_create(&RequestLabels { method, endpoint, status: response.status().as_u16() }).inc();
+        self.seconds.get_or_create(&EndpointLabels { method, endpoint }).observe(seconds);
+        if let Some(ProblemCode(code)) = response.extensions().get() {
+            self.problems.get_or_create(&CodeLabels { code }).inc();
+        }
+    }
+
+    pub(crate) fn write(&self, text: &mut String) {
+        encode_registry(text, &self.registry).expect("a text takes everything");
+    }
+}
+
+/// From 50 µs to about 26 s.
+fn latencies() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_05, 3.0, 13))
+}
+
+pub(crate) async fn count(State(doors): State<Doors>, request: Request, next: Next) -> Response {
+    let asked = labels(&request);
+    let begun = Instant::now();
+    let response = next.run(request).await;
+    doors.metrics().note(asked, &response, begun.elapsed().as_secs_f64());
+    response
+}
+
+fn labels(request: &Request) -> EndpointLabels {
+    let matched = request.extensions().get::<MatchedPath>();
+    let row = matched.and_then(|path| endpoint(request.method(), path.as_str()));
+    row.map_or(EndpointLabels { method: "", endpoint: NO_ENDPOINT }, |row| EndpointLabels {
+        method: row.method,
+        endpoint: row.path,
+    })
+}

@@ -1,0 +1,136 @@
+//! How fast requests may come: each peer, and each user wherever he is, has so many a second, and may send a second's
+//! worth at once.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use domain::Text;
+
+use crate::admission::Speaker;
+use crate::guard::Reached;
+use crate::problem::Problem;
+
+const SECOND: Duration = Duration::from_secs(1);
+/// Peers and users of the last second that are remembered; a further one is told to try again.
+const SENDERS_MAX: usize = 16_384;
+
+pub(crate) struct Pace {
+    per_second: u32,
+    /// For each sender, when all it has sent would have been sent at an even pace.
+    even: Mutex<HashMap<Sender, Instant>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Sender {
+    Peer(IpAddr),
+    User(Text),
+}
+
+/// Before anything else is looked at.
+pub(crate) async fn keep_peers_pace(
+    state: State<Arc<Pace>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let peer = request.extensions().get::<Reached>().map(|reached| Sender::Peer(household(reached.from.ip())));
+    keep(state, peer, request, next).await
+}
+
+/// Once it is known who it is.
+pub(crate) async fn keep_users_pace(
+    state: State<Arc<Pace>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let user = request.extensions().get::<Speaker>().and_then(|speaker| speaker.identity.name.clone());
+    keep(state, user.map(Sender::User), request, next).await
+}
+
+async fn keep(
+    State(pace): State<Arc<Pace>>,
+    sender: Option<Sender>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if sender.is_some_and(|sender| !pace.admits(sender, Instant::now())) {
+        let detail = format!("more than {} requests in a second; this one had no effect", pace.per_second);
+        return Err(Problem::new("too-many-requests", detail));
+    }
+    Ok(next.run(request).await)
+}
+
+impl Pace {
+    pub(crate) fn new(per_second: u32) -> Arc<Self> {
+        Arc::new(Self { per_second: per_second.max(1), even: Mutex::default() })
+    }
+
+    fn admits(&self, sender: Sender, now: Instant) -> bool {
+        let mut even = self.even.lock().unwrap_or_else(PoisonError::into_inner);
+        if even.len() >= SENDERS_MAX && !even.contains_key(&sender) {
+            even.retain(|_, until| *until > now);
+        }
+        let has_room = even.len() < SENDERS_MAX || even.contains_key(&sender);
+        let begin = even.get(&sender).copied().filter(|until| *until > now).unwrap_or(now);
+        let until = begin + SECOND / self.per_second;
+        let admitted = has_room && until <= now + SECOND;
+        if admitted {
+            even.insert(sender, until);
+        }
+        admitted
+    }
+}
+
+/// One household has 2^64 addresses of IPv6, so they count as one.
+fn household(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admitted(pace: &Pace, name: &str, now: Instant) -> usize {
+        let peer = || Sender::Peer(household(name.parse().unwrap()));
+        (0..100).filter(|_| pace.admits(peer(), now)).count()
+    }
+
+    #[test]
+    fn a_second_s_worth_may_come_at_once_and_then_at_an_even_pace() {
+        let (pace, start) = (Pace::new(10), Instant::now());
+        let after = |millis| start + Duration::from_millis(millis);
+        let counts = [0, 99, 100, 350, 10_000].map(|millis| admitted(&pace, "192.0.2.1", after(millis)));
+        assert_eq!(counts, [10, 0, 1, 2, 10]);
+    }
+
+    #[test]
+    fn every_peer_has_its_own_pace_and_a_household_is_one() {
+        let (pace, now) = (Pace::new(10), Instant::now());
+        let peers = ["192.0.2.1", "192.0.2.2", "::ffff:192.0.2.2", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"];
+        assert_eq!(peers.map(|peer| admitted(&pace, peer, now)), [10, 10, 0, 10, 0, 10]);
+    }
+
+    #[test]
+    fn a_user_has_one_pace_wherever_he_is() {
+        let (pace, now) = (Pace::new(10), Instant::now());
+        let requests = |name: &str| (0..100).filter(|_| pace.admits(Sender::User(name.into()), now)).count();
+        assert_eq!(["ada", "ada", "bob"].map(requests), [10, 0, 10]);
+    }
+
+    #[test]
+    fn the_senders_that_are_remembered_are_bounded() {
+        let (pace, now) = (Pace::new(1), Instant::now());
+        let nth = |number: usize| Sender::Peer(u32::try_from(number).unwrap().to_be_bytes().into());
+        let admitted = (0..=SENDERS_MAX).filter(|number| pace.admits(nth(*number), now)).count();
+        assert_eq!(admitted, SENDERS_MAX);
+        assert!(pace.admits(nth(SENDERS_MAX), now + SECOND), "the others have been quiet since");
+        assert_eq!(pace.even.lock().unwrap().len(), 1);
+    }
+}

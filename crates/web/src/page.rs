@@ -1,0 +1,47 @@
+//! The part of a list that a client wants: what comes after a key, and how much of it.
+
+use std::str::FromStr;
+
+use bus::history::Page;
+
+use crate::problem::Problem;
+use crate::request::Parameters;
+
+/// How many entries a page has where the client does not say.
+const PAGE_LIMIT_DEFAULT: usize = 100;
+/// How many it has at the most.
+pub(crate) const PAGE_LIMIT_MAX: usize = 1_000;
+
+impl Parameters {
+    /// `after` and `limit`.
+    pub(crate) fn page(&self) -> Result<Page, Problem> {
+        Ok(Page { after: self.number("after", "a whole number from 0")?.unwrap_or(0), limit: self.page_limit()? })
+    }
+
+    pub(crate) fn page_limit(&self) -> Result<usize, Problem> {
+        let expected = format!("a whole number from 1 to {PAGE_LIMIT_MAX}");
+        let limit = self.number("limit", &expected)?.unwrap_or(PAGE_LIMIT_DEFAULT);
+        if !(1..=PAGE_LIMIT_MAX).contains(&limit) {
+            return Err(Problem::bad_parameter("limit", &expected));
+        }
+        Ok(limit)
+    }
+
+    /// A number in digits alone.
+    pub(crate) fn number<T: FromStr>(&self, name: &'static str, expected: &str) -> Result<Option<T>, Problem> {
+        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        let read = |text| number(text).ok_or_else(|| Problem::bad_parameter(name, expected));
+        self.get(name).map(read).transpose()
+    }
+
+    pub(crate) fn required(&self, name: &'static str) -> Result<&str, Problem> {
+        let missing = || Problem::new("missing-parameter", format!("the parameter {name} is needed"));
+        self.get(name).ok_or_else(missing)
+    }
+}
+
+impl Problem {
+    pub(crate) fn bad_parameter(name: &str, expected: &str) -> Self {
+        Self::new("malformed-parameter", format!("the parameter {name} must be {expected}"))
+    }
+}

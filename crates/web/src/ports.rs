@@ -1,0 +1,79 @@
+//! The ports of this door: connections are accepted, counted, and finished when the server stops.
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use rustls::ServerConfig;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::connection::Connection;
+use crate::limits::Limits;
+use crate::turned_away::TurnedAway;
+
+/// After a failed accept (no file handles, say) others get a moment to finish.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A port, with TLS or without.
+pub(crate) struct Port {
+    pub(crate) listener: TcpListener,
+    pub(crate) tls: Option<Arc<ServerConfig>>,
+}
+
+/// Serves both ports until `shutdown` is ready, then finishes what has begun.
+pub(crate) async fn serve(
+    (http, https): (Option<Port>, Option<Port>),
+    router: Router,
+    limits: &Limits,
+    shutdown: impl Future<Output = ()>,
+) {
+    let (close, closing) = watch::channel(());
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let limits = Arc::new(limits.clone());
+    let (mut connections, mut turned_away) = (JoinSet::new(), TurnedAway::default());
+    let mut shutdown = pin!(shutdown);
+    loop {
+        let (port, accepted) = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = accept(http.as_ref()) => accepted,
+            accepted = accept(https.as_ref()) => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        match (accepted, places.clone().try_acquire_owned()) {
+            (Ok(stream), Ok(place)) => {
+                let (router, limits, closing) = (router.clone(), limits.clone(), closing.clone());
+                connections.spawn(Connection { router, limits, closing, place }.serve(stream, port.tls.clone()));
+            }
+            (Ok(stream), Err(_)) => turned_away.add(stream, port.tls.is_some()),
+            (Err(error), _) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop((http, https, close));
+    finish(connections, limits.shutdown_grace).await;
+}
+
+/// Waits for ever at a port that is not there.
+async fn accept(port: Option<&Port>) -> (&Port, io::Result<TcpStream>) {
+    match port {
+        Some(port) => (port, port.listener.accept().await.map(|(stream, _)| stream)),
+        None => std::future::pending().await,
+    }
+}
+
+async fn finish(mut connections: JoinSet<()>, grace: Duration) {
+    let all_end = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(grace, all_end).await.is_err() {
+        tracing::warn!("connections are still busy at the end of the grace and are cut");
+        connections.shutdown().await;
+    }
+}

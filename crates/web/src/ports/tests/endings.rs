@@ -1,0 +1,111 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use hyper::upgrade;
+use hyper_util::rt::TokioIo;
+use rustls::version::TLS13;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
+
+use super::desk::{Desk, GET_AND_CLOSE, greeting, http1_client, http2_client, request, text_of};
+use crate::limits::Limits;
+
+/// An answer that comes when the story says so, and says when it was asked for.
+fn waiting() -> (Router, Arc<Notify>, Arc<Notify>) {
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let notes = (begun.clone(), go.clone());
+    let answer = || async move {
+        notes.0.notify_one();
+        notes.1.notified().await;
+        "done"
+    };
+    (Router::new().route("/", get(answer)), begun, go)
+}
+
+#[tokio::test]
+async fn a_request_that_has_begun_is_finished_in_http2_too() {
+    let (router, begun, go) = waiting();
+    let mut desk = Desk::open(router, Limits::default()).await;
+    let stream = desk.shake_hands(&["h2"], &[&TLS13]).await.unwrap();
+    let (mut client, left) = http2_client(stream).await;
+    let asked = tokio::spawn(client.send_request(request("/")));
+    begun.notified().await;
+    drop(desk.stop.take());
+    go.notify_one();
+    assert_eq!(text_of(asked.await.unwrap().unwrap()).await, "done");
+    left.await.unwrap().unwrap();
+    desk.served.await.unwrap();
+    assert!(tokio::net::TcpStream::connect(desk.http).await.is_err(), "nobody new comes in");
+}
+
+#[tokio::test]
+async fn connections_on_which_nothing_has_begun_are_not_waited_for() {
+    let desk = Desk::open(greeting(), Limits { shutdown_grace: Duration::MAX, ..Limits::default() }).await;
+    let silent = (desk.connect().await, tokio::net::TcpStream::connect(desk.https).await.unwrap());
+    let (mut idle, _connection) = http2_client(desk.connect().await).await;
+    assert_eq!(text_of(idle.send_request(request("/")).await.unwrap()).await, "hello");
+    desk.stop().await;
+    drop((silent, idle));
+}
+
+#[tokio::test]
+async fn a_request_that_takes_longer_than_the_grace_is_cut() {
+    let (router, begun, _go) = waiting();
+    let mut desk = Desk::open(router, Limits { shutdown_grace: Duration::from_millis(20), ..Limits::default() }).await;
+    let (mut client, _connection) = http2_client(desk.connect().await).await;
+    let asked = tokio::spawn(client.send_request(request("/")));
+    begun.notified().await;
+    drop(desk.stop.take());
+    desk.served.await.unwrap();
+    assert!(asked.await.unwrap().is_err());
+}
+
+/// Turns the connection into one that says everything back, as a WebSocket service would.
+async fn echo(request: Request) -> Response {
+    tokio::spawn(async move {
+        let mut stream = TokioIo::new(upgrade::on(request).await.unwrap());
+        let mut said = [0; 64];
+        while let Ok(length @ 1..) = stream.read(&mut said).await {
+            stream.write_all(&said[..length]).await.unwrap();
+        }
+    });
+    (StatusCode::SWITCHING_PROTOCOLS, [(header::CONNECTION, "upgrade"), (header::UPGRADE, "echo")]).into_response()
+}
+
+#[tokio::test]
+async fn a_connection_that_becomes_something_else_keeps_its_place() {
+    let router = Router::new().route("/echo", get(echo)).merge(greeting());
+    let desk = Desk::open(router, Limits { connections: 1, ..Limits::default() }).await;
+    let stream = desk.shake_hands(&["http/1.1"], &[&TLS13]).await.unwrap();
+    let mut client = http1_client(stream).await;
+    let mut asked = request("/echo");
+    asked.headers_mut().insert(header::CONNECTION, "upgrade".parse().unwrap());
+    asked.headers_mut().insert(header::UPGRADE, "echo".parse().unwrap());
+    let response = client.send_request(asked).await.unwrap();
+    assert_eq!(response.status(), StatusCode::SWITCHING_PROTOCOLS);
+    let mut stream = TokioIo::new(upgrade::on(response).await.unwrap());
+    stream.write_all(b"news?").await.unwrap();
+    let mut said = [0; 5];
+    stream.read_exact(&mut said).await.unwrap();
+    assert_eq!(&said, b"news?");
+    assert!(desk.exchange(GET_AND_CLOSE).await.starts_with("HTTP/1.1 503 "));
+    drop((stream, client));
+    desk.is_served_at_last().await;
+}
+
+#[tokio::test]
+async fn a_body_without_a_length_is_chunked_in_http1() {
+    let body = || async { Body::from_stream(futures_util::stream::iter([Ok::<_, std::io::Error>("hello")])) };
+    let desk = Desk::open(Router::new().route("/", get(body)), Limits::default()).await;
+    let answer = desk.exchange(GET_AND_CLOSE).await;
+    assert!(
+        answer.contains("transfer-encoding: chunked\r\n") && answer.ends_with("5\r\nhello\r\n0\r\n\r\n"),
+        "{answer}"
+    );
+}

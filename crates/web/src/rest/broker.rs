@@ -1,0 +1,80 @@
+//! Where the broker is, by the host name that the client knows us by.
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::header;
+use axum::http::request::Parts;
+use axum::http::uri::Authority;
+use axum::response::Response;
+use bus::operations::BrokerDoors;
+use wire::json;
+
+use crate::answer;
+use crate::doors::Doors;
+use crate::guard::Reached;
+use crate::problem::Problem;
+
+pub(crate) async fn main(State(doors): State<Doors>, called: Called) -> Result<Response, Problem> {
+    let url = called.main_url(&doors.operations().broker()).ok_or_else(|| closed("STOMP over TCP"))?;
+    Ok(answer::value(json::encode(&url)))
+}
+
+pub(crate) async fn ws(State(doors): State<Doors>, called: Called) -> Result<Response, Problem> {
+    let url = called.ws_url(&doors.operations().broker()).ok_or_else(|| closed("STOMP over WebSocket"))?;
+    Ok(answer::value(json::encode(&url)))
+}
+
+fn closed(door: &str) -> Problem {
+    Problem::new("door-closed", format!("the door for {door} is not open on this server"))
+}
+
+/// The name by which the client called, and whether it did so over TLS.
+pub(crate) struct Called {
+    authority: Authority,
+    secure: bool,
+}
+
+impl Called {
+    fn host<'a>(&'a self, broker: &'a BrokerDoors) -> &'a str {
+        broker.public_host.as_deref().unwrap_or(self.authority.host())
+    }
+
+    fn main_url(&self, broker: &BrokerDoors) -> Option<String> {
+        broker.tcp_port.map(|port| format!("tcp://{}:{port}", self.host(broker)))
+    }
+
+    /// A page that came over HTTPS may open only a WebSocket with TLS: it gets the one of its own port.
+    fn ws_url(&self, broker: &BrokerDoors) -> Option<String> {
+        let (port, host) = (broker.ws_port?, self.host(broker));
+        Some(match self.authority.port_u16() {
+            _ if !self.secure => format!("ws://{host}:{port}"),
+            Some(own) => format!("wss://{host}:{own}/stomp"),
+            None => format!("wss://{host}/stomp"),
+        })
+    }
+}
+
+impl FromRequestParts<Doors> for Called {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
+        let secure = parts.extensions.get::<Reached>().is_some_and(|reached| reached.secure);
+        let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse().ok());
+        let authority = parts.uri.authority().cloned().or(host);
+        let unnamed = || Problem::new("missing-host", "a request names its host, once");
+        Ok(Self { authority: authority.ok_or_else(unnamed)?, secure })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_https_the_websocket_is_the_one_of_the_same_port() {
+        let broker = BrokerDoors { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
+        let url = |authority: &str, secure| Called { authority: authority.parse().unwrap(), secure }.ws_url(&broker);
+        assert_eq!(url("localhost:9443", true).as_deref(), Some("wss://localhost:9443/stomp"));
+        assert_eq!(url("desk.example", true).as_deref(), Some("wss://desk.example/stomp"));
+        assert_eq!(url("localhost:9090", false).as_deref(), Some("ws://localhost:61614"));
+    }
+}

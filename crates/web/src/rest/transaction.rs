@@ -1,0 +1,82 @@
+//! Transactions: to record, to find, those of today.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use domain::{Answer, Command, Query, Transaction, TransactionId};
+use wire::{TransactionBody, TransactionVO, json};
+
+use crate::answer;
+use crate::doors::Doors;
+use crate::form::Form;
+use crate::problem::Problem;
+use crate::request::{Client, JsonBody, KnownParameters, PathId};
+
+pub(crate) async fn record(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let record = TransactionBody::parse(&body)?.to_record(&doors.reference())?;
+    let told = doors.tell(caller, Command::Record(record)).await?;
+    let Answer::Transaction(booked) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let mut done = answer::done();
+    done.headers_mut().insert(header::LOCATION, location(booked.id));
+    Ok(answer::as_of(told.sequence, done))
+}
+
+fn location(id: TransactionId) -> HeaderValue {
+    HeaderValue::try_from(format!("/rest/transaction/{id}")).expect("only ASCII is in it")
+}
+
+/// The engine knows today's; what is older is history.
+pub(crate) async fn one(State(doors): State<Doors>, PathId(id): PathId) -> Result<Response, Problem> {
+    let id = TransactionId(id);
+    match doors.ask(Query::Transaction(id)).await {
+        Ok(told) => {
+            let Answer::Transaction(booked) = told.answer else { return Err(Problem::unexpected_answer()) };
+            Ok(answer::as_of(told.sequence, shown(&booked)))
+        }
+        Err(unknown) if unknown.code() == "unknown-transaction" => {
+            let (as_of, found) = doors.recall(move |history, as_of| history.transaction(as_of, id)).await?;
+            let booked = found.ok_or_else(|| unknown.of_the_path())?;
+            Ok(answer::as_of(as_of, shown(&booked)))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+fn shown(booked: &Transaction) -> Response {
+    answer::value(json::encode(&TransactionVO::from_domain(booked)))
+}
+
+/// Newest first.
+pub(crate) async fn daily(
+    State(doors): State<Doors>,
+    Extension(parameters): KnownParameters,
+    form: Form,
+) -> Result<Response, Problem> {
+    let filter = parameters.filter(&doors.reference())?;
+    let limit = limit(parameters.number("limit", FROM_ONE)?)?;
+    let told = doors.ask(Query::DailyTransactions(filter)).await?;
+    let Answer::Transactions(mut booked) = told.answer else { return Err(Problem::unexpected_answer()) };
+    booked.truncate(limit);
+    let list = answer::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
+    Ok(answer::as_of(told.sequence, list))
+}
+
+const FROM_ONE: &str = "a whole number from 1";
+
+/// All of them, where the client does not say.
+fn limit(wanted: Option<usize>) -> Result<usize, Problem> {
+    match wanted {
+        Some(0) => Err(Problem::bad_parameter("limit", FROM_ONE)),
+        wanted => Ok(wanted.unwrap_or(usize::MAX)),
+    }
+}
+
+pub(crate) async fn reset_cash(State(doors): State<Doors>, Client(caller): Client) -> Result<Response, Problem> {
+    let told = doors.tell(caller, Command::ResetCash).await?;
+    Ok(answer::as_of(told.sequence, answer::done()))
+}

@@ -1,0 +1,88 @@
+//! Lists of reference data, encoded once for every picture of it: they are long, asked for often, and seldom change.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use axum::http::HeaderValue;
+use domain::ReferenceData;
+
+use crate::form::Form;
+
+/// Enough that no two lists share a tag by chance.
+const TAG_DIGITS: usize = 32;
+
+#[derive(Default)]
+pub(crate) struct Shelf(Mutex<BTreeMap<(&'static str, Form), Arc<Copy>>>);
+
+/// A list as it is sent.
+pub(crate) struct Copy {
+    /// The picture that it shows.
+    of: Arc<ReferenceData>,
+    pub(crate) pieces: Vec<Bytes>,
+    /// Weak, because what is sent may be compressed.
+    pub(crate) tag: HeaderValue,
+}
+
+impl Shelf {
+    /// The copy of a list, made where the picture is new.
+    pub(crate) fn copy(
+        &self,
+        name: &'static str,
+        form: Form,
+        reference: Arc<ReferenceData>,
+        encode: impl FnOnce(&ReferenceData) -> Vec<Bytes>,
+    ) -> Arc<Copy> {
+        let kept = self.lock().get(&(name, form)).cloned();
+        if let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.of, &reference)) {
+            return kept;
+        }
+        // Encoded without the lock: two that come at once both do the work, but nobody waits.
+        let pieces = encode(&reference);
+        let copy = Arc::new(Copy { tag: tag(&pieces), of: reference, pieces });
+        self.lock().insert((name, form), copy.clone());
+        copy
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(&'static str, Form), Arc<Copy>>> {
+        // Only whole copies are put on it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Equal lists have equal tags, also after a restart.
+fn tag(pieces: &[Bytes]) -> HeaderValue {
+    let mut hasher = blake3::Hasher::new();
+    for piece in pieces {
+        hasher.update(piece);
+    }
+    let digest = hasher.finalize().to_hex();
+    HeaderValue::try_from(format!("W/\"{}\"", &digest[..TAG_DIGITS])).expect("only ASCII is in it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_encoded_once_for_every_picture() {
+        let shelf = Shelf::default();
+        let (first, second) = (Arc::new(ReferenceData::default()), Arc::new(ReferenceData::default()));
+        let mut encoded = 0;
+        for (picture, form) in [(&first, Form::Json), (&first, Form::Json), (&first, Form::Csv), (&second, Form::Json)]
+        {
+            shelf.copy("accounts", form, picture.clone(), |_| {
+                encoded += 1;
+                vec![]
+            });
+        }
+        assert_eq!(encoded, 3);
+    }
+
+    #[test]
+    fn a_tag_follows_the_content() {
+        let tag_of = |text: &'static str| tag(&[Bytes::from(text)]);
+        assert_eq!(tag_of("[1]"), tag_of("[1]"));
+        assert_ne!(tag_of("[1]"), tag_of("[2]"));
+    }
+}

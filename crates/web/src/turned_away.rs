@@ -1,0 +1,56 @@
+//! Connections beyond the limit: told so in plain HTTP, and closed. Nobody waits for them.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use wire::ProblemVO;
+
+use crate::codes;
+
+/// So many are told at a time; more are closed without a word.
+const TOLD_AT_A_TIME_MAX: usize = 64;
+/// A peer that does not close by then is cut.
+const FAREWELL: Duration = Duration::from_secs(1);
+const CODE: &str = "too-many-connections";
+
+#[derive(Default)]
+pub(crate) struct TurnedAway {
+    told: JoinSet<()>,
+}
+
+impl TurnedAway {
+    pub(crate) fn add(&mut self, stream: TcpStream, is_secure: bool) {
+        tracing::debug!("a connection beyond the limit was turned away");
+        while self.told.try_join_next().is_some() {}
+        // A handshake would cost more than the connection is worth.
+        if !is_secure && self.told.len() < TOLD_AT_A_TIME_MAX {
+            self.told.spawn(async { timeout(FAREWELL, tell(stream)).await.unwrap_or(()) });
+        }
+    }
+}
+
+async fn tell(mut stream: TcpStream) {
+    if stream.write_all(answer().as_bytes()).await.is_err() || stream.shutdown().await.is_err() {
+        return;
+    }
+    // To close while the peer still sends would reset the connection and could take the answer with it.
+    let mut unread = [0; 1024];
+    while stream.read(&mut unread).await.is_ok_and(|length| length > 0) {}
+}
+
+fn answer() -> String {
+    let status = codes::status_of(CODE);
+    let title = status.canonical_reason().unwrap_or(StatusCode::SERVICE_UNAVAILABLE.as_str());
+    let problem = ProblemVO::new(status.as_u16(), CODE, title, "no more connections are served; try again");
+    let body = String::from_utf8_lossy(&wire::json::encode(&problem)).into_owned();
+    let (media_type, length) = (wire::problem::MEDIA_TYPE, body.len());
+    format!(
+        "HTTP/1.1 {} {title}\r\ncontent-type: {media_type}\r\nretry-after: 1\r\nconnection: close\r\n\
+         content-length: {length}\r\n\r\n{body}",
+        status.as_u16()
+    )
+}

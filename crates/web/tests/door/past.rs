@@ -1,0 +1,107 @@
+//! What has been, page by page.
+
+use bus::history::{Page, PastEvent};
+use domain::event::{Alarm, AlarmLevel};
+use domain::order::{Status, Step};
+use domain::query::Filter;
+use domain::{AccountId, Answer, EventClass, OrderId, OrderStatus, Quantity, SecurityId, StrategyId, Timestamp};
+use expect_test::expect;
+
+use crate::desk::{Desk, Program, code, order};
+use crate::program::{DURABLE, Past};
+
+fn at() -> Timestamp {
+    Timestamp::from_millis(1_794_839_400_000).unwrap()
+}
+
+fn status_of(int_id: &str, sequence: u64) -> OrderStatus {
+    OrderStatus {
+        order: OrderId(7),
+        int_id: int_id.parse().unwrap(),
+        ext_id: None,
+        strategy: StrategyId(1),
+        at: at(),
+        ext_at: None,
+        sequence,
+        status: Status::Open,
+        step: Step::Accepted,
+        filled: Quantity::ZERO,
+        remaining: 100.into(),
+        last_quantity: None,
+        last_price: None,
+        avg_price: None,
+        reason: None,
+        request: None,
+    }
+}
+
+fn alarm(sequence: u64) -> PastEvent {
+    let alarm = Alarm { level: AlarmLevel::Warn, code: "no-rate".into(), text: "EUR has no rate".into() };
+    let payload = minicbor::to_vec(&alarm).unwrap();
+    PastEvent { sequence, at: at(), class: EventClass::Alarm as u8, payload }
+}
+
+fn remembering(past: Past) -> Desk {
+    Desk::run_by(Program { past, ..Program::default() }, |_| Ok(Answer::Done))
+}
+
+#[test]
+fn a_page_begins_after_a_key_and_is_as_true_as_what_was_acknowledged() {
+    let desk = remembering(Past { orders: vec![order("A-1")], ..Past::default() });
+    let answer = desk.get("/rest/history/order?strategy=MOMENTUM&account=ALPHA&security=AAPL&after=6&limit=1000");
+    assert!(answer.contains("\"intId\":\"A-1\"") && answer.contains("\nrialto-sequence: 4700\n"), "{answer}");
+    desk.get("/rest/history/transaction");
+    let filter = Filter { strategy: Some(StrategyId(2)), account: Some(AccountId(1)), security: Some(SecurityId(1)) };
+    let first_page = (DURABLE, Filter::default(), Page { after: 0, limit: 100 });
+    let asked = [(DURABLE, filter, Page { after: 6, limit: 1_000 }), first_page];
+    assert_eq!(*desk.program.past.asked.lock().unwrap(), asked);
+    assert!(desk.queries().is_empty(), "the engine is not asked about the past");
+}
+
+#[test]
+fn a_page_out_of_bounds_is_refused_by_name() {
+    let desk = remembering(Past::default());
+    for path in ["order", "order/A-1/event", "transaction", "events"] {
+        for bad in ["limit=0", "limit=1001", "limit=ten", "limit=", "after=-1", "after=1.5"] {
+            let answer = desk.get(&format!("/rest/history/{path}?{bad}"));
+            assert_eq!(code(&answer), "400 malformed-parameter", "{path} {bad}");
+            let name = bad.split('=').next().unwrap();
+            assert!(answer.contains(&format!("the parameter {name} must be a whole number")), "{answer}");
+        }
+    }
+    assert_eq!(code(&desk.get("/rest/history/order?strategy=NOBODY")), "404 unknown-strategy");
+}
+
+#[test]
+fn what_happened_to_an_order_is_told_in_order() {
+    let statuses = vec![status_of("A-1", 5), status_of("B-2", 6), status_of("A-1", 9), status_of("A-1", 12)];
+    let desk = remembering(Past { statuses, ..Past::default() });
+    let sequences = |path: &str| -> Vec<String> {
+        let answer = desk.get(path);
+        let found = answer.split("\"sequenceNumber\":").skip(1);
+        found.map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(sequences("/rest/history/order/A-1/event"), ["5", "9", "12"]);
+    assert_eq!(sequences("/rest/history/order/A-1/event?after=5&limit=1"), ["9"]);
+    assert_eq!(code(&desk.get("/rest/history/order/C-3/event")), "404 unknown-order");
+}
+
+#[test]
+fn events_join_by_their_sequence() {
+    let desk = remembering(Past { events: vec![alarm(17), alarm(18)], ..Past::default() });
+    let answer = desk.get("/rest/history/events?after=16&limit=2");
+    let body = answer.split("\n\n").nth(1).unwrap().lines().nth(1).unwrap();
+    expect![[r#"[{"sequence":17,"dateTime":1794839400000,"objectType":"LogEvent","event":{"dateTime":1794839400000,"level":"WARN","logger":"engine","message":"no-rate: EUR has no rate","exceptionClass":null,"exceptionMessage":null}},{"sequence":18,"dateTime":1794839400000,"objectType":"LogEvent","event":{"dateTime":1794839400000,"level":"WARN","logger":"engine","message":"no-rate: EUR has no rate","exceptionClass":null,"exceptionMessage":null}}]"#]]
+    .assert_eq(body);
+    assert_eq!(desk.program.past.asked.lock().unwrap()[0].2, Page { after: 16, limit: 2 });
+}
+
+#[test]
+fn a_past_that_is_behind_or_unreadable_is_told() {
+    let behind = remembering(Past { behind: Some(4_000), ..Past::default() }).get("/rest/history/order");
+    assert_eq!(code(&behind), "503 history-behind");
+    assert!(behind.contains("history is at 4000 and not yet at 4700") && behind.contains("\nretry-after: 1\n"));
+    let foreign = PastEvent { class: 200, ..alarm(17) };
+    let desk = remembering(Past { events: vec![foreign], ..Past::default() });
+    assert_eq!(code(&desk.get("/rest/history/events")), "500 internal");
+}

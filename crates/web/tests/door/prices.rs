@@ -1,0 +1,175 @@
+//! Prices: who wants them, and what they are now.
+
+use std::sync::Arc;
+
+use domain::command::Subscription;
+use domain::query::Filter;
+use domain::report::SessionState;
+use domain::{
+    AdapterName, Answer, Bar, BarSize, Command, Level, OrderBook, Price, Quantity, Query, Refusal, SecurityId,
+    StrategyId, Tick, Timestamp,
+};
+use expect_test::expect;
+
+use crate::desk::{Desk, code, status};
+
+const WISH: &str = r#"{"strategyName": "MOMENTUM", "securityId": 1, "subscribe": true}"#;
+const SUBSCRIBE: &str = "/rest/subscription/marketdata/subscribe";
+const UNSUBSCRIBE: &str = "/rest/subscription/marketdata/unsubscribe";
+
+#[test]
+fn the_feeds_are_those_of_the_adapters_that_are_connected() {
+    let name = |qualifier| AdapterName::new("SIMULATED", Some(qualifier));
+    let adapters = vec![(name("ALPHA"), SessionState::Subscribed), (name("BETA"), SessionState::Disconnected)];
+    let desk = Desk::open(move |_| Ok(Answer::Adapters(adapters.clone())));
+    let answer = desk.get("/rest/subscription/marketdata/supported-feed");
+    assert!(answer.contains("\n[\"SIMULATED-ALPHA\"]\n"), "{answer}");
+}
+
+#[test]
+fn a_strategy_subscribes_and_unsubscribes() {
+    let desk = Desk::open(|_| Ok(Answer::Done));
+    expect![[r#"
+        HTTP/1.1 200 OK
+        rialto-sequence: 4711
+        x-request-id: story
+        connection: close
+        content-length: 0
+
+    "#]]
+    .assert_eq(&desk.put(SUBSCRIBE, WISH));
+    desk.put(SUBSCRIBE, WISH);
+    desk.put(UNSUBSCRIBE, WISH);
+    desk.put(SUBSCRIBE, r#"{"strategyName": "SERVER", "securityId": 1}"#);
+    let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
+    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let server = Subscription { strategy: StrategyId::SERVER, ..wish };
+    let (on, off) = (Command::Subscribe(wish), Command::Unsubscribe(wish));
+    assert_eq!(commands, [on.clone(), on, off, Command::Subscribe(server)]);
+}
+
+#[test]
+fn a_wish_that_cannot_be_followed_is_told() {
+    let desk = Desk::open(|_| Err(Refusal::UnknownSecurity(SecurityId(99))));
+    let off = WISH.replace("true", "false");
+    let cases = [
+        (SUBSCRIBE, off.as_str(), "422 not-subscribing"),
+        (SUBSCRIBE, r#"{"strategyName": "NOBODY", "securityId": 1}"#, "422 unknown-strategy"),
+        (UNSUBSCRIBE, r#"{"strategyName": "NOBODY", "securityId": 1}"#, "422 unknown-strategy"),
+        (SUBSCRIBE, r#"{"strategyName": "MOMENTUM", "securityId": 99}"#, "422 unknown-security"),
+        (SUBSCRIBE, r#"{"strategyName": "MOMENTUM"}"#, "422 missing"),
+        (SUBSCRIBE, r#"{"strategyName": "MOMENTUM", "securityId": "AAPL"}"#, "400 malformed-field"),
+    ];
+    for (path, body, expected) in cases {
+        assert_eq!(code(&desk.put(path, body)), expected, "{path} {body}");
+    }
+    assert_eq!(code(&desk.post(SUBSCRIBE, WISH)), "405 method-not-allowed");
+    let desk = Desk::open(|_| Ok(Answer::Done));
+    assert_eq!(status(&desk.put(UNSUBSCRIBE, &off)), "HTTP/1.1 200 OK", "there the flag is ignored");
+}
+
+fn at(minute: i64) -> Timestamp {
+    Timestamp::from_millis(1_794_839_400_000 + minute * 60_000).unwrap()
+}
+
+fn tick() -> Tick {
+    Tick {
+        security: SecurityId(1),
+        feed: "SIMULATED-ALPHA".into(),
+        at: at(0),
+        last: None,
+        last_at: None,
+        vol_last: None,
+        bid: Some(Price::from(272)),
+        ask: None,
+        vol_bid: None,
+        vol_ask: None,
+        vol: None,
+    }
+}
+
+fn bar(minute: i64) -> Arc<Bar> {
+    let price = Price::from(272);
+    Arc::new(Bar {
+        security: SecurityId(1),
+        feed: "SIMULATED-ALPHA".into(),
+        at: at(minute),
+        size: BarSize::Min1,
+        open: price,
+        high: price,
+        low: price,
+        close: price,
+        vol: Quantity::ZERO,
+        vwap: None,
+    })
+}
+
+fn market() -> Desk {
+    Desk::open(|wanted| {
+        let bus::Wanted::Query(query) = wanted else { return Ok(Answer::Done) };
+        let level = Level { price: Price::from(272), quantity: Quantity::from(100) };
+        let feed = "SIMULATED-ALPHA".into();
+        Ok(match **query {
+            Query::Ticks(_) => Answer::Ticks(vec![Arc::new(tick())]),
+            Query::Bars(..) => Answer::Bars((0..5).map(bar).collect()),
+            Query::Book(security) if security == SecurityId(1) => {
+                let (bids, asks) = (vec![level], vec![]);
+                Answer::Book(Some(Arc::new(OrderBook { security, feed, at: at(0), bids, asks })))
+            }
+            _ => Answer::Book(None),
+        })
+    })
+}
+
+#[test]
+fn the_newest_ticks_are_listed() {
+    let desk = market();
+    let answer = desk.get("/rest/marketdata/tick?security=AAPL");
+    assert!(answer.contains("[{\"objectType\":\"Tick\",\"securityId\":1,"), "{answer}");
+    assert!(answer.contains("\nrialto-sequence: 4711\n"));
+    desk.get("/rest/marketdata/tick");
+    let one = Filter { security: Some(SecurityId(1)), ..Filter::default() };
+    assert_eq!(desk.queries(), [Query::Ticks(one), Query::Ticks(Filter::default())]);
+}
+
+#[test]
+fn bars_are_the_newest_there_are_or_the_first_after_an_instant() {
+    let desk = market();
+    let minutes = |answer: &str| -> Vec<i64> {
+        let places = answer.match_indices("\"dateTime\":").map(|(place, key)| place + key.len());
+        let millis = places.map(|place| answer[place..].split(',').next().unwrap().parse::<i64>().unwrap());
+        millis.map(|millis| (millis - at(0).millis()) / 60_000).collect()
+    };
+    let bars = |more: &str| minutes(&desk.get(&format!("/rest/marketdata/bar?security=1{more}")));
+    assert_eq!(bars(""), [0, 1, 2, 3, 4]);
+    assert_eq!(bars("&limit=2"), [3, 4]);
+    assert_eq!(bars(&format!("&after={}&limit=2", at(0).millis())), [1, 2]);
+    assert_eq!(bars(&format!("&after={}", at(4).millis())), [0; 0]);
+    desk.get("/rest/marketdata/bar?security=1&barSize=HOUR_1");
+    assert_eq!(desk.queries().last(), Some(&Query::Bars(SecurityId(1), BarSize::Hour1)));
+}
+
+#[test]
+fn a_book_is_listed_where_there_is_one() {
+    let desk = market();
+    let book = desk.get("/rest/marketdata/book?security=1");
+    assert!(book.contains("\"bids\":[{\"price\":272,\"quantity\":100}],\"asks\":[]}]"), "{book}");
+    assert!(desk.get("/rest/marketdata/book?security=2").contains("\n[]\n"));
+}
+
+#[test]
+fn prices_of_nothing_are_refused() {
+    let desk = market();
+    let cases = [
+        ("/rest/marketdata/book", "400 missing-parameter"),
+        ("/rest/marketdata/bar", "400 missing-parameter"),
+        ("/rest/marketdata/bar?security=1&barSize=FORTNIGHT", "400 malformed-parameter"),
+        ("/rest/marketdata/bar?security=1&limit=1001", "400 malformed-parameter"),
+        ("/rest/marketdata/bar?security=1&after=yesterday", "400 malformed-parameter"),
+        ("/rest/marketdata/book?security=99", "404 unknown-security"),
+        ("/rest/marketdata/tick?security=99", "404 unknown-security"),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(code(&desk.get(path)), expected, "{path}");
+    }
+}

@@ -1,0 +1,126 @@
+//! The program around the small engine, and the past that it remembers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use bus::History;
+use bus::history::{HistoryError, Page, PastEvent};
+use bus::operations::{
+    BrokerDoors, Check, FixAct, FixSession, LogLine, Operations, ReferenceTrouble, UnknownFixSession,
+};
+use domain::query::Filter;
+use domain::{Order, OrderStatus, Transaction, TransactionId};
+
+/// Everything up to this sequence is durable.
+pub(crate) const DURABLE: u64 = 4_700;
+
+#[derive(Default)]
+pub(crate) struct Program {
+    pub(crate) adapter_is_down: bool,
+    pub(crate) stopped: Mutex<bool>,
+    pub(crate) broker: BrokerDoors,
+    /// What is wrong with the reference data.
+    pub(crate) trouble: Option<ReferenceTrouble>,
+    /// Where reference data was read from; none = where the configuration says.
+    pub(crate) read: Mutex<Vec<Option<PathBuf>>>,
+    pub(crate) log: Vec<LogLine>,
+    pub(crate) fix: Vec<FixSession>,
+    pub(crate) fix_acts: Mutex<Vec<(String, FixAct)>>,
+    pub(crate) past: Past,
+}
+
+impl Operations for Program {
+    fn checks(&self) -> Vec<Check> {
+        let check = |name: &str, ok, detail: &str| Check { name: name.into(), ok, detail: detail.into() };
+        let adapters = if self.adapter_is_down { "SIMULATED is DISCONNECTED" } else { "all are LOGGED_ON" };
+        vec![check("journal", true, "durable"), check("adapters", !self.adapter_is_down, adapters)]
+    }
+
+    fn parameters(&self) -> BTreeMap<String, String> {
+        [("http.port", "0"), ("auth.secret", "***")].map(|(key, value)| (key.into(), value.into())).into()
+    }
+
+    fn shut_down(&self) {
+        *self.stopped.lock().unwrap() = true;
+    }
+
+    fn durable(&self) -> u64 {
+        DURABLE
+    }
+
+    fn broker(&self) -> BrokerDoors {
+        self.broker.clone()
+    }
+
+    fn read_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceTrouble> {
+        self.read.lock().unwrap().push(folder.map(Into::into));
+        self.trouble.clone().map_or(Ok(12), Err)
+    }
+
+    fn write_metrics(&self, text: &mut String) {
+        text.push_str("# TYPE rialto_story gauge\n");
+    }
+
+    fn log_lines(&self) -> Vec<LogLine> {
+        self.log.clone()
+    }
+
+    fn fix_sessions(&self) -> Vec<FixSession> {
+        self.fix.clone()
+    }
+
+    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), UnknownFixSession> {
+        if !self.fix.iter().any(|session| session.id == id) {
+            return Err(UnknownFixSession);
+        }
+        self.fix_acts.lock().unwrap().push((id.into(), act));
+        Ok(())
+    }
+}
+
+/// What has been; every question is noted.
+#[derive(Default)]
+pub(crate) struct Past {
+    pub(crate) orders: Vec<Arc<Order>>,
+    pub(crate) statuses: Vec<OrderStatus>,
+    pub(crate) transactions: Vec<Arc<Transaction>>,
+    pub(crate) events: Vec<PastEvent>,
+    /// How far it is, where it is behind.
+    pub(crate) behind: Option<u64>,
+    pub(crate) asked: Mutex<Vec<(u64, Filter, Page)>>,
+}
+
+impl Past {
+    fn note(&self, as_of: u64, filter: Filter, page: Page) -> Result<(), HistoryError> {
+        self.asked.lock().unwrap().push((as_of, filter, page));
+        self.behind.map_or(Ok(()), |applied| Err(HistoryError::Behind { applied, wanted: as_of }))
+    }
+}
+
+impl History for Program {
+    fn orders(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.past.note(as_of, filter, page)?;
+        Ok(self.past.orders.clone())
+    }
+
+    fn order_events(&self, _: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+        let of_it = self.past.statuses.iter().filter(|status| status.int_id.as_str() == int_id);
+        Ok(of_it.cloned().collect())
+    }
+
+    fn transactions(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        self.past.note(as_of, filter, page)?;
+        Ok(self.past.transactions.clone())
+    }
+
+    fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        self.past.note(as_of, Filter::default(), Page { after: 0, limit: 1 })?;
+        Ok(self.past.transactions.iter().find(|booked| booked.id == id).cloned())
+    }
+
+    fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
+        self.past.note(as_of, Filter::default(), page)?;
+        Ok(self.past.events.clone())
+    }
+}

@@ -1,0 +1,153 @@
+//! How securities are found, and in which form lists come.
+
+use std::sync::Arc;
+
+use bus::operations::ReferenceTrouble;
+use domain::{Answer, Currency, Refusal, SecurityId, SecurityKind};
+use expect_test::expect;
+use web::Settings;
+
+use crate::desk::{Desk, Program, code, reference_data, security, status};
+
+fn with_a_pair() -> Desk {
+    let mut reference = reference_data();
+    let mut pair = security(9, "EUR.USD");
+    pair.kind = SecurityKind::Forex { base: "EUR".parse().unwrap(), transaction: Currency::USD };
+    reference.securities.insert(pair.id, Arc::new(pair));
+    Desk::open_with(Settings::default(), Program::default(), reference, |_, _| {})
+}
+
+fn ids(answer: &str) -> Vec<&str> {
+    let starts = answer.match_indices("{\"id\":").map(|(place, key)| place + key.len());
+    starts.map(|start| answer[start..].split(',').next().unwrap()).collect()
+}
+
+#[test]
+fn securities_are_found_by_words_fields_and_comparisons() {
+    let desk = with_a_pair();
+    let cases: &[(&str, &[&str])] = &[
+        ("", &["1", "2", "3", "4", "9"]),
+        ("?query=", &["1", "2", "3", "4", "9"]),
+        ("?query=aapl", &["1"]),
+        ("?query=symbol:TWIN%20AND%20id%3E3", &["4"]),
+        ("?query=(aapl+OR+msft)+NOT+id:1", &["2"]),
+        ("?query=%22eur.usd%22", &["9"]),
+        ("?query=EU*", &["9"]),
+        ("?query=nothing", &[]),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(ids(&desk.get(&format!("/rest/security.search{query}"))), *expected, "{query}");
+    }
+}
+
+#[test]
+fn a_search_that_cannot_be_understood_says_where() {
+    let desk = with_a_pair();
+    let answer = desk.get("/rest/security.search?query=(aapl");
+    assert_eq!(code(&answer), "400 malformed-search");
+    assert!(answer.contains("\"detail\":\"at character 6: a ) is missing\""), "{answer}");
+    assert_eq!(code(&desk.get("/rest/security.search?q=aapl")), "400 unknown-parameter");
+}
+
+#[test]
+fn a_pair_is_found_by_its_currencies() {
+    let desk = with_a_pair();
+    let pair = desk.get("/rest/forex?baseCurrency=EUR&transactionCurrency=USD");
+    assert!(pair.contains("\"objectType\":\"Forex\"") && ids(&pair) == ["9"], "{pair}");
+    let cases = [
+        ("?baseCurrency=USD&transactionCurrency=EUR", "404 unknown-pair"),
+        ("?baseCurrency=EUR", "400 missing-parameter"),
+        ("", "400 missing-parameter"),
+        ("?baseCurrency=euro&transactionCurrency=USD", "400 malformed-parameter"),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(code(&desk.get(&format!("/rest/forex{query}"))), expected, "{query}");
+    }
+}
+
+#[test]
+fn who_has_a_list_of_reference_data_is_told_so() {
+    let desk = Desk::quiet(Settings::default());
+    for path in ["/rest/account", "/rest/security", "/rest/security-family", "/rest/exchange"] {
+        let first = desk.get(path);
+        let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+        let again = desk.call("GET", path, &format!("If-None-Match: \"other\", {tag}\r\n"), "");
+        assert_eq!(status(&again), "HTTP/1.1 304 Not Modified", "{path}");
+        assert!(again.contains(&format!("\netag: {tag}\n")) && !again.contains("[{"), "{again}");
+        let other = desk.call("GET", path, "If-None-Match: \"other\"\r\n", "");
+        assert_eq!(status(&other), "HTTP/1.1 200 OK", "{path}");
+    }
+}
+
+#[test]
+fn a_list_that_changed_is_sent_again_with_another_tag() {
+    let desk = Desk::quiet(Settings::default());
+    let first = desk.get("/rest/security");
+    let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+    let mut reference = reference_data();
+    reference.securities.insert(SecurityId(5), Arc::new(security(5, "NEW")));
+    desk.catalogue.replace(Arc::new(reference));
+    let again = desk.call("GET", "/rest/security", &format!("If-None-Match: {tag}\r\n"), "");
+    assert!(again.starts_with("HTTP/1.1 200 OK\n") && again.contains("\"symbol\":\"NEW\""), "{again}");
+    assert!(!again.contains(tag));
+}
+
+#[test]
+fn lists_come_as_tables_to_those_who_want_them_so() {
+    let desk = Desk::open(|_| Ok(Answer::Orders(vec![crate::desk::order("A-1")])));
+    let table = |path: &str| desk.call("GET", path, "Accept: text/csv\r\n", "");
+    expect![[r#"
+        HTTP/1.1 200 OK
+        content-type: text/csv; charset=utf-8; header=present
+        vary: Accept
+        vary: Accept-Encoding
+        etag: W/"09f83335656eaa9f893607b140d70bad"
+        x-request-id: story
+        connection: close
+        transfer-encoding: chunked
+
+        92
+        id,name,code,mic,bloombergCode,timeZone,tradingHours,holidays
+        1,Day,,,,UTC,"[{""close"":""17:00"",""days"":[1,2,3,4,5],""open"":""09:00""}]",[]
+
+        0
+
+    "#]]
+    .assert_eq(&table("/rest/exchange"));
+    let orders = table("/rest/execution/order");
+    assert!(orders.contains("\nobjectType,id,intId,") && orders.contains("\nLimitOrder,7,A-1,"), "{orders}");
+    let one = table("/rest/account/ALPHA");
+    assert!(one.contains("\ncontent-type: application/json\n"), "what is no list stays JSON: {one}");
+}
+
+#[test]
+fn reference_data_is_read_again_from_where_the_configuration_says() {
+    let desk = Desk::quiet(Settings::default());
+    let answer = desk.call("POST", "/rest/cache/clear-all", "", "");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\n") && answer.contains("\ncontent-length: 0\n"), "{answer}");
+    assert_eq!(*desk.program.read.lock().unwrap(), [None]);
+}
+
+#[test]
+fn reference_data_is_imported_from_a_folder_of_this_machine() {
+    let desk = Desk::quiet(Settings::default());
+    let answer = desk.post("/rest/reference/import", r#"{"path": "/srv/desk"}"#);
+    assert!(answer.ends_with("\n{\"changes\":12}"), "{answer}");
+    assert_eq!(*desk.program.read.lock().unwrap(), [Some("/srv/desk".into())]);
+    assert_eq!(code(&desk.post("/rest/reference/import", r#"{"path": "desk"}"#)), "400 malformed-field");
+    assert_eq!(code(&desk.post("/rest/reference/import", "{}")), "422 missing");
+}
+
+#[test]
+fn reference_data_that_cannot_be_used_is_told_with_its_faults() {
+    let told = |trouble: ReferenceTrouble| {
+        let program = Program { trouble: Some(trouble), ..Program::default() };
+        Desk::run_by(program, |_| Ok(Answer::Done)).call("POST", "/rest/cache/clear-all", "", "")
+    };
+    let faults: Vec<_> = (1..=22).map(|line| format!("securities.csv:{line}: no symbol")).collect();
+    let files = told(ReferenceTrouble::Files(faults));
+    assert_eq!(code(&files), "422 bad-reference-data");
+    assert!(files.contains("securities.csv:1: no symbol; ") && files.contains("; and 2 more\""), "{files}");
+    assert_eq!(code(&told(ReferenceTrouble::Refused(Refusal::UnknownZone("Mars".into())))), "422 unknown-zone");
+    assert_eq!(code(&told(ReferenceTrouble::Unanswered)), "503 outcome-unknown");
+}

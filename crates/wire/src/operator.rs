@@ -1,0 +1,54 @@
+//! What an operator sees and asks: sessions of the FIX door, reference data to be read.
+
+use serde::Serialize;
+
+use crate::fields::{BadBody, FieldError, Fields};
+
+/// A folder's name may be this long.
+const PATH_LENGTH_MAX: usize = 4_096;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixSessionVO<'a> {
+    pub id: &'a str,
+    /// `LOGGED_ON` or `DISCONNECTED`.
+    pub state: &'static str,
+    pub next_in: u64,
+    pub next_out: u64,
+}
+
+/// New numbers for a session; what is absent keeps its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixNumbersBody {
+    pub next_in: Option<u64>,
+    pub next_out: Option<u64>,
+}
+
+impl FixNumbersBody {
+    pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
+        let mut fields = Fields::parse(body)?;
+        let (next_in, next_out) = (fields.id("nextIn"), fields.id("nextOut"));
+        if next_in.or(next_out).is_none() {
+            fields.require("nextIn", next_in);
+        }
+        fields.finish(Some(Self { next_in, next_out }))
+    }
+}
+
+/// How many differences were told to the engine.
+#[derive(Debug, Serialize)]
+pub struct ImportedVO {
+    pub changes: usize,
+}
+
+/// The folder that reference data is read from, on the server's own machine.
+pub fn parse_import(body: &[u8]) -> Result<String, BadBody> {
+    let mut fields = Fields::parse(body)?;
+    let path = fields.read("path", |field, value| {
+        let path = value.as_str().filter(|path| path.starts_with('/') && path.len() <= PATH_LENGTH_MAX);
+        path.map(ToOwned::to_owned)
+            .ok_or_else(|| FieldError::malformed(field, "must be a folder, named from the root on"))
+    });
+    let path = fields.require("path", path);
+    fields.finish(path)
+}

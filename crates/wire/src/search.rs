@@ -1,0 +1,112 @@
+//! Securities by words, fields and comparisons: the language of `/security.search`.
+//!
+//! ```text
+//! apple                    a word anywhere in symbol, description, isin, ric or bbgid
+//! "apple inc"  app*        a phrase; the beginning of a word
+//! currency:USD  ric:AA*    a field that is so, or begins so; any key of a SecurityVO
+//! strike>100  expiration<=2027-03-19
+//! future (ES OR NQ) NOT tradeable:false
+//! ```
+//!
+//! What stands side by side must all be true; NOT binds before AND, AND before OR. Letters' case is ignored, save in
+//! AND, OR and NOT.
+
+/// What a security can be asked for.
+mod field;
+/// From tokens to an expression.
+mod parser;
+/// From characters to tokens.
+mod token;
+
+#[cfg(test)]
+mod tests;
+
+use domain::Security;
+
+use field::Question;
+
+/// Questions that may stand inside each other.
+pub const SEARCH_DEPTH_MAX: usize = 32;
+
+/// A search that was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search(Expression);
+
+/// A search that was not, with the place of the first character that is to blame, counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadSearch {
+    pub at: usize,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Expression {
+    /// Nothing is asked.
+    Everything,
+    Words(Pattern),
+    Field(Question),
+    Not(Box<Expression>),
+    /// All are true.
+    And(Vec<Expression>),
+    /// At least one is.
+    Or(Vec<Expression>),
+}
+
+/// A text to look for, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Pattern {
+    Whole(String),
+    Beginning(String),
+}
+
+impl Search {
+    /// A text without words finds everything.
+    pub fn parse(text: &str) -> Result<Self, BadSearch> {
+        parser::parse(text).map(Self)
+    }
+
+    pub fn finds(&self, security: &Security) -> bool {
+        self.0.holds(security)
+    }
+}
+
+impl Expression {
+    fn holds(&self, security: &Security) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Words(pattern) => field::free_texts(security).any(|text| pattern.stands_in(text)),
+            Self::Field(question) => question.holds(security),
+            Self::Not(other) => !other.holds(security),
+            Self::And(parts) => parts.iter().all(|part| part.holds(security)),
+            Self::Or(parts) => parts.iter().any(|part| part.holds(security)),
+        }
+    }
+}
+
+impl Pattern {
+    fn stands_in(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        match self {
+            Self::Whole(wanted) => text.contains(wanted.as_str()),
+            Self::Beginning(wanted) => word_beginnings(&text).any(|word| word.starts_with(wanted.as_str())),
+        }
+    }
+
+    fn is(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        match self {
+            Self::Whole(wanted) => text == *wanted,
+            Self::Beginning(wanted) => text.starts_with(wanted.as_str()),
+        }
+    }
+}
+
+/// The rest of the text from each word on; the text itself is one, whatever it begins with.
+fn word_beginnings(text: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    text.char_indices().filter_map(move |(place, letter)| {
+        let begins = place == 0 || letter.is_alphanumeric() && !inside;
+        inside = letter.is_alphanumeric();
+        begins.then(|| &text[place..])
+    })
+}

@@ -1,0 +1,106 @@
+//! From characters to tokens: words, quoted texts, operators and parentheses, each with its place.
+
+use super::BadSearch;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    /// Of its first character, counted from 1.
+    pub(super) at: usize,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum What {
+    Open,
+    Close,
+    Word(String),
+    Quoted(String),
+    Operator(Operator),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Is,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+impl Operator {
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Is => ":",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+        }
+    }
+}
+
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, BadSearch> {
+    let mut letters = Letters { rest: text.chars().peekable(), read: 0 };
+    let mut tokens = Vec::new();
+    while let Some(letter) = letters.next() {
+        let at = letters.read;
+        let what = match letter {
+            letter if letter.is_whitespace() => continue,
+            '(' => What::Open,
+            ')' => What::Close,
+            ':' | '=' => What::Operator(Operator::Is),
+            '<' => What::Operator(if letters.take_equal_sign() { Operator::AtMost } else { Operator::Below }),
+            '>' => What::Operator(if letters.take_equal_sign() { Operator::AtLeast } else { Operator::Above }),
+            '"' => What::Quoted(letters.quoted()?),
+            letter => What::Word(letters.word(letter)),
+        };
+        tokens.push(Token { at, what });
+    }
+    Ok(tokens)
+}
+
+struct Letters<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    read: usize,
+}
+
+impl Letters<'_> {
+    fn next(&mut self) -> Option<char> {
+        let letter = self.rest.next()?;
+        self.read += 1;
+        Some(letter)
+    }
+
+    fn take_equal_sign(&mut self) -> bool {
+        let is_there = self.rest.next_if_eq(&'=').is_some();
+        self.read += usize::from(is_there);
+        is_there
+    }
+
+    fn word(&mut self, first: char) -> String {
+        let mut word = String::from(first);
+        while let Some(letter) = self.rest.next_if(|letter| !is_end_of_word(*letter)) {
+            self.read += 1;
+            word.push(letter);
+        }
+        word
+    }
+
+    /// A backslash takes the next character as it is.
+    fn quoted(&mut self) -> Result<String, BadSearch> {
+        let opened_at = self.read;
+        let unclosed = || BadSearch { at: opened_at, reason: "this quote is never closed".into() };
+        let mut text = String::new();
+        loop {
+            match self.next().ok_or_else(unclosed)? {
+                '"' => return Ok(text),
+                '\\' => text.push(self.next().ok_or_else(unclosed)?),
+                letter => text.push(letter),
+            }
+        }
+    }
+}
+
+fn is_end_of_word(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '(' | ')' | ':' | '=' | '<' | '>' | '"')
+}

@@ -1,0 +1,63 @@
+//! A strategy's wish for the prices of a security, both ways.
+
+use domain::command::Subscription;
+use domain::{ReferenceData, SecurityId};
+use serde::Serialize;
+
+use crate::fields::{BadBody, FieldError, Fields};
+use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
+
+/// The body of a request to subscribe or to unsubscribe; which of them it is, the path says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscriptionBody {
+    strategy_name: String,
+    security: SecurityId,
+    subscribe: Option<bool>,
+}
+
+impl SubscriptionBody {
+    pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
+        let mut fields = Fields::parse(body)?;
+        let strategy_name = fields.text("strategyName", STRATEGY_NAME_LENGTH_MAX);
+        let security = fields.id("securityId").map(SecurityId);
+        let subscribe = fields.flag("subscribe");
+        let (name, security) = (fields.require("strategyName", strategy_name), fields.require("securityId", security));
+        fields.finish(name.zip(security).map(|(strategy_name, security)| Self { strategy_name, security, subscribe }))
+    }
+
+    /// At the path that subscribes the flag may be left out, but not contradict.
+    pub fn to_subscribe(&self, reference: &ReferenceData) -> Result<Subscription, Vec<FieldError>> {
+        if self.subscribe == Some(false) {
+            let reason = "is false, but this path subscribes; the other one unsubscribes".into();
+            return Err(vec![FieldError { field: "subscribe", code: "not-subscribing", reason }]);
+        }
+        self.to_unsubscribe(reference)
+    }
+
+    /// At the path that unsubscribes the flag is ignored.
+    pub fn to_unsubscribe(&self, reference: &ReferenceData) -> Result<Subscription, Vec<FieldError>> {
+        let named = NamedStrategy { id: None, name: Some(&self.strategy_name) };
+        let strategy = named.find(reference).map_err(|fault| vec![fault])?;
+        let strategy = strategy.ok_or_else(|| vec![FieldError::missing("strategyName")])?;
+        Ok(Subscription { strategy, security: self.security })
+    }
+}
+
+/// Who asked for prices, or gave them up.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubscriptionVO<'a> {
+    strategy_name: Option<&'a str>,
+    security_id: u64,
+    subscribe: bool,
+}
+
+impl<'a> SubscriptionVO<'a> {
+    pub fn from_domain(wish: Subscription, is_wanted: bool, reference: &'a ReferenceData) -> Self {
+        Self {
+            strategy_name: reference.strategies.get(&wish.strategy).map(|strategy| &*strategy.name),
+            security_id: wish.security.0,
+            subscribe: is_wanted,
+        }
+    }
+}
