@@ -21,28 +21,31 @@ where
     Ok(())
 }
 
-pub(crate) fn decode_shared<'b, K: Ord, T: Decode<'b, C>, C>(
+pub(crate) fn decode_shared<'b, T: Decode<'b, C>, C, S: FromIterator<Arc<T>>>(
+    d: &mut Decoder<'b>,
+    ctx: &mut C,
+) -> Result<S, minicbor::decode::Error> {
+    let count = d.array()?.ok_or_else(|| minicbor::decode::Error::message("a list of known length is expected"))?;
+    (0..count).map(|_| T::decode(d, ctx).map(Arc::new)).collect()
+}
+
+pub(crate) fn decode_by_key<'b, K: Ord, T: Decode<'b, C>, C>(
     d: &mut Decoder<'b>,
     ctx: &mut C,
     key: impl Fn(&T) -> K,
 ) -> Result<BTreeMap<K, Arc<T>>, minicbor::decode::Error> {
-    let count = d.array()?.ok_or_else(|| minicbor::decode::Error::message("a list of known length is expected"))?;
-    (0..count)
-        .map(|_| {
-            let value = T::decode(d, ctx)?;
-            Ok((key(&value), Arc::new(value)))
-        })
-        .collect()
+    let values: Vec<Arc<T>> = decode_shared(d, ctx)?;
+    Ok(values.into_iter().map(|value| (key(&value), value)).collect())
 }
 
-/// A map by 128-bit keys, which CBOR's integers do not hold: keys as 16 bytes.
+/// Pairs with 128-bit keys, which CBOR's integers do not hold: keys as 16 bytes.
 pub(crate) fn encode_keyed<T: Encode<C>, C, W: minicbor::encode::Write>(
-    map: &BTreeMap<u128, T>,
+    pairs: &[(u128, T)],
     e: &mut Encoder<W>,
     ctx: &mut C,
 ) -> Result<(), minicbor::encode::Error<W::Error>> {
-    e.map(map.len() as u64)?;
-    for (key, value) in map {
+    e.map(pairs.len() as u64)?;
+    for (key, value) in pairs {
         e.bytes(&key.to_be_bytes())?;
         value.encode(e, ctx)?;
     }
@@ -52,7 +55,7 @@ pub(crate) fn encode_keyed<T: Encode<C>, C, W: minicbor::encode::Write>(
 pub(crate) fn decode_keyed<'b, T: Decode<'b, C>, C>(
     d: &mut Decoder<'b>,
     ctx: &mut C,
-) -> Result<BTreeMap<u128, T>, minicbor::decode::Error> {
+) -> Result<Vec<(u128, T)>, minicbor::decode::Error> {
     let count = d.map()?.ok_or_else(|| minicbor::decode::Error::message("a map of known length is expected"))?;
     (0..count).map(|_| Ok((decode_key(d)?, T::decode(d, ctx)?))).collect()
 }

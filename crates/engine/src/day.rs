@@ -43,6 +43,14 @@ impl Trading {
         self.set_day_end(moment.at);
     }
 
+    /// A replace moved the end of an order.
+    pub(crate) fn watch_expiry_anew(&mut self, order: &Order) {
+        if !self.desks.expires_orders(&order.adapter) {
+            self.expiries.retain(|(_, id)| *id != order.id);
+            self.watch_expiry(order);
+        }
+    }
+
     /// Only for adapters whose venue does not expire orders by itself.
     pub(crate) fn watch_expiry(&mut self, order: &Order) {
         if self.desks.expires_orders(&order.adapter) || !order.state.is_working() {
@@ -65,10 +73,7 @@ impl Trading {
         while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
             self.expiries.remove(&(at, id));
             let Some(order) = self.orders.get(id).cloned() else { continue };
-            // A replace may have moved the end since.
-            let still_due =
-                self.expiry_of(&order).is_none_or(|end| end <= moment.at || order.terms.tif == TimeInForce::Day);
-            if still_due && order.state.is_working() && may_ask(&order.pending, Ask::Cancel) {
+            if order.state.is_working() && may_ask(&order.pending, Ask::Cancel) {
                 self.ask_cancel(moment, &Caller::platform(), &order, None, out);
             }
         }

@@ -162,11 +162,11 @@ impl<'b, C> Decode<'b, C> for Directory {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
         d.array()?;
         let data = ReferenceData {
-            exchanges: crate::codec::decode_shared(d, ctx, |exchange: &domain::Exchange| exchange.id)?,
-            families: crate::codec::decode_shared(d, ctx, |family: &domain::Family| family.id)?,
-            securities: crate::codec::decode_shared(d, ctx, |security: &Security| security.id)?,
-            accounts: crate::codec::decode_shared(d, ctx, |account: &Account| account.id)?,
-            strategies: crate::codec::decode_shared(d, ctx, |strategy: &Strategy| strategy.id)?,
+            exchanges: crate::codec::decode_by_key(d, ctx, |exchange: &domain::Exchange| exchange.id)?,
+            families: crate::codec::decode_by_key(d, ctx, |family: &domain::Family| family.id)?,
+            securities: crate::codec::decode_by_key(d, ctx, |security: &Security| security.id)?,
+            accounts: crate::codec::decode_by_key(d, ctx, |account: &Account| account.id)?,
+            strategies: crate::codec::decode_by_key(d, ctx, |strategy: &Strategy| strategy.id)?,
         };
         let mut directory = Self { data: Arc::new(data), ..Self::default() };
         directory.derive();

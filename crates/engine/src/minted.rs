@@ -24,6 +24,13 @@ impl Minted {
         self.orders
     }
 
+    fn last_of(&mut self, prefix: &str) -> &mut u64 {
+        if !self.int_ids.contains_key(prefix) {
+            self.int_ids.insert(prefix.into(), 0);
+        }
+        self.int_ids.get_mut(prefix).expect("it is there now")
+    }
+
     /// The ids of the booking that is being planned; taken by [`Self::booked`].
     pub(crate) fn next_booking(&self, instance: u64) -> (TransactionId, Uuid) {
         let number = self.bookings + 1;
@@ -39,11 +46,12 @@ impl Trading {
     /// `<sessionQualifier>-<n>`; ids that clients chose are stepped over.
     pub(crate) fn mint_int_id(&mut self, account: AccountId) -> IntId {
         let account = self.directory.account(account).ok();
-        let prefix = account.and_then(|account| account.session_qualifier.clone()).unwrap_or_else(|| "R".into());
-        let last = self.minted.int_ids.entry(prefix.clone()).or_default();
+        let qualifier = account.and_then(|account| account.session_qualifier.as_deref());
+        let prefix = qualifier.filter(|qualifier| can_begin_an_id(qualifier)).unwrap_or("R");
+        let last = self.minted.last_of(prefix);
         loop {
             *last += 1;
-            let id = int_id(&prefix, *last);
+            let id = int_id(prefix, *last);
             if !self.orders.is_taken(&id) {
                 return id;
             }
@@ -51,8 +59,14 @@ impl Trading {
     }
 }
 
-/// A qualifier that cannot be part of an id gives way to a plain one.
+/// What follows the prefix: a dash and up to twenty digits.
+const NUMBER_LENGTH_MAX: usize = 21;
+
+/// A qualifier that cannot be part of an id gives way to a plain one, which has its own row of numbers.
+fn can_begin_an_id(qualifier: &str) -> bool {
+    qualifier.len() + NUMBER_LENGTH_MAX <= IntId::LENGTH_MAX && qualifier.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 fn int_id(prefix: &str, number: u64) -> IntId {
-    let named = format!("{prefix}-{number}").parse();
-    named.unwrap_or_else(|_| format!("R-{number}").parse().expect("short and printable"))
+    [prefix, "-", &number.to_string()].concat().parse().expect("the prefix is short and printable")
 }

@@ -14,3 +14,11 @@ mod orders;
 mod recovery;
 #[path = "stories/risk.rs"]
 mod risk;
+#[path = "stories/names.rs"]
+mod names;
+#[path = "stories/overtaken.rs"]
+mod overtaken;
+#[path = "stories/reserves.rs"]
+mod reserves;
+#[path = "stories/fix_matrix.rs"]
+mod fix_matrix;

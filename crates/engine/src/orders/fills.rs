@@ -6,11 +6,11 @@ use std::sync::Arc;
 use domain::order::{BaseState, Fill, Order, Step};
 use domain::report::VenueFill;
 use domain::{
-    AdapterName, Amount, Decimal, Event, Overflow, Quantity, Refusal, Security, Side, Text, Timestamp, Transaction,
-    TransactionKind,
+    AdapterName, Amount, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security, Side, Text, Timestamp,
+    Transaction, TransactionKind,
 };
 
-use super::registry::{Execution, execution_key};
+use super::executions::{Execution, execution_key};
 use super::reports::Word;
 use super::telling::{Change, tell};
 use super::transitions::{Turn, after};
@@ -40,12 +40,16 @@ impl Trading {
         let word = Word { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
         let Some(order) = self.known(word, out) else { return };
         let key = execution_key(adapter, order.account, &fill.exec_id);
-        if self.orders.knows_execution(key) {
+        if self.orders.executions.knows(key) {
             self.orders.repeated_executions += 1;
             return;
         }
-        match self.effect_of(word, &order, fill) {
-            Ok(effect) => self.book_fill(word, &order, key, fill, effect, out),
+        match self.effect_of(word, order, fill) {
+            Ok(effect) => {
+                warn_of_odd_fill(order, &effect, out);
+                let published = Arc::new(published_fill(word, order, fill));
+                self.book_fill(word, key, &published, effect, out);
+            }
             Err(refusal) => {
                 let text = format!("order {}: execution {} cannot be booked: {refusal}", order.int_id, fill.exec_id);
                 out.error("fill-not-booked", text);
@@ -71,42 +75,30 @@ impl Trading {
         Ok(Effect { state, step, filled, turnover, booking })
     }
 
-    fn book_fill(&mut self, word: Word, order: &Order, key: u128, fill: &VenueFill, effect: Effect, out: &mut Outbox) {
-        self.warn_of_odd_fill(order, &effect, out);
-        let published = published_fill(word, order, fill);
-        let execution = Execution { order: order.id, quantity: fill.quantity, price: fill.price, busted: false };
-        self.orders.remember_execution(key, execution);
-        out.publish(Event::Fill(Arc::new(published.clone())));
+    fn book_fill(&mut self, word: Word, key: u128, fill: &Arc<Fill>, effect: Effect, out: &mut Outbox) {
+        let execution = Execution { order: fill.order, quantity: fill.quantity, price: fill.price, busted: false };
+        self.orders.executions.remember(key, execution);
+        out.publish(Event::Fill(fill.clone()));
         self.minted.booked();
         self.portfolio.commit(
             effect.booking,
             &valuer(&self.marks, &self.directory, &self.settings, word.moment.at),
             out,
         );
-        let order = self.orders.change(order.id, |order| {
+        let order = self.orders.change(fill.order, |order| {
             order.state = effect.state;
             order.filled = effect.filled;
             order.turnover = effect.turnover;
-            order.in_doubt = order.in_doubt && effect.state == BaseState::PendingNew;
+            // Whoever fills an order has it.
+            if order.in_doubt {
+                order.in_doubt = false;
+                order.reason = None;
+            }
             order.changed_at = word.moment.at;
         });
         self.risk.filled(&order);
-        let change = Change { step: effect.step, fill: Some(&published), ext_at: word.ext_at, request: None };
+        let change = Change { step: effect.step, fill: Some(fill), ext_at: word.ext_at, request: None };
         tell(word.moment, &order, change, out);
-    }
-
-    fn warn_of_odd_fill(&self, order: &Order, effect: &Effect, out: &mut Outbox) {
-        if !order.state.is_working() && order.state != BaseState::Filled {
-            let text = format!("order {}: filled after it was {:?}; the fill is booked", order.int_id, order.state);
-            out.warn("late-fill", text);
-        }
-        if effect.filled > order.terms.quantity {
-            let text = format!(
-                "order {}: {} filled of {}; the excess is booked",
-                order.int_id, effect.filled, order.terms.quantity
-            );
-            out.error("overfill", text);
-        }
     }
 
     fn transaction_of(
@@ -162,9 +154,11 @@ impl Trading {
         reason: Option<&Text>,
         out: &mut Outbox,
     ) {
-        let Some(order) = self.known(word, out) else { return };
+        let Some(order) = self.known(word, out).cloned() else { return };
         let key = execution_key(adapter, order.account, exec_id);
-        let Some(execution) = self.orders.execution(key).filter(|execution| !execution.busted).cloned() else {
+        let stands = |execution: &&Execution| !execution.busted && execution.order == order.id;
+        let Some(execution) = self.orders.executions.get(key).filter(stands).cloned() else {
+            self.refuse_execution(key, order.id);
             return out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
         };
         match self.undoing(word, &order, exec_id, &execution) {
@@ -175,10 +169,23 @@ impl Trading {
         }
     }
 
+    /// A bust may overtake its fill, which then must not be booked.
+    fn refuse_execution(&mut self, key: u128, order: OrderId) {
+        if !self.orders.executions.knows(key) {
+            let execution = Execution { order, quantity: Quantity::ZERO, price: Price::ZERO, busted: true };
+            self.orders.executions.remember(key, execution);
+        }
+    }
+
     fn undoing(&self, word: Word, order: &Order, exec_id: &Text, execution: &Execution) -> Result<Effect, Refusal> {
         let filled = order.filled.minus(execution.quantity)?;
         let value = execution.quantity.value_at(execution.price, Decimal::ONE)?;
-        let turn = if filled.is_zero() { Turn::Emptied } else { Turn::Reopened };
+        let turn = match filled {
+            none if none.is_zero() => Turn::Emptied,
+            part if part < order.terms.quantity => Turn::Reopened,
+            // Only an excess was taken back.
+            _ => Turn::FilledInFull,
+        };
         let state = after(order.state, turn).unwrap_or(order.state);
         let security = self.directory.security(order.security)?;
         let fill = VenueFill {
@@ -213,7 +220,7 @@ impl Trading {
             &valuer(&self.marks, &self.directory, &self.settings, word.moment.at),
             out,
         );
-        if let Some(execution) = self.orders.execution_mut(key) {
+        if let Some(execution) = self.orders.executions.get_mut(key) {
             execution.busted = true;
         }
         let order = self.orders.change(order.id, |order| {
@@ -223,7 +230,8 @@ impl Trading {
             order.reason = reason.cloned();
             order.changed_at = word.moment.at;
         });
-        self.risk.settle_terms(&order);
+        self.risk.filled(&order);
+        self.reserve_again(&order);
         tell(word.moment, &order, Change::at_venue(effect.step, word.ext_at), out);
     }
 
@@ -253,6 +261,20 @@ pub(crate) struct Costs {
 impl Costs {
     pub(crate) fn total(self) -> Result<Amount, Overflow> {
         self.execution.plus(self.clearing)?.plus(self.fee)
+    }
+}
+
+fn warn_of_odd_fill(order: &Order, effect: &Effect, out: &mut Outbox) {
+    if !order.state.is_working() && order.state != BaseState::Filled {
+        let text = format!("order {}: filled after it was {:?}; the fill is booked", order.int_id, order.state);
+        out.warn("late-fill", text);
+    }
+    if effect.filled > order.terms.quantity {
+        let text = format!(
+            "order {}: {} filled of {}; the excess is booked",
+            order.int_id, effect.filled, order.terms.quantity
+        );
+        out.error("overfill", text);
     }
 }
 

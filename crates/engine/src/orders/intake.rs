@@ -84,7 +84,7 @@ impl Trading {
             return if self.orders.is_taken(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
         }
         let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
-        if let Some(known) = self.orders.named(cl_ord_id).into_iter().find(|order| order.source == caller.source) {
+        if let Some(known) = self.orders.bearing(cl_ord_id).find(|order| order.source == caller.source).cloned() {
             return Err(Refusal::DuplicateOrder(DuplicateOrder { int_id: known.int_id.clone(), order: Some(known) }));
         }
         // The first ClOrdID becomes the platform's id where it is free.
@@ -130,8 +130,7 @@ impl Trading {
 
     pub(crate) fn check_hours(&self, at: Timestamp, route: &Route, terms: &Terms) -> Result<(), Refusal> {
         let calendar = self.directory.calendar(route.exchange)?;
-        let today = calendar.local_date(at);
-        if route.security.expiration().is_some_and(|last_day| last_day.0 < today) {
+        if route.security.expiration().is_some_and(|last_day| last_day.0 < calendar.local_date(at)) {
             return Err(Refusal::Expired(route.security.id));
         }
         let phase = self.directory.phase(route.exchange, at);
@@ -143,7 +142,9 @@ impl Trading {
             TimeInForce::Ioc | TimeInForce::Fok if phase != MarketPhase::Continuous => {
                 Err(Refusal::MarketClosed(route.exchange))
             }
-            TimeInForce::Day if terms.kind == OrderKind::Market && phase == MarketPhase::Closed => {
+            TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. }
+                if terms.kind == OrderKind::Market && phase == MarketPhase::Closed =>
+            {
                 Err(Refusal::MarketClosed(route.exchange))
             }
             _ => Ok(()),

@@ -1,9 +1,13 @@
 //! Orders: taken in, changed by requests and by what venues say, kept while they are open or of today.
 
+/// Executions that were booked, found by key.
+mod executions;
 /// Executions, busts and corrections: order, transaction, position and cash in one step.
 pub(crate) mod fills;
 /// A new order: defaults, route and the rules of its security.
 pub(crate) mod intake;
+/// Orders by their number.
+mod numbered;
 /// The venue's picture against ours.
 pub(crate) mod reconcile;
 /// Where orders and executions are kept and found.
@@ -12,6 +16,8 @@ pub(crate) mod registry;
 pub(crate) mod reports;
 /// Modify, cancel, close, reduce.
 pub(crate) mod requests;
+/// Orders that could trade with one from the other side.
+mod resting;
 /// What an order's change looks like from outside.
 pub(crate) mod telling;
 /// The two tables of legal changes.

@@ -36,8 +36,9 @@ impl Trading {
     /// First the facts that must stand before fills are booked: the order is there, with these terms.
     fn adopt(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
         let word = Word { moment, order: seen.order, ext_at: None };
-        let Some(order) = self.known(word, out) else { return };
-        if seen.fate != Fate::Rejected && order.state == BaseState::PendingNew {
+        let Some(order) = self.known(word, out).cloned() else { return };
+        let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
+        if seen.fate != Fate::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
             self.accepted(word, seen.ext_id.as_ref(), out);
         }
         if order.is_open() && seen.fate == Fate::Live && order.terms != seen.terms {
@@ -115,6 +116,7 @@ impl Trading {
             order.reason = None;
             order.changed_at = moment.at;
         });
+        tell(moment, &order, Change::plain(Step::Settled), out);
         out.warn("order-sent-again", format!("order {}: never reached the venue and is sent again", order.int_id));
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));
     }

@@ -47,13 +47,15 @@ impl Trading {
 
     pub(crate) fn accepted(&mut self, word: Word, ext_id: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
-        let Some(state) = self.turn(&order, Turn::Accepted, out) else { return };
+        let Some(state) = self.turn(order, Turn::Accepted, out) else { return };
+        // A confirmation that a fill overtook still brings the venue's id.
+        let is_news = state != order.state || (ext_id.is_some() && ext_id != order.ext_id.as_ref());
         // Said before, and nothing was in doubt: nothing new.
-        if state == order.state && !order.in_doubt {
+        if !is_news && !order.in_doubt {
             return;
         }
-        let step = if state == order.state { Step::Settled } else { Step::Accepted };
-        let order = self.orders.change(order.id, |order| {
+        let step = if is_news { Step::Accepted } else { Step::Settled };
+        let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.in_doubt = false;
             order.ext_id = ext_id.cloned().or(order.ext_id.take());
@@ -65,52 +67,54 @@ impl Trading {
 
     pub(crate) fn rejected(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
-        let Some(state) = self.turn(&order, Turn::Refused, out) else { return };
-        let order = self.orders.change(order.id, |order| {
+        let Some(state) = self.turn(order, Turn::Refused, out) else { return };
+        let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.pending = Pending::Nothing;
             order.in_doubt = false;
             order.reason = Some(reason.clone());
             order.changed_at = word.moment.at;
         });
-        self.risk.release(&order);
+        self.risk.settled(&order);
         tell(word.moment, &order, Change::at_venue(Step::Refused, word.ext_at), out);
         self.count_reject(word.moment, &order, out);
     }
 
     pub(crate) fn ended(&mut self, word: Word, step: Step, reason: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
-        let Some(state) = self.turn(&order, Turn::Ended, out) else {
-            return self.drop_pending(word, &order, out);
+        let pending = order.pending.clone();
+        let Some(state) = self.turn(order, Turn::Ended, out) else {
+            return self.drop_pending(word, &pending, out);
         };
-        let request = request_of(&order, |pending| matches!(pending, Pending::Cancel(_)));
-        let order = self.orders.change(order.id, |order| {
+        let request = request_of(order, |pending| matches!(pending, Pending::Cancel(_)));
+        let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.pending = Pending::Nothing;
             order.in_doubt = false;
             order.reason = reason.cloned();
             order.changed_at = word.moment.at;
         });
-        self.risk.release(&order);
+        self.risk.settled(&order);
         tell(word.moment, &order, Change::at_venue(step, word.ext_at).answering(request), out);
     }
 
     /// The venue ended an order that was over already: a request that still waits for it is answered by that.
-    fn drop_pending(&mut self, word: Word, order: &Order, out: &mut Outbox) {
-        if order.pending == Pending::Nothing {
-            return;
-        }
+    fn drop_pending(&mut self, word: Word, pending: &Pending, out: &mut Outbox) {
         let reason = Text::from("the order was finished already");
-        self.cancel_refused(word, &reason, out);
+        match pending {
+            Pending::Cancel(_) => self.cancel_refused(word, &reason, out),
+            Pending::Replace(..) => self.replace_refused(word, &reason, out),
+            Pending::Nothing => {}
+        }
     }
 
     pub(crate) fn replaced(&mut self, word: Word, terms: Terms, ext_id: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         let terms = Terms { quantity: terms.quantity.max(order.filled), ..terms };
         let turn = if terms.quantity == order.filled { Turn::ReplacedToFilled } else { Turn::Replaced };
-        let Some(state) = self.turn(&order, turn, out) else { return };
-        let request = request_of(&order, |pending| matches!(pending, Pending::Replace(..)));
-        let order = self.orders.change(order.id, |order| {
+        let Some(state) = self.turn(order, turn, out) else { return };
+        let request = request_of(order, |pending| matches!(pending, Pending::Replace(..)));
+        let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.terms = terms;
             order.revision += 1;
@@ -123,8 +127,9 @@ impl Trading {
                 order.pending = Pending::Nothing;
             }
         });
-        self.risk.settle_terms(&order);
-        self.watch_expiry(&order);
+        self.risk.replaced(&order);
+        self.reserve_again(&order);
+        self.watch_expiry_anew(&order);
         tell(word.moment, &order, Change::at_venue(Step::Replaced, word.ext_at).answering(request), out);
     }
 
@@ -142,14 +147,14 @@ impl Trading {
         if !meant(&order.pending) {
             return out.warn("nothing-pending", format!("order {}: {step:?} without such a request", order.int_id));
         }
-        let request = request_of(&order, meant);
-        let order = self.orders.change(order.id, |order| {
+        let request = request_of(order, meant);
+        let order = self.orders.change(word.order, |order| {
             order.pending = Pending::Nothing;
             order.in_doubt = false;
             order.reason = Some(reason.clone());
             order.changed_at = word.moment.at;
         });
-        self.risk.settle_terms(&order);
+        self.risk.settled(&order);
         tell(word.moment, &order, Change::at_venue(step, word.ext_at).answering(request), out);
     }
 
@@ -159,7 +164,7 @@ impl Trading {
         if order.in_doubt || !order.is_open() {
             return;
         }
-        let order = self.orders.change(order.id, |order| {
+        let order = self.orders.change(word.order, |order| {
             order.in_doubt = true;
             order.reason = Some(reason.clone());
             order.changed_at = word.moment.at;
@@ -167,8 +172,8 @@ impl Trading {
         tell(word.moment, &order, Change::at_venue(Step::Doubted, word.ext_at), out);
     }
 
-    pub(crate) fn known(&self, word: Word, out: &mut Outbox) -> Option<Arc<Order>> {
-        let order = self.orders.get(word.order).cloned();
+    pub(crate) fn known(&self, word: Word, out: &mut Outbox) -> Option<&Arc<Order>> {
+        let order = self.orders.get(word.order);
         if order.is_none() {
             out.error("unknown-order", format!("a venue speaks of order number {}, which is not known", word.order));
         }

@@ -25,6 +25,7 @@ impl Trading {
         }
         let order = self.orders.change(order.id, |order| {
             order.pending = Pending::Replace(request, terms);
+            forget_answer(order);
             order.changed_at = moment.at;
         });
         tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(ask.cl_ord_id.clone()), out);
@@ -102,6 +103,7 @@ impl Trading {
         let request = Request { cl_ord_id: cl_ord_id.clone(), source: caller.source.clone() };
         let order = self.orders.change(order.id, |order| {
             order.pending = Pending::Cancel(request);
+            forget_answer(order);
             order.changed_at = moment.at;
         });
         tell(moment, &order, Change::plain(Step::CancelAsked).answering(cl_ord_id), out);
@@ -150,6 +152,13 @@ impl Trading {
             exchange_order: false,
             reference: None,
         })
+    }
+}
+
+/// The reason why an earlier request was refused says nothing about this one; a doubt remains.
+fn forget_answer(order: &mut Order) {
+    if !order.in_doubt {
+        order.reason = None;
     }
 }
 

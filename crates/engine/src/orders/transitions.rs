@@ -48,7 +48,8 @@ pub(crate) fn after(state: BaseState, turn: Turn) -> Option<BaseState> {
         (PendingNew | New | PartiallyFilled, Turn::FilledInFull) => Filled,
         (PendingNew | New | PartiallyFilled, Turn::Ended) => Canceled,
         (New | PartiallyFilled, Turn::Replaced) => state,
-        (New | PartiallyFilled, Turn::ReplacedToFilled) => Filled,
+        // The fill may have overtaken the confirmation.
+        (New | PartiallyFilled | Filled, Turn::ReplacedToFilled) => Filled,
         // A filled order that was increased works on.
         (Filled, Turn::Replaced) => PartiallyFilled,
         (PartiallyFilled | Filled, Turn::Reopened) => PartiallyFilled,

@@ -39,7 +39,11 @@ impl Portfolio {
         };
         // The time of booking is known only when it happens.
         let entry = Entry { transaction: Arc::new(transaction), contract, booked_at: Timestamp::default() };
-        Ok(Booking { effect: self.live.effect(&entry)?, flow: flow(&entry)?, entry })
+        let flow = flow(&entry)?;
+        if let Some((key, amount)) = flow {
+            self.day.flows.get(&key).copied().unwrap_or_default().plus(amount)?;
+        }
+        Ok(Booking { effect: self.live.effect(&entry)?, flow, entry })
     }
 }
 

@@ -132,7 +132,7 @@ impl Portfolio {
     fn put_flow(&mut self, key: CashKey, flow: Amount) {
         self.totals.add_flow(key, flow);
         let sum = self.day.flows.entry(key).or_insert(Amount::ZERO);
-        *sum = sum.plus(flow).expect("amounts are bounded");
+        *sum = sum.plus(flow).expect("the plan has added it up");
     }
 
     fn put_position(

@@ -7,19 +7,20 @@ use domain::{AccountId, Amount, Currency, Quantity, Scope, SecurityId, StrategyI
 
 use super::books::{CashKey, PositionKey};
 use super::table::Table;
-use super::valuer::{Valued, Valuer, rounded};
+use super::valuer::{Valued, Valuer};
+use crate::risk::exact::Exact;
 
 /// What a scope holds of one currency. Currencies stay apart, so that a new rate changes no sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Sums {
-    cash: Amount,
+    cash: Exact,
     /// Brought in less taken out today: no result of trading.
-    flow: Amount,
-    market_value: Amount,
-    realized_pl: Amount,
-    unrealized_pl: Amount,
-    long: Amount,
-    short: Amount,
+    flow: Exact,
+    market_value: Exact,
+    realized_pl: Exact,
+    unrealized_pl: Exact,
+    long: Exact,
+    short: Exact,
     open: i64,
     /// Open positions without a price.
     unpriced: i64,
@@ -49,10 +50,10 @@ pub(super) struct Totals {
 struct Held {
     sums: PerCurrency,
     places: Vec<usize>,
-    net: Quantity,
+    net: Exact,
     // A walk through these few is quicker than a map.
-    by_account: Vec<(AccountId, Quantity)>,
-    by_strategy: Vec<(StrategyId, Quantity)>,
+    by_account: Vec<(AccountId, Exact)>,
+    by_strategy: Vec<(StrategyId, Exact)>,
 }
 
 impl Totals {
@@ -86,12 +87,12 @@ impl Totals {
     }
 
     pub(super) fn put_cash(&mut self, key: CashKey, old: Amount, new: Amount) {
-        let change = less(rounded(new.0), rounded(old.0));
-        self.holders_of(key).into_iter().for_each(|sums| sums.cash = sum(sums.cash, change));
+        let change = Exact::of(new.0) - Exact::of(old.0);
+        self.holders_of(key).into_iter().for_each(|sums| sums.cash = sums.cash + change);
     }
 
     pub(super) fn add_flow(&mut self, key: CashKey, flow: Amount) {
-        self.holders_of(key).into_iter().for_each(|sums| sums.flow = sum(sums.flow, rounded(flow.0)));
+        self.holders_of(key).into_iter().for_each(|sums| sums.flow = sums.flow + Exact::of(flow.0));
     }
 
     fn holders_of(&mut self, key: CashKey) -> [&mut Sums; 3] {
@@ -110,11 +111,12 @@ impl Totals {
     /// The net quantity of a security in a scope; of a security as scope it is the platform's.
     pub(super) fn net_quantity(&self, scope: Scope, security: SecurityId) -> Quantity {
         let Some(held) = self.securities.get(security) else { return Quantity::ZERO };
-        match scope {
+        let net = match scope {
             Scope::Platform | Scope::Security(_) => held.net,
             Scope::Account(account) => of(&held.by_account, account),
             Scope::Strategy(strategy) => of(&held.by_strategy, strategy),
-        }
+        };
+        Quantity(net.decimal().expect("each part is bounded, and it takes 10^10 of the largest to overflow"))
     }
 
     pub(super) fn cash(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
@@ -152,10 +154,11 @@ impl Totals {
         self.sums(scope).iter().all(|(_, sums)| sums.unpriced == 0)
     }
 
-    fn in_base(&self, scope: Scope, valuer: &Valuer<'_>, part: impl Fn(&Sums) -> Amount) -> Option<Amount> {
-        self.sums(scope)
-            .iter()
-            .try_fold(Amount::ZERO, |total, (currency, sums)| total.plus(valuer.in_base(part(sums), *currency)?).ok())
+    fn in_base(&self, scope: Scope, valuer: &Valuer<'_>, part: impl Fn(&Sums) -> Exact) -> Option<Amount> {
+        self.sums(scope).iter().try_fold(Amount::ZERO, |total, (currency, sums)| {
+            let amount = Amount(part(sums).decimal().ok()?);
+            total.plus(valuer.in_base(amount, *currency)?).ok()
+        })
     }
 
     fn sums(&self, scope: Scope) -> &[(Currency, Sums)] {
@@ -187,12 +190,10 @@ impl Totals {
 
 impl Held {
     fn put_quantity(&mut self, key: PositionKey, old: Quantity, new: Quantity) {
-        let change = new.minus(old).expect("amounts are bounded");
-        if !change.is_zero() {
-            self.net = self.net.plus(change).expect("amounts are bounded");
-            add(&mut self.by_account, key.account, change);
-            add(&mut self.by_strategy, key.strategy, change);
-        }
+        let change = Exact::of(new.0) - Exact::of(old.0);
+        self.net = self.net + change;
+        add(&mut self.by_account, key.account, change);
+        add(&mut self.by_strategy, key.strategy, change);
     }
 }
 
@@ -200,14 +201,15 @@ impl From<&Valued> for Sums {
     fn from(valued: &Valued) -> Self {
         let (market_value, unrealized_pl) = valued.worth.unwrap_or_default();
         let is_open = !valued.quantity.is_zero();
+        let exposure = Exact::of(valued.exposure.0.abs());
         let (long, short) = match valued.quantity.is_negative() {
-            false => (valued.exposure, Amount::ZERO),
-            true => (Amount::ZERO, valued.exposure.negated()),
+            false => (exposure, Exact::default()),
+            true => (Exact::default(), exposure),
         };
         Self {
-            market_value,
-            realized_pl: valued.realized_pl,
-            unrealized_pl,
+            market_value: Exact::of(market_value.0),
+            realized_pl: Exact::of(valued.realized_pl.0),
+            unrealized_pl: Exact::of(unrealized_pl.0),
             long,
             short,
             open: is_open.into(),
@@ -220,26 +222,26 @@ impl From<&Valued> for Sums {
 impl Sums {
     fn less(&self, other: &Self) -> Self {
         Self {
-            cash: less(self.cash, other.cash),
-            flow: less(self.flow, other.flow),
-            market_value: less(self.market_value, other.market_value),
-            realized_pl: less(self.realized_pl, other.realized_pl),
-            unrealized_pl: less(self.unrealized_pl, other.unrealized_pl),
-            long: less(self.long, other.long),
-            short: less(self.short, other.short),
+            cash: self.cash - other.cash,
+            flow: self.flow - other.flow,
+            market_value: self.market_value - other.market_value,
+            realized_pl: self.realized_pl - other.realized_pl,
+            unrealized_pl: self.unrealized_pl - other.unrealized_pl,
+            long: self.long - other.long,
+            short: self.short - other.short,
             open: self.open - other.open,
             unpriced: self.unpriced - other.unpriced,
         }
     }
 
     fn add(&mut self, change: &Self) {
-        self.cash = sum(self.cash, change.cash);
-        self.flow = sum(self.flow, change.flow);
-        self.market_value = sum(self.market_value, change.market_value);
-        self.realized_pl = sum(self.realized_pl, change.realized_pl);
-        self.unrealized_pl = sum(self.unrealized_pl, change.unrealized_pl);
-        self.long = sum(self.long, change.long);
-        self.short = sum(self.short, change.short);
+        self.cash = self.cash + change.cash;
+        self.flow = self.flow + change.flow;
+        self.market_value = self.market_value + change.market_value;
+        self.realized_pl = self.realized_pl + change.realized_pl;
+        self.unrealized_pl = self.unrealized_pl + change.unrealized_pl;
+        self.long = self.long + change.long;
+        self.short = self.short + change.short;
         self.open += change.open;
         self.unpriced += change.unpriced;
     }
@@ -253,22 +255,13 @@ fn of_currency(sums: &mut PerCurrency, currency: Currency) -> &mut Sums {
     &mut sums[place].1
 }
 
-fn of<K: PartialEq>(nets: &[(K, Quantity)], key: K) -> Quantity {
-    nets.iter().find(|(known, _)| *known == key).map_or(Quantity::ZERO, |(_, net)| *net)
+fn of<K: PartialEq>(nets: &[(K, Exact)], key: K) -> Exact {
+    nets.iter().find(|(known, _)| *known == key).map_or(Exact::default(), |(_, net)| *net)
 }
 
-fn add<K: PartialEq>(nets: &mut Vec<(K, Quantity)>, key: K, change: Quantity) {
+fn add<K: PartialEq>(nets: &mut Vec<(K, Exact)>, key: K, change: Exact) {
     match nets.iter_mut().find(|(known, _)| *known == key) {
-        Some((_, net)) => *net = net.plus(change).expect("amounts are bounded"),
+        Some((_, net)) => *net = *net + change,
         None => nets.push((key, change)),
     }
-}
-
-/// `AMOUNT_MAX` bounds every part, and it takes 10^10 of them to overflow.
-fn sum(left: Amount, right: Amount) -> Amount {
-    if right.is_zero() { left } else { left.plus(right).expect("amounts are bounded") }
-}
-
-fn less(left: Amount, right: Amount) -> Amount {
-    if right.is_zero() { left } else { left.minus(right).expect("amounts are bounded") }
 }

@@ -1,13 +1,15 @@
 //! What open orders could still do: reserved per order, added up per scope so that a check costs a look-up.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 use domain::order::{Order, Side};
 use domain::risk::Scope;
-use domain::{Amount, Index, OrderId, Quantity, SecurityId};
+use domain::{AccountId, Amount, Index, OrderId, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
 
-use super::scopes;
+use super::exact::Exact;
+use super::touches;
 
 /// What an order may cost, per unit of its quantity, in base currency at the prices when it was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -24,13 +26,15 @@ pub(crate) struct Reservation {
 pub(crate) struct Exposure {
     #[n(0)]
     reserved: BTreeMap<OrderId, Reserved>,
-    // Derived from the reservations, not on disk.
+    // Sums over the reservations, not on disk.
     #[cbor(skip)]
-    contributions: Index<OrderId, Contribution>,
+    platform: Totals,
     #[cbor(skip)]
-    totals: Index<Scope, Totals>,
+    accounts: Index<AccountId, Totals>,
     #[cbor(skip)]
-    open_quantities: Index<(Scope, SecurityId), Sides>,
+    strategies: Index<StrategyId, Totals>,
+    #[cbor(skip)]
+    securities: Index<SecurityId, InSecurity>,
 }
 
 #[derive(Debug, Clone, Copy, Encode, Decode)]
@@ -39,53 +43,80 @@ struct Reserved {
     now: Reservation,
     #[n(1)]
     proposed: Option<Reservation>,
+    /// What the sums contain of it, so that it can be taken out again exactly.
+    #[cbor(skip)]
+    counted: Part,
+}
+
+/// What one order adds to the sums.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    orders: i64,
+    quantity: Exact,
+    notional: Exact,
+    cash: Exact,
 }
 
 /// What all open orders of a scope could still do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
-    pub(crate) orders: u32,
-    pub(crate) buys: Amount,
-    pub(crate) sells: Amount,
-    pub(crate) cash: Amount,
+    pub(crate) orders: i64,
+    buys: Exact,
+    sells: Exact,
+    cash: Exact,
 }
+
+#[derive(Debug, Clone, Default)]
+struct InSecurity {
+    totals: Totals,
+    // A walk through these few is quicker than a map.
+    desks: Vec<(Desk, Sides)>,
+}
+
+/// Who trades a security.
+type Desk = (AccountId, StrategyId);
 
 /// Open quantities of one security by side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sides {
-    pub(crate) buys: Quantity,
-    pub(crate) sells: Quantity,
-}
-
-/// What one order adds to the totals, remembered so that it can be taken out again exactly.
-#[derive(Debug, Clone, Copy)]
-struct Contribution {
-    side: Side,
-    scopes: [Scope; 4],
-    security: SecurityId,
-    quantity: Quantity,
-    notional: Amount,
-    cash: Amount,
+    buys: Exact,
+    sells: Exact,
 }
 
 impl Exposure {
     pub(crate) fn totals(&self, scope: Scope) -> Totals {
-        self.totals.get(&scope).copied().unwrap_or_default()
+        let totals = match scope {
+            Scope::Platform => Some(&self.platform),
+            Scope::Account(account) => self.accounts.get(&account),
+            Scope::Strategy(strategy) => self.strategies.get(&strategy),
+            Scope::Security(security) => self.securities.get(&security).map(|within| &within.totals),
+        };
+        totals.copied().unwrap_or_default()
     }
 
+    /// Of one security, by everybody in a scope.
     pub(crate) fn open_quantities(&self, scope: Scope, security: SecurityId) -> Sides {
-        self.open_quantities.get(&(scope, security)).copied().unwrap_or_default()
+        let desks = self.securities.get(&security).map_or(&[][..], |within| &within.desks);
+        let within = desks.iter().filter(|((account, strategy), _)| touches(scope, *account, *strategy, security));
+        within.fold(Sides::default(), |sum, (_, sides)| sum.plus(sides))
     }
 
-    /// What one order adds: notional, cash, quantity.
-    pub(crate) fn of(&self, order: OrderId) -> (Amount, Amount, Quantity) {
-        let none = (Amount::ZERO, Amount::ZERO, Quantity::ZERO);
-        self.contributions.get(&order).map_or(none, |part| (part.notional, part.cash, part.quantity))
+    /// Of one security, by one account for one strategy.
+    pub(crate) fn open_at_desk(&self, account: AccountId, strategy: StrategyId, security: SecurityId) -> Sides {
+        let within = self.securities.get(&security);
+        within.and_then(|within| of(&within.desks, (account, strategy))).copied().unwrap_or_default()
+    }
+
+    /// What the sums contain of one order.
+    pub(crate) fn of(&self, order: OrderId) -> Part {
+        self.reserved.get(&order).map_or_else(Part::default, |reserved| reserved.counted)
     }
 
     pub(crate) fn reserve(&mut self, order: &Order, reservation: Reservation) {
-        self.reserved.insert(order.id, Reserved { now: reservation, proposed: None });
-        self.update(order);
+        let mut reserved = Reserved { now: reservation, proposed: None, counted: Part::default() };
+        reserved.counted = part(order, &reserved);
+        self.add(order, &reserved.counted);
+        self.reserved.insert(order.id, reserved);
     }
 
     pub(crate) fn propose(&mut self, order: &Order, reservation: Reservation) {
@@ -95,111 +126,171 @@ impl Exposure {
         self.update(order);
     }
 
-    /// The terms stand as they are; a finished order reserves nothing.
-    pub(crate) fn settle(&mut self, order: &Order) {
-        if !order.is_open() {
-            self.reserved.remove(&order.id);
-        } else if let Some(reserved) = self.reserved.get_mut(&order.id) {
-            let accepted = reserved.proposed.take().filter(|proposed| proposed.quantity == order.terms.quantity);
-            reserved.now = Reservation { quantity: order.terms.quantity, ..accepted.unwrap_or(reserved.now) };
+    /// The venue took new terms. A price that nobody proposed is reserved as the old one was.
+    pub(crate) fn accept(&mut self, order: &Order) {
+        if let Some(reserved) = self.reserved.get_mut(&order.id) {
+            let accepted = reserved.proposed.take().unwrap_or(reserved.now);
+            reserved.now = Reservation { quantity: order.terms.quantity, ..accepted };
         }
         self.update(order);
     }
 
-    /// Brings the totals up to the order's present state.
-    pub(crate) fn update(&mut self, order: &Order) {
-        if let Some(old) = self.contributions.remove(&order.id) {
-            self.add(&old.negated());
+    /// What was proposed is over, and the old terms stand.
+    pub(crate) fn withdraw(&mut self, order: &Order) {
+        if let Some(reserved) = self.reserved.get_mut(&order.id) {
+            reserved.proposed = None;
         }
+        self.update(order);
+    }
+
+    pub(crate) fn knows(&self, order: OrderId) -> bool {
+        self.reserved.contains_key(&order)
+    }
+
+    /// Brings the sums up to the order's present state; a finished order reserves nothing.
+    pub(crate) fn update(&mut self, order: &Order) {
+        let Some(reserved) = self.reserved.get_mut(&order.id) else { return };
+        let part = if order.is_open() { part(order, reserved) } else { Part::default() };
+        let change = part.less(&std::mem::replace(&mut reserved.counted, part));
         if !order.is_open() {
             self.reserved.remove(&order.id);
-            return;
         }
-        let Some(reserved) = self.reserved.get(&order.id) else { return };
-        let contribution = contribution(order, reserved);
-        self.add(&contribution);
-        self.contributions.insert(order.id, contribution);
+        self.add(order, &change);
     }
 
     pub(crate) fn rebuild<'a>(&mut self, orders: impl Iterator<Item = &'a Order>) {
         orders.for_each(|order| self.update(order));
     }
 
-    fn add(&mut self, part: &Contribution) {
-        for scope in part.scopes {
-            let mut totals = self.totals(scope);
-            totals.add(part);
-            self.totals.insert(scope, totals);
-            let mut sides = self.open_quantities(scope, part.security);
-            sides.add(part);
-            self.open_quantities.insert((scope, part.security), sides);
-        }
+    fn add(&mut self, order: &Order, change: &Part) {
+        let within = entry(&mut self.securities, order.security);
+        desk(&mut within.desks, (order.account, order.strategy)).add(order.side, change);
+        let holders = [
+            &mut within.totals,
+            &mut self.platform,
+            entry(&mut self.accounts, order.account),
+            entry(&mut self.strategies, order.strategy),
+        ];
+        holders.into_iter().for_each(|totals| totals.add(order.side, change));
     }
 }
 
-fn contribution(order: &Order, reserved: &Reserved) -> Contribution {
-    let remaining = |reservation: &Reservation| {
-        if !order.state.is_working() {
-            return Quantity::ZERO;
-        }
-        reservation.quantity.minus(order.filled).unwrap_or(Quantity::ZERO).max(Quantity::ZERO)
-    };
+fn part(order: &Order, reserved: &Reserved) -> Part {
     let part = |reservation: &Reservation| {
-        let quantity = remaining(reservation);
-        let times = |unit: Amount| unit.times(quantity.0).unwrap_or(LARGEST);
-        (quantity, times(reservation.unit_notional), times(reservation.unit_cash))
+        let working = if order.state.is_working() { reservation.quantity } else { order.filled };
+        let open = working.minus(order.filled).unwrap_or(Quantity::ZERO);
+        let open = if open.is_negative() { Quantity::ZERO } else { open };
+        let times = |unit: Amount| unit.times(open.0).map_or(Exact::MAX, |amount| Exact::of(amount.0));
+        Part {
+            orders: 1,
+            quantity: Exact::of(open.0),
+            notional: times(reservation.unit_notional),
+            cash: times(reservation.unit_cash),
+        }
     };
     let now = part(&reserved.now);
-    let (quantity, notional, cash) = match reserved.proposed.as_ref().map(part) {
-        Some(then) => (now.0.max(then.0), now.1.max(then.1), now.2.max(then.2)),
-        None => now,
-    };
-    let scopes = scopes(order.account, order.strategy, order.security);
-    Contribution { side: order.side, scopes, security: order.security, quantity, notional, cash }
+    reserved.proposed.as_ref().map_or(now, |proposed| now.larger(&part(proposed)))
 }
 
-/// Stands for an amount that does not fit; the gate computed the same product before and refused it.
-const LARGEST: Amount = Amount(domain::Decimal::MAX);
+/// Whether an order can be counted for what it is. More than that can only come from a venue, by a replace of its own.
+pub(super) fn check_countable(quantity: Quantity, notional: Amount) -> Result<(), Overflow> {
+    let is_countable = Exact::of(quantity.0) < Exact::MAX && Exact::of(notional.0) < Exact::MAX;
+    if is_countable { Ok(()) } else { Err(Overflow) }
+}
 
-impl Contribution {
-    fn negated(&self) -> Self {
+impl Part {
+    pub(crate) fn quantity(&self) -> Result<Quantity, Overflow> {
+        self.quantity.decimal().map(Quantity)
+    }
+
+    pub(crate) fn notional(&self) -> Result<Amount, Overflow> {
+        self.notional.decimal().map(Amount)
+    }
+
+    pub(crate) fn cash(&self) -> Result<Amount, Overflow> {
+        self.cash.decimal().map(Amount)
+    }
+
+    fn larger(&self, other: &Self) -> Self {
         Self {
-            quantity: self.quantity.negated(),
-            notional: self.notional.negated(),
-            cash: self.cash.negated(),
-            ..*self
+            orders: self.orders,
+            quantity: self.quantity.max(other.quantity),
+            notional: self.notional.max(other.notional),
+            cash: self.cash.max(other.cash),
         }
     }
 
-    fn is_removal(&self) -> bool {
-        self.quantity.is_negative() || self.notional.is_negative() || self.cash.is_negative()
+    fn less(&self, other: &Self) -> Self {
+        Self {
+            orders: self.orders - other.orders,
+            quantity: self.quantity - other.quantity,
+            notional: self.notional - other.notional,
+            cash: self.cash - other.cash,
+        }
     }
 }
 
 impl Totals {
-    fn add(&mut self, part: &Contribution) {
-        let counted = if part.is_removal() { self.orders.checked_sub(1) } else { self.orders.checked_add(1) };
-        self.orders = counted.unwrap_or(0);
-        let side = match part.side {
+    pub(crate) fn buys(&self) -> Result<Amount, Overflow> {
+        self.buys.decimal().map(Amount)
+    }
+
+    pub(crate) fn sells(&self) -> Result<Amount, Overflow> {
+        self.sells.decimal().map(Amount)
+    }
+
+    pub(crate) fn cash(&self) -> Result<Amount, Overflow> {
+        self.cash.decimal().map(Amount)
+    }
+
+    fn add(&mut self, side: Side, change: &Part) {
+        let notional = match side {
             Side::Buy => &mut self.buys,
             Side::Sell => &mut self.sells,
         };
-        *side = sum(*side, part.notional);
-        self.cash = sum(self.cash, part.cash);
+        *notional = *notional + change.notional;
+        self.cash = self.cash + change.cash;
+        self.orders += change.orders;
     }
 }
 
 impl Sides {
-    fn add(&mut self, part: &Contribution) {
-        let side = match part.side {
+    pub(crate) fn of(&self, side: Side) -> Result<Quantity, Overflow> {
+        let quantity = match side {
+            Side::Buy => self.buys,
+            Side::Sell => self.sells,
+        };
+        quantity.decimal().map(Quantity)
+    }
+
+    fn add(&mut self, side: Side, change: &Part) {
+        let quantity = match side {
             Side::Buy => &mut self.buys,
             Side::Sell => &mut self.sells,
         };
-        *side = side.plus(part.quantity).unwrap_or(*side);
+        *quantity = *quantity + change.quantity;
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self { buys: self.buys + other.buys, sells: self.sells + other.sells }
     }
 }
 
-/// The gate refuses an order whose notional would carry a total out of range, so this does not overflow.
-fn sum(total: Amount, part: Amount) -> Amount {
-    total.plus(part).unwrap_or(total)
+fn entry<K: Copy + Eq + Hash, V: Default>(index: &mut Index<K, V>, key: K) -> &mut V {
+    if !index.contains(&key) {
+        index.insert(key, V::default());
+    }
+    index.get_mut(&key).expect("it is there now")
+}
+
+fn of(desks: &[(Desk, Sides)], wanted: Desk) -> Option<&Sides> {
+    desks.iter().find(|(desk, _)| *desk == wanted).map(|(_, sides)| sides)
+}
+
+fn desk(desks: &mut Vec<(Desk, Sides)>, wanted: Desk) -> &mut Sides {
+    let place = desks.iter().position(|(desk, _)| *desk == wanted).unwrap_or_else(|| {
+        desks.push((wanted, Sides::default()));
+        desks.len() - 1
+    });
+    &mut desks[place].1
 }

@@ -1,17 +1,19 @@
 //! The checks of one order, cheapest first. All on `&self`: a refusal leaves no trace.
 
+use domain::amount::divide;
 use domain::command::PlaceOrder;
 use domain::order::{Order, OrderKind, Side};
 use domain::refusal::Control;
 use domain::risk::{Scope, SelfTrade, TradingState};
-use domain::{Amount, Decimal, Mark, Price, Quantity, Refusal, Security};
+use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security};
 
-use super::{Candidate, Reservation};
+use super::{Binding, Candidate, Reservation, exposure};
 use crate::moment::Moment;
 use crate::orders::intake::closes;
 use crate::trading::Trading;
 
-const HUNDRED: Decimal = Decimal::ONE_HUNDRED;
+/// What a percent is multiplied by.
+const HUNDREDTH: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 
 /// What an order is expected to be worth, per unit of quantity.
 struct Worth {
@@ -22,22 +24,23 @@ struct Worth {
 impl Trading {
     /// What the order may reserve, or why it is refused.
     pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<Reservation, Refusal> {
+        let binding = self.risk.binding(candidate.scopes());
         let opening = self.opening_quantity(candidate)?;
         self.check_state(candidate, opening)?;
         if candidate.replaces.is_none() {
-            self.risk.check_rate(moment.at, candidate)?;
-            self.risk.check_repetition(moment.at, candidate)?;
+            self.risk.check_rate(moment.at, &binding)?;
+            self.risk.check_repetition(moment.at, candidate, &binding)?;
         }
-        self.check_own_orders(candidate)?;
-        self.check_prices(moment, candidate)?;
+        self.check_own_orders(candidate, &binding)?;
+        self.check_prices(moment, candidate, &binding)?;
         let worth = self.worth(&candidate.route.security, candidate.side, candidate.terms.kind)?;
-        self.check_size(candidate, &worth)?;
+        check_size(candidate, &worth, &binding)?;
         let reservation = self.reservation(candidate, opening, &worth)?;
         if opening.is_positive() {
-            self.check_position(candidate)?;
-            self.check_open(moment, candidate, &reservation)?;
+            self.check_position(candidate, &binding)?;
+            self.check_open(moment, candidate, &reservation, &binding)?;
         }
-        self.check_cash(moment, candidate, &reservation)?;
+        self.check_cash(moment, candidate, &reservation, &binding)?;
         Ok(reservation)
     }
 
@@ -45,9 +48,9 @@ impl Trading {
     fn opening_quantity(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
         let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
-        let still = candidate.terms.quantity.minus(candidate.replaces.map_or(Quantity::ZERO, |order| order.filled))?;
+        let still = candidate.still()?;
         let closable = if closes(candidate.side, position) {
-            position.abs().minus(self.closing_elsewhere(candidate))?.max(Quantity::ZERO)
+            position.abs().minus(self.closing_elsewhere(candidate)?)?.max(Quantity::ZERO)
         } else {
             Quantity::ZERO
         };
@@ -58,15 +61,15 @@ impl Trading {
     }
 
     /// What open orders of the same side, strategy and account would close already.
-    fn closing_elsewhere(&self, candidate: &Candidate<'_>) -> Quantity {
+    fn closing_elsewhere(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
-        let same = |order: &&std::sync::Arc<Order>| {
-            order.side == candidate.side
-                && order.strategy == route.strategy
-                && candidate.replaces.is_none_or(|replaced| replaced.id != order.id)
-        };
-        let open = self.orders.open_in(route.account, route.security.id).filter(same);
-        open.fold(Quantity::ZERO, |sum, order| sum.plus(order.remaining()).unwrap_or(sum))
+        let open = self.risk.exposure.open_at_desk(route.account, route.strategy, route.security.id);
+        Ok(open.of(candidate.side)?.minus(self.replaced_part(candidate).quantity()?)?)
+    }
+
+    /// What is reserved for the order that would be replaced.
+    fn replaced_part(&self, candidate: &Candidate<'_>) -> exposure::Part {
+        candidate.replaces.map(|order| self.risk.exposure.of(order.id)).unwrap_or_default()
     }
 
     fn check_state(&self, candidate: &Candidate<'_>, opening: Quantity) -> Result<(), Refusal> {
@@ -81,25 +84,23 @@ impl Trading {
     }
 
     /// Would it trade with a resting order of the same account?
-    fn check_own_orders(&self, candidate: &Candidate<'_>) -> Result<(), Refusal> {
-        let mut policies = self.risk.binding(candidate.scopes(), |limits| limits.self_trade);
+    fn check_own_orders(&self, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
+        let mut policies = binding.each(|limits| limits.self_trade);
         if !policies.any(|(_, policy)| policy == SelfTrade::RefuseNewest) {
             return Ok(());
         }
         let route = candidate.route;
-        let meets = |order: &&std::sync::Arc<Order>| {
-            order.side != candidate.side && order.state.is_working() && crosses(candidate, order.terms.kind)
-        };
-        match self.orders.open_in(route.account, route.security.id).find(meets) {
-            Some(own) => Err(Refusal::SelfTrade(own.int_id.clone())),
-            None => Ok(()),
+        let opposite = candidate.side.opposite();
+        match self.orders.most_eager(route.account, route.security.id, opposite) {
+            Some(own) if crosses(candidate, own.terms.kind) => Err(Refusal::SelfTrade(own.int_id.clone())),
+            _ => Ok(()),
         }
     }
 
-    fn check_prices(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+    fn check_prices(&self, moment: Moment, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
         let security = candidate.route.security.id;
         let mark = self.marks.get(security);
-        for (_, limit_seconds) in self.risk.binding(candidate.scopes(), |limits| limits.stale_after_seconds) {
+        for (_, limit_seconds) in binding.each(|limits| limits.stale_after_seconds) {
             let mark = mark.ok_or(Refusal::NoReferencePrice(security))?;
             let age_seconds = moment.at.seconds_since(mark.at);
             if age_seconds > i64::from(limit_seconds) {
@@ -107,86 +108,83 @@ impl Trading {
             }
         }
         let Some(reference) = mark.and_then(Mark::reference) else { return Ok(()) };
-        for (_, percent) in self.risk.binding(candidate.scopes(), |limits| limits.price_collar_percent) {
+        for (_, percent) in binding.each(|limits| limits.price_collar_percent) {
             check_collar(candidate, reference, percent.0)?;
         }
         Ok(())
     }
 
-    fn check_size(&self, candidate: &Candidate<'_>, worth: &Worth) -> Result<(), Refusal> {
-        let scopes = candidate.scopes();
-        let quantity = candidate.terms.quantity;
-        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_order_quantity) {
-            within(Control::MaxOrderQuantity, scope, quantity.0, limit.0)?;
-        }
-        let notional = worth.unit_notional.times(quantity.0)?;
-        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_order_notional) {
-            within(Control::MaxOrderNotional, scope, notional.0, limit.0)?;
-        }
-        Ok(())
-    }
-
     /// The position if this and every open order of its side were filled.
-    fn check_position(&self, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+    fn check_position(&self, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
         let security = candidate.route.security.id;
-        let own = candidate.replaces.map_or(Quantity::ZERO, |order| self.risk.exposure.of(order.id).2);
-        let filled = candidate.replaces.map_or(Quantity::ZERO, |order| order.filled);
-        let (side, still) = (candidate.side, candidate.terms.quantity.minus(filled)?);
-        let limits = self.risk.binding(candidate.scopes(), |limits| match side {
+        let side = candidate.side;
+        let limits = binding.each(|limits| match side {
             Side::Buy => limits.max_long,
             Side::Sell => limits.max_short,
         });
         for (scope, limit) in limits {
-            let open = self.risk.exposure.open_quantities(scope, security);
-            let position = self.portfolio.net_quantity(scope, security);
-            let (held, open) = match side {
-                Side::Buy => (position, open.buys),
-                Side::Sell => (position.negated(), open.sells),
-            };
-            let worst = held.plus(open)?.minus(own)?.plus(still)?;
+            let open = self.risk.exposure.open_quantities(scope, security).of(side)?;
+            let held = side.signed(self.portfolio.net_quantity(scope, security));
+            let own = self.replaced_part(candidate).quantity()?;
+            let worst = held.plus(open)?.minus(own)?.plus(candidate.still()?)?;
             within(Control::MaxPosition, scope, worst.0, limit.0)?;
         }
         Ok(())
     }
 
-    fn check_open(&self, moment: Moment, candidate: &Candidate<'_>, reservation: &Reservation) -> Result<(), Refusal> {
-        let scopes = candidate.scopes();
-        let own = candidate.replaces.map_or(Amount::ZERO, |order| self.risk.exposure.of(order.id).0);
-        let added = reservation.unit_notional.times(reservation.quantity.0)?.minus(own)?;
-        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_open_orders) {
-            let orders = self.risk.exposure.totals(scope).orders + u32::from(candidate.replaces.is_none());
+    fn check_open(
+        &self,
+        moment: Moment,
+        candidate: &Candidate<'_>,
+        reservation: &Reservation,
+        binding: &Binding<'_>,
+    ) -> Result<(), Refusal> {
+        for (scope, limit) in binding.each(|limits| limits.max_open_orders) {
+            let orders = self.risk.exposure.totals(scope).orders + i64::from(candidate.replaces.is_none());
             within(Control::MaxOpenOrders, scope, orders.into(), limit.into())?;
         }
-        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_open_notional) {
+        for (scope, limit) in binding.each(|limits| limits.max_open_notional) {
             let totals = self.risk.exposure.totals(scope);
             let held = self.exposure(moment, scope)?;
             let worst = match candidate.side {
-                Side::Buy => held.long.plus(totals.buys)?,
-                Side::Sell => held.short.plus(totals.sells)?,
+                Side::Buy => held.long.plus(totals.buys()?)?,
+                Side::Sell => held.short.plus(totals.sells()?)?,
             };
-            within(Control::MaxOpenNotional, scope, worst.plus(added)?.0, limit.0)?;
+            let worst = worst.plus(self.added_notional(candidate, reservation)?)?;
+            within(Control::MaxOpenNotional, scope, worst.0, limit.0)?;
         }
-        for (scope, limit) in self.risk.binding(scopes, |limits| limits.max_gross_exposure) {
+        for (scope, limit) in binding.each(|limits| limits.max_gross_exposure) {
             let totals = self.risk.exposure.totals(scope);
             let held = self.exposure(moment, scope)?;
-            let gross = held.long.plus(held.short)?.plus(totals.buys)?.plus(totals.sells)?.plus(added)?;
+            let open = totals.buys()?.plus(totals.sells()?)?.plus(self.added_notional(candidate, reservation)?)?;
+            let gross = held.long.plus(held.short)?.plus(open)?;
             within(Control::MaxGrossExposure, scope, gross.0, limit.0)?;
         }
         Ok(())
     }
 
-    fn check_cash(&self, moment: Moment, candidate: &Candidate<'_>, reservation: &Reservation) -> Result<(), Refusal> {
-        let scopes = candidate.scopes();
-        if self.risk.binding(scopes, |limits| limits.cash_check).any(|(_, wanted)| !wanted) {
+    fn added_notional(&self, candidate: &Candidate<'_>, reservation: &Reservation) -> Result<Amount, Overflow> {
+        let own = self.replaced_part(candidate).notional()?;
+        reservation.unit_notional.times(candidate.still()?.0)?.minus(own)
+    }
+
+    fn check_cash(
+        &self,
+        moment: Moment,
+        candidate: &Candidate<'_>,
+        reservation: &Reservation,
+        binding: &Binding<'_>,
+    ) -> Result<(), Refusal> {
+        if !needs_cash(binding) {
             return Ok(());
         }
-        let own = candidate.replaces.map_or(Amount::ZERO, |order| self.risk.exposure.of(order.id).1);
-        let needed = reservation.unit_cash.times(reservation.quantity.0)?.minus(own)?;
+        let own = self.replaced_part(candidate).cash()?;
+        let needed = reservation.unit_cash.times(candidate.still()?.0)?.minus(own)?;
         if !needed.is_positive() {
             return Ok(());
         }
         let account = candidate.route.account;
-        let reserved = self.risk.exposure.totals(Scope::Account(account)).cash;
+        let reserved = self.risk.exposure.totals(Scope::Account(account)).cash()?;
         let cash = self.portfolio.cash(Scope::Account(account), &self.valuer(moment.at));
         let available = cash.ok_or(Refusal::CashUnknown(account))?.minus(reserved)?;
         if needed > available {
@@ -204,17 +202,39 @@ impl Trading {
     /// A buy needs its notional and fees; a margined security its margin, for the part that opens.
     fn reservation(&self, candidate: &Candidate<'_>, opening: Quantity, worth: &Worth) -> Result<Reservation, Refusal> {
         let security = &candidate.route.security;
-        let unit_cash = if security.is_margined() {
-            let margin = worth.unit_notional.scaled(self.settings.margin_rate)?.plus(worth.unit_fee)?;
-            // Spread over the whole order, since only a part of it may open.
-            margin.scaled(domain::amount::divide(opening.0, candidate.terms.quantity.0)?)?
-        } else {
-            match candidate.side {
-                Side::Buy => worth.unit_notional.plus(worth.unit_fee)?,
-                Side::Sell => Amount::ZERO,
-            }
+        let unit_cash = match self.unit_cash(security, candidate.side, worth)? {
+            _ if security.is_margined() && opening.is_zero() => Amount::ZERO,
+            // Spread over all that is left, since only a part of it may open.
+            margin if security.is_margined() => margin.scaled(divide(opening.0, candidate.still()?.0)?)?,
+            price => price,
         };
         Ok(Reservation { quantity: candidate.terms.quantity, unit_notional: worth.unit_notional, unit_cash })
+    }
+
+    /// What one unit needs that opens a position.
+    fn unit_cash(&self, security: &Security, side: Side, worth: &Worth) -> Result<Amount, Overflow> {
+        match side {
+            _ if security.is_margined() => worth.unit_notional.scaled(self.settings.margin_rate)?.plus(worth.unit_fee),
+            Side::Buy => worth.unit_notional.plus(worth.unit_fee),
+            Side::Sell => Ok(Amount::ZERO),
+        }
+    }
+
+    /// An order that was over and works again reserves again, at the prices of now and as if all of it opened.
+    pub(crate) fn reserve_again(&mut self, order: &Order) {
+        if !order.is_open() || self.risk.exposure.knows(order.id) {
+            return;
+        }
+        let (unit_notional, unit_cash) = self.units_of(order).unwrap_or_default();
+        let reservation = Reservation { quantity: order.terms.quantity, unit_notional, unit_cash };
+        self.risk.exposure.reserve(order, reservation);
+    }
+
+    /// Absent where the price or the rate that it was taken in at is gone.
+    fn units_of(&self, order: &Order) -> Option<(Amount, Amount)> {
+        let security = self.directory.security(order.security).ok()?;
+        let worth = self.worth(security, order.side, order.terms.kind).ok()?;
+        Some((worth.unit_notional, self.unit_cash(security, order.side, &worth).ok()?))
     }
 
     fn worth(&self, security: &Security, side: Side, kind: OrderKind) -> Result<Worth, Refusal> {
@@ -242,7 +262,7 @@ impl Trading {
             Side::Sell => mark.bid,
         };
         let price = kind.stop().or_else(|| mark.and_then(|mark| touch(mark).or_else(|| mark.reference())))?;
-        let slip = price.scaled(self.settings.slippage_percent / HUNDRED).ok()?;
+        let slip = price.scaled(self.settings.slippage_percent * HUNDREDTH).ok()?;
         match side {
             Side::Buy => price.plus(slip).ok(),
             Side::Sell => Some(price),
@@ -259,12 +279,33 @@ impl Trading {
     }
 }
 
+fn check_size(candidate: &Candidate<'_>, worth: &Worth, binding: &Binding<'_>) -> Result<(), Refusal> {
+    let quantity = candidate.terms.quantity;
+    for (scope, limit) in binding.each(|limits| limits.max_order_quantity) {
+        within(Control::MaxOrderQuantity, scope, quantity.0, limit.0)?;
+    }
+    let notional = worth.unit_notional.times(quantity.0)?;
+    for (scope, limit) in binding.each(|limits| limits.max_order_notional) {
+        within(Control::MaxOrderNotional, scope, notional.0, limit.0)?;
+    }
+    Ok(exposure::check_countable(quantity, notional)?)
+}
+
+/// The word of account, strategy and security counts before the platform's, and the stricter one wins.
+fn needs_cash(binding: &Binding<'_>) -> bool {
+    let said = |by_platform: bool| {
+        let words = binding.each(|limits| limits.cash_check);
+        words.filter(move |(scope, _)| (*scope == Scope::Platform) == by_platform).map(|(_, wanted)| wanted).max()
+    };
+    said(false).or_else(|| said(true)).unwrap_or(true)
+}
+
 /// Only the aggressive side is guarded: a buy far above the market, a sell far below it.
 fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> Result<(), Refusal> {
     let Some(price) = candidate.terms.kind.limit() else { return Ok(()) };
     // A stop-limit is meant for the market as it will be when the stop is reached.
     let reference = candidate.terms.kind.stop().unwrap_or(market);
-    let band = reference.scaled(percent / HUNDRED)?;
+    let band = reference.scaled(percent * HUNDREDTH)?;
     let through = match candidate.side {
         Side::Buy => price > reference.plus(band)?,
         Side::Sell => price < reference.minus(band)?,

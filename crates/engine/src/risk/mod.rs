@@ -1,6 +1,8 @@
 //! The risk gate: one gate for every door and for modifications. Limits and trading states belong to scopes; an order
 //! touches four of them, and the strictest wins.
 
+/// Sums that are exact and quick.
+pub(crate) mod exact;
 /// What open orders could still do.
 mod exposure;
 /// The checks of one order.
@@ -14,12 +16,13 @@ use std::collections::BTreeMap;
 
 use domain::order::{Order, Side, Terms};
 use domain::risk::{Limits, Scope, StateChange};
-use domain::{AccountId, Caller, SecurityId, StrategyId};
+use domain::{AccountId, Caller, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
 use crate::orders::intake::Route;
-pub(crate) use exposure::{Exposure, Reservation};
+use exposure::Exposure;
+pub(crate) use exposure::Reservation;
 use pace::Pace;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -46,6 +49,11 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
+    /// What would be left to trade.
+    pub(crate) fn still(&self) -> Result<Quantity, Overflow> {
+        self.terms.quantity.minus(self.replaces.map_or(Quantity::ZERO, |order| order.filled))
+    }
+
     pub(crate) fn scopes(&self) -> [Scope; 4] {
         scopes(self.route.account, self.route.strategy, self.route.security.id)
     }
@@ -60,17 +68,19 @@ pub(crate) fn touches(scope: Scope, account: AccountId, strategy: StrategyId, se
     scopes(account, strategy, security).contains(&scope)
 }
 
+/// The limits of all scopes that an order touches, looked up once.
+struct Binding<'a>([Option<(Scope, &'a Limits)>; 4]);
+
+impl<'a> Binding<'a> {
+    /// Where one limit is set, and to what.
+    fn each<T>(&self, limit: impl Fn(&'a Limits) -> Option<T>) -> impl Iterator<Item = (Scope, T)> {
+        self.0.iter().flatten().filter_map(move |(scope, limits)| Some((*scope, limit(limits)?)))
+    }
+}
+
 impl Risk {
-    /// The limits that bind, each with its scope.
-    fn binding<'a, T: 'a>(
-        &'a self,
-        scopes: [Scope; 4],
-        limit: impl Fn(&'a Limits) -> Option<T> + 'a,
-    ) -> impl Iterator<Item = (Scope, T)> + 'a {
-        scopes.into_iter().filter_map(move |scope| {
-            let limit = limit(self.limits.get(&scope)?)?;
-            Some((scope, limit))
-        })
+    fn binding(&self, scopes: [Scope; 4]) -> Binding<'_> {
+        Binding(scopes.map(|scope| Some((scope, self.limits.get(&scope)?))))
     }
 
     pub(crate) fn limits(&self) -> Vec<(Scope, Limits)> {
@@ -98,13 +108,14 @@ impl Risk {
         self.exposure.update(order);
     }
 
-    /// The order's terms are what they are now; a proposal is over.
-    pub(crate) fn settle_terms(&mut self, order: &Order) {
-        self.exposure.settle(order);
+    /// The venue took new terms.
+    pub(crate) fn replaced(&mut self, order: &Order) {
+        self.exposure.accept(order);
     }
 
-    pub(crate) fn release(&mut self, order: &Order) {
-        self.exposure.settle(order);
+    /// The order is over, or keeps the terms that it has.
+    pub(crate) fn settled(&mut self, order: &Order) {
+        self.exposure.withdraw(order);
     }
 
     pub(crate) fn rebuild<'a>(&mut self, orders: impl Iterator<Item = &'a Order>) {

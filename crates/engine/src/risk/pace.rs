@@ -9,7 +9,7 @@ use domain::risk::{Burst, Limits, Scope};
 use domain::{Caller, Quantity, Refusal, SecurityId, Timestamp};
 use minicbor::{Decode, Encode};
 
-use super::{Candidate, Risk};
+use super::{Binding, Candidate, Risk};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(super) struct Pace {
@@ -104,8 +104,8 @@ impl Pace {
 }
 
 impl Risk {
-    pub(super) fn check_rate(&self, at: Timestamp, candidate: &Candidate<'_>) -> Result<(), Refusal> {
-        for (scope, per_second) in self.binding(candidate.scopes(), |limits| limits.orders_per_second) {
+    pub(super) fn check_rate(&self, at: Timestamp, binding: &Binding<'_>) -> Result<(), Refusal> {
+        for (scope, per_second) in binding.each(|limits| limits.orders_per_second) {
             if self.pace.level(scope, at, per_second) < WHOLE {
                 let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
                 return Err(Refusal::Limit { control: Control::OrderRate, scope, value, limit });
@@ -114,7 +114,12 @@ impl Risk {
         Ok(())
     }
 
-    pub(super) fn check_repetition(&self, at: Timestamp, candidate: &Candidate<'_>) -> Result<(), Refusal> {
+    pub(super) fn check_repetition(
+        &self,
+        at: Timestamp,
+        candidate: &Candidate<'_>,
+        binding: &Binding<'_>,
+    ) -> Result<(), Refusal> {
         let content = Content {
             at,
             side: candidate.side,
@@ -123,7 +128,7 @@ impl Risk {
             kind: candidate.terms.kind,
             source: candidate.caller.source.clone(),
         };
-        for (scope, guard) in self.binding(candidate.scopes(), |limits| limits.duplicate_guard) {
+        for (scope, guard) in binding.each(|limits| limits.duplicate_guard) {
             let within = |known: &&Content| is_within(known.at, at, guard) && known.looks_like(&content);
             let alike = self.pace.recent.get(&scope).map_or(0, |recent| recent.iter().filter(within).count());
             if alike >= guard.count as usize {

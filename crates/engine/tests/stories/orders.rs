@@ -85,6 +85,7 @@ fn a_fill_that_comes_twice_is_booked_once() {
                 7 PARTIALLY_EXECUTED filled 40
             venue fills 7 40 @ 10.40 x1
             venue accepts 7
+                7 PARTIALLY_EXECUTED filled 40
             order 7
                 7 PARTIALLY_EXECUTED 40 of 100 LimitOrder
         "#]],

@@ -85,6 +85,7 @@ fn an_order_that_never_arrived_is_sent_again_while_it_is_fresh() {
             venue connects
                 SIM-A CONNECTED
             venue shows
+                1 OPEN
                 Warn order-sent-again: order 1: never reached the venue and is sent again
                 to SIM-A: submit 1
             venue logs-on

@@ -107,6 +107,12 @@ impl World {
         self.apply(Input::Command(Box::new(Envelope { caller: trader(), command }))).0
     }
 
+    /// As another door asks.
+    pub(crate) fn command_of(&mut self, source: Source, command: Command) -> Result<Answer, Refusal> {
+        let caller = Caller { source, ..trader() };
+        self.apply(Input::Command(Box::new(Envelope { caller, command }))).0
+    }
+
     pub(crate) fn limits(&mut self, scope: Scope, limits: Limits) {
         self.command(Command::SetLimits { scope, limits }).unwrap();
     }
@@ -128,7 +134,7 @@ impl World {
         (reply, self.describe(&out))
     }
 
-    fn order(&self, int_id: &str) -> Option<Arc<domain::Order>> {
+    pub(crate) fn order(&self, int_id: &str) -> Option<Arc<domain::Order>> {
         match self.engine.answer(self.now, 0, &Query::Order(int_id.into())) {
             Ok(Answer::Orders(orders)) => orders.first().cloned(),
             _ => None,

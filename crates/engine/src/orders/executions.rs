@@ -1,0 +1,87 @@
+//! Executions that were booked, in that order; what a venue repeats is found by key.
+
+use std::collections::BTreeSet;
+
+use domain::index::fingerprint;
+use domain::{AccountId, AdapterName, Index, OrderId, Price, Quantity};
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Executions {
+    booked: Vec<(u128, Execution)>,
+    /// Keys of executions whose orders are no longer kept.
+    retired: BTreeSet<u128>,
+    /// Follows from what is booked.
+    places: Index<u128, usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Execution {
+    #[n(0)]
+    pub(crate) order: OrderId,
+    #[n(1)]
+    pub(crate) quantity: Quantity,
+    #[n(2)]
+    pub(crate) price: Price,
+    /// Taken back since.
+    #[n(3)]
+    pub(crate) busted: bool,
+}
+
+/// The key of an execution: what a venue repeats is the same execution.
+pub(crate) fn execution_key(adapter: &AdapterName, account: AccountId, exec_id: &str) -> u128 {
+    fingerprint(&[adapter.0.as_bytes(), &account.0.to_le_bytes(), exec_id.as_bytes()])
+}
+
+impl Executions {
+    fn of(booked: Vec<(u128, Execution)>, retired: BTreeSet<u128>) -> Self {
+        let places = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        Self { booked, retired, places }
+    }
+
+    pub(crate) fn knows(&self, key: u128) -> bool {
+        self.places.contains(&key) || self.retired.contains(&key)
+    }
+
+    pub(crate) fn get(&self, key: u128) -> Option<&Execution> {
+        self.places.get(&key).map(|place| &self.booked[*place].1)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: u128) -> Option<&mut Execution> {
+        self.places.get(&key).map(|place| &mut self.booked[*place].1)
+    }
+
+    pub(crate) fn remember(&mut self, key: u128, execution: Execution) {
+        self.places.insert(key, self.booked.len());
+        self.booked.push((key, execution));
+    }
+
+    /// Forgets executions of these orders, all but the fact that they were booked.
+    pub(super) fn retire(&mut self, orders: &BTreeSet<OrderId>) {
+        let Self { mut booked, mut retired, .. } = std::mem::take(self);
+        let old = booked.extract_if(.., |(_, execution)| orders.contains(&execution.order));
+        retired.extend(old.map(|(key, _)| key));
+        *self = Self::of(booked, retired);
+    }
+}
+
+impl<C> Encode<C> for Executions {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.array(2)?;
+        encode_keyed(&self.booked, e, ctx)?;
+        encode_keys(&self.retired, e)
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Executions {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        d.array()?;
+        Ok(Self::of(decode_keyed(d, ctx)?, decode_keys(d)?))
+    }
+}

@@ -1,0 +1,50 @@
+//! Orders by their number. Numbers are minted in rising order, so a new order is always the last.
+
+use std::sync::Arc;
+
+use domain::OrderId;
+use domain::order::Order;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Numbered(Vec<Arc<Order>>);
+
+impl Numbered {
+    pub(super) fn push(&mut self, order: Arc<Order>) {
+        debug_assert!(self.0.last().is_none_or(|last| last.id < order.id), "numbers rise");
+        self.0.push(order);
+    }
+
+    pub(super) fn get(&self, id: OrderId) -> Option<&Arc<Order>> {
+        self.place(id).map(|place| &self.0[place])
+    }
+
+    pub(super) fn get_mut(&mut self, id: OrderId) -> Option<&mut Arc<Order>> {
+        self.place(id).map(|place| &mut self.0[place])
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Order>> {
+        self.0.iter()
+    }
+
+    /// Takes out those that are no longer wanted.
+    pub(super) fn take_out(&mut self, unwanted: impl Fn(&Order) -> bool) -> Vec<Arc<Order>> {
+        self.0.extract_if(.., |order| unwanted(order)).collect()
+    }
+
+    /// Today's numbers have no gaps, so the distance from the newest tells the place; an older one is searched for.
+    fn place(&self, id: OrderId) -> Option<usize> {
+        let distance = usize::try_from(self.0.last()?.id.0.checked_sub(id.0)?).ok()?;
+        let guess = self.0.len().checked_sub(distance + 1);
+        guess
+            .filter(|place| self.0[*place].id == id)
+            .or_else(|| self.0.binary_search_by_key(&id, |order| order.id).ok())
+    }
+}
+
+impl FromIterator<Arc<Order>> for Numbered {
+    fn from_iter<I: IntoIterator<Item = Arc<Order>>>(orders: I) -> Self {
+        let mut numbered = Self(orders.into_iter().collect());
+        numbered.0.sort_by_key(|order| order.id);
+        numbered
+    }
+}

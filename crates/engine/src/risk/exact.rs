@@ -1,0 +1,79 @@
+//! Sums that are exact and quick: amounts in whole millionths of a millionth.
+
+use std::ops::{Add, Sub};
+
+use domain::{Decimal, Overflow};
+
+/// What is finer than this is rounded.
+const DECIMALS: u32 = 12;
+const ONE: i128 = 1_000_000_000_000;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Exact(i128);
+
+impl Exact {
+    /// 10^18: a hundred million of these add up without overflow.
+    pub(crate) const MAX: Self = Self(1_000_000_000_000_000_000 * ONE);
+
+    /// What is larger counts as the largest.
+    pub(crate) fn of(amount: Decimal) -> Self {
+        let amount = if amount.scale() > DECIMALS { amount.round_dp(DECIMALS) } else { amount };
+        let finer = 10_i64.pow(DECIMALS - amount.scale());
+        amount.mantissa().checked_mul(finer.into()).map_or(Self::MAX, |units| Self(units).min(Self::MAX))
+    }
+
+    pub(crate) fn decimal(self) -> Result<Decimal, Overflow> {
+        Decimal::try_from_i128_with_scale(self.0, DECIMALS)
+            // So large that only whole ones fit.
+            .or_else(|_| Decimal::try_from_i128_with_scale(self.0 / ONE, 0))
+            .map_err(|_| Overflow)
+    }
+}
+
+impl Add for Exact {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for Exact {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(text: &str) -> Exact {
+        Exact::of(text.parse().unwrap())
+    }
+
+    fn told(sum: Exact) -> String {
+        sum.decimal().map_or("too large".into(), |decimal| decimal.normalize().to_string())
+    }
+
+    #[test]
+    fn sums_come_back_as_the_decimals_they_were_made_of() {
+        assert_eq!(told(exact("0.1") + exact("0.2")), "0.3");
+        assert_eq!(told(exact("99.95") + exact("0.000000000001") - exact("99.95")), "0.000000000001");
+        assert_eq!(told(exact("0.0000000000005")), "0");
+    }
+
+    #[test]
+    fn what_is_too_large_counts_as_the_largest() {
+        assert_eq!(told(exact("79228162514264337593543950335")), "1000000000000000000");
+        assert_eq!(told(exact("1000000000000000001")), "1000000000000000000");
+    }
+
+    #[test]
+    fn a_hundred_million_of_the_largest_can_be_told() {
+        let sum = Exact(Exact::MAX.0 * 100_000_000);
+        assert_eq!(told(sum), "100000000000000000000000000");
+    }
+}

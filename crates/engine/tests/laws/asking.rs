@@ -1,0 +1,290 @@
+//! What people ask of a trial: engine and model decide alike, on the reason and on its numbers.
+
+use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated};
+use domain::order::{OrderKind, Side, Terms};
+use domain::query::{Answer, Reply};
+use domain::{Amount, PositionId, Price, Quantity, Query, Refusal, TimeInForce, Timestamp};
+use engine::Outbox;
+use proptest::sample::Index;
+
+use crate::books::Booking;
+use crate::desk::{blank_record, price_of, trader};
+use crate::gate::Candidate;
+use crate::model::{Asked, Order, Sent, Units};
+use crate::steps::{Entry, Ticket};
+use crate::trial::Trial;
+
+impl Trial {
+    pub(crate) fn place(&mut self, ticket: &Ticket) -> Outbox {
+        let ask = place_order(ticket, self.desk.now);
+        let verdict = self.desk.engine.answer(self.desk.now, 0, &Query::Check(ask.clone(), trader()));
+        let candidate = Candidate::of(ticket, self.desk.now);
+        let decision = self.model.decide(&candidate);
+        let (reply, out) = self.ask(Command::Place(ask));
+        let Ok(Answer::Verdict(verdict)) = verdict else { panic!("a check is answered by a verdict") };
+        assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run said otherwise");
+        self.settle(&candidate, reply, decision);
+        out
+    }
+
+    /// Both decided alike; what was let through is known to both.
+    fn settle(&mut self, candidate: &Candidate, reply: Reply, decision: Result<Units, Refusal>) {
+        match (reply, decision) {
+            (Ok(Answer::Order(order)), Ok(units)) => self.let_through(candidate, &order, units),
+            (Err(refusal), Err(expected)) => assert_eq!(refusal, expected),
+            (reply, decision) => panic!("{candidate:?}: the engine says {reply:?}, the model {decision:?}"),
+        }
+    }
+
+    fn let_through(&mut self, candidate: &Candidate, order: &domain::Order, units: Units) {
+        self.told.new_order(order);
+        self.model.let_through(candidate);
+        self.model.orders.push(Order::taken(candidate, order, units, self.desk.now));
+        let place = self.model.orders.len() - 1;
+        self.model.watch(place);
+        let order = &self.model.orders[place];
+        self.model.sent.push((order.adapter(), Sent::Submit(order.id)));
+    }
+
+    pub(crate) fn modify(
+        &mut self,
+        place: usize,
+        quantity: Option<i64>,
+        ticks: Option<i64>,
+        tif: Option<TimeInForce>,
+    ) -> Outbox {
+        let order = self.model.orders[place].clone();
+        let (limit, stop) = new_prices(&order, ticks);
+        let quantity = quantity.map(Quantity::from);
+        let terms = new_terms(&order, quantity, limit, stop, tif);
+        let decision = self.decide_terms(place, terms);
+        let (reply, out) = self.ask(Command::Modify(ModifyOrder {
+            int_id: order.int_id.clone(),
+            cl_ord_id: None,
+            quantity,
+            limit,
+            stop,
+            tif,
+            restated: Restated::default(),
+        }));
+        match (reply, decision) {
+            (Ok(Answer::Order(_)), Ok(units)) => self.propose(place, terms, units),
+            (Err(refusal), Err(expected)) => assert_eq!(refusal, expected),
+            (reply, decision) => panic!("{terms:?}: the engine says {reply:?}, the model {decision:?}"),
+        }
+        out
+    }
+
+    fn decide_terms(&self, place: usize, terms: Terms) -> Result<Units, Refusal> {
+        let order = &self.model.orders[place];
+        self.askable(order, true)?;
+        self.model.decide(&Candidate { terms, replaces: Some(place), ..Candidate::like(order) })
+    }
+
+    /// What the model would say to another quantity and price.
+    pub(crate) fn decide_modify(&self, place: usize, quantity: i64, ticks: i64) -> Result<Units, Refusal> {
+        let order = &self.model.orders[place];
+        let (limit, stop) = new_prices(order, Some(ticks));
+        self.decide_terms(place, new_terms(order, Some(quantity.into()), limit, stop, None))
+    }
+
+    fn propose(&mut self, place: usize, terms: Terms, units: Units) {
+        let order = &mut self.model.orders[place];
+        order.asked = Asked::Replace(terms);
+        order.proposed = Some((terms.quantity.0, units));
+        order.touched_at = self.desk.now;
+        self.model.sent.push((order.adapter(), Sent::Replace(order.id, terms)));
+    }
+
+    fn askable(&self, order: &Order, is_replace: bool) -> Result<(), Refusal> {
+        let id = order.int_id.clone();
+        match order.asked {
+            _ if order.is_forgotten => Err(Refusal::UnknownOrder(id.as_str().into())),
+            Asked::Cancel => Err(Refusal::CancelPending(id)),
+            Asked::Replace(_) if is_replace => Err(Refusal::ReplacePending(id)),
+            _ if !order.is_working() => Err(Refusal::OrderClosed(id)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn cancel(&mut self, place: usize) -> Outbox {
+        let order = self.model.orders[place].clone();
+        let decision = self.askable(&order, false).and_then(|()| self.model.has_link(&Candidate::like(&order)));
+        let (reply, out) = self.ask(Command::Cancel(CancelOrder { int_id: order.int_id, cl_ord_id: None }));
+        assert_eq!(reply.err(), decision.clone().err());
+        if decision.is_ok() {
+            self.model.ask_cancel(place);
+        }
+        out
+    }
+
+    pub(crate) fn reduce(&mut self, which: &Index, quantity: Option<i64>) -> Outbox {
+        let Ok(Answer::Positions(held)) = self.look(&Query::Positions(Default::default())) else {
+            panic!("positions are listed")
+        };
+        if held.is_empty() {
+            return Outbox::default();
+        }
+        let held = &held[which.index(held.len())];
+        let quantity = quantity.map(Quantity::from);
+        let ask = quantity.unwrap_or(held.quantity.abs());
+        let candidate = Candidate {
+            account: held.account,
+            strategy: held.strategy,
+            security: held.security,
+            side: if held.quantity.is_negative() { Side::Buy } else { Side::Sell },
+            terms: Terms { quantity: ask, kind: OrderKind::Market, tif: TimeInForce::Day },
+            replaces: None,
+            reduce_only: true,
+        };
+        let decision = match held.quantity.abs() {
+            open if open.is_zero() => Err(Refusal::PositionClosed(held.id.0)),
+            open if ask > open => Err(Refusal::TooLarge { field: "quantity", value: ask.0, limit: open.0 }),
+            _ => self.model.decide(&candidate),
+        };
+        let (reply, out) = self.ask(Command::Reduce(ReducePosition { position: PositionId(held.id.0), quantity }));
+        self.settle(&candidate, reply, decision);
+        out
+    }
+
+    pub(crate) fn record(&mut self, entry: &Entry) -> Outbox {
+        let is_cash = entry.kind.cash_sign().is_some();
+        let price = if is_cash { Price::from(entry.ticks.abs() + 1) } else { price_of(entry.security, entry.ticks) };
+        let currency = self.model.security(entry.security).currency;
+        let fee: Amount = "0.25".parse().unwrap();
+        let (reply, out) = self.ask(Command::Record(RecordTransaction {
+            quantity: (!is_cash).then(|| entry.quantity.into()),
+            fee: Some(fee),
+            currency: is_cash.then_some(currency),
+            account: Some(entry.account),
+            security: (!is_cash).then_some(entry.security),
+            strategy: Some(entry.strategy),
+            ..blank_record(entry.kind, price)
+        }));
+        assert_eq!(reply.is_ok(), is_right(entry), "{reply:?}");
+        if reply.is_ok() {
+            self.model.bookings.push(Booking {
+                kind: entry.kind,
+                strategy: entry.strategy,
+                account: entry.account,
+                security: (!is_cash).then_some(entry.security),
+                quantity: entry.kind.cash_sign().map_or(entry.quantity.into(), |sign| sign.0),
+                price: price.0,
+                costs: fee.0,
+                currency,
+            });
+        }
+        out
+    }
+}
+
+impl Candidate {
+    pub(crate) fn of(ticket: &Ticket, now: Timestamp) -> Self {
+        let kind = ticket.shape.kind(ticket.security, ticket.ticks);
+        Self {
+            account: ticket.account,
+            strategy: ticket.strategy,
+            security: ticket.security,
+            side: ticket.side,
+            terms: Terms { quantity: ticket.quantity.into(), kind, tif: ticket.tif.tif(now) },
+            replaces: None,
+            reduce_only: false,
+        }
+    }
+
+    fn like(order: &Order) -> Self {
+        Self {
+            account: order.account,
+            strategy: order.strategy,
+            security: order.security,
+            side: order.side,
+            terms: order.terms,
+            replaces: None,
+            reduce_only: order.reduce_only,
+        }
+    }
+}
+
+impl Order {
+    fn taken(candidate: &Candidate, order: &domain::Order, units: Units, now: Timestamp) -> Self {
+        Self {
+            id: order.id,
+            int_id: order.int_id.clone(),
+            account: candidate.account,
+            strategy: candidate.strategy,
+            security: candidate.security,
+            side: candidate.side,
+            terms: candidate.terms,
+            reduce_only: candidate.reduce_only,
+            placed_at: now,
+            touched_at: now,
+            is_at_venue: false,
+            is_named_there: false,
+            end: None,
+            asked: Asked::Nothing,
+            executions: vec![],
+            units,
+            proposed: None,
+            deadline: None,
+            is_forgotten: false,
+        }
+    }
+}
+
+pub(crate) fn place_order(ticket: &Ticket, now: Timestamp) -> PlaceOrder {
+    PlaceOrder {
+        int_id: None,
+        cl_ord_id: None,
+        security: ticket.security,
+        account: Some(ticket.account),
+        strategy: Some(ticket.strategy),
+        exchange: None,
+        side: ticket.side,
+        quantity: ticket.quantity.into(),
+        kind: ticket.shape.kind(ticket.security, ticket.ticks),
+        tif: ticket.tif.tif(now),
+        exchange_order: false,
+        reference: None,
+    }
+}
+
+/// The prices that the order has, moved to so many ticks.
+fn new_prices(order: &Order, ticks: Option<i64>) -> (Option<Price>, Option<Price>) {
+    let Some(ticks) = ticks else { return (None, None) };
+    let limit = order.terms.kind.limit().map(|_| price_of(order.security, ticks));
+    (limit, order.terms.kind.stop().map(|_| price_of(order.security, ticks + 3)))
+}
+
+/// A total below what is filled becomes what is filled.
+fn new_terms(
+    order: &Order,
+    quantity: Option<Quantity>,
+    limit: Option<Price>,
+    stop: Option<Price>,
+    tif: Option<TimeInForce>,
+) -> Terms {
+    let quantity = quantity.unwrap_or(order.terms.quantity);
+    let kind = match order.terms.kind {
+        OrderKind::Market => OrderKind::Market,
+        OrderKind::Limit { limit: old } => OrderKind::Limit { limit: limit.unwrap_or(old) },
+        OrderKind::Stop { stop: old } => OrderKind::Stop { stop: stop.unwrap_or(old) },
+        OrderKind::StopLimit { limit: old_limit, stop: old_stop } => {
+            OrderKind::StopLimit { limit: limit.unwrap_or(old_limit), stop: stop.unwrap_or(old_stop) }
+        }
+    };
+    Terms {
+        quantity: if quantity.is_positive() { quantity.max(Quantity(order.filled())) } else { quantity },
+        kind,
+        tif: tif.unwrap_or(order.terms.tif),
+    }
+}
+
+fn is_right(entry: &Entry) -> bool {
+    use domain::TransactionKind::{Buy, Expiration, Sell, Transfer};
+    match entry.kind {
+        Buy => entry.quantity > 0,
+        Sell => entry.quantity < 0,
+        Expiration | Transfer => entry.quantity != 0,
+        _ => true,
+    }
+}

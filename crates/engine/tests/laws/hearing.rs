@@ -1,0 +1,241 @@
+//! How the model takes the word of a venue: each report adds a fact, or nothing where the rules do not know it.
+
+use domain::order::{BaseState, Terms};
+use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
+use domain::{Decimal, OrderId, Price, Quantity, Scope, Side, TradingState, TransactionKind};
+
+use crate::books::Booking;
+use crate::model::{Asked, Execution, Link, Model, Order, Sent};
+
+impl Model {
+    pub(crate) fn hear(&mut self, adapter: usize, said: &Said) {
+        match said {
+            Said::Attached(_) => self.links[adapter] = Link::Down,
+            Said::Session(SessionState::Disconnected) => self.links[adapter] = Link::Down,
+            Said::Session(SessionState::Connected) => self.links[adapter] = Link::Comparing,
+            Said::Session(_) => self.links[adapter] = Link::Open,
+            Said::Picture(picture) => self.compare(adapter, picture),
+            Said::Accepted { order, .. } => self.accept(*order),
+            Said::Rejected { order, .. } | Said::Unsent { order, .. } => self.reject(*order),
+            Said::Filled(fill) => self.fill(adapter, fill),
+            Said::Canceled { order, .. } | Said::Expired { order, .. } => self.end(*order),
+            Said::Replaced { order, terms, .. } => self.replace(*order, *terms),
+            Said::CancelRejected { order, .. } => self.answer(*order, |asked| asked == Asked::Cancel),
+            Said::ReplaceRejected { order, .. } => self.answer(*order, |asked| matches!(asked, Asked::Replace(_))),
+            Said::Busted { order, exec_id, .. } => self.bust(adapter, *order, exec_id),
+            Said::Corrected { exec_id, by } => {
+                self.bust(adapter, by.order, exec_id);
+                self.fill(adapter, by);
+            }
+            // Doubt changes no status.
+            Said::Lost { .. } => {}
+        }
+    }
+
+    fn place_of(&self, id: OrderId) -> Option<usize> {
+        self.orders.iter().position(|order| order.id == id && !order.is_forgotten)
+    }
+
+    fn with(&mut self, id: OrderId, change: impl FnOnce(&mut Order)) {
+        let Some(place) = self.place_of(id) else { return };
+        let before = self.orders[place].clone();
+        change(&mut self.orders[place]);
+        if self.orders[place] != before {
+            self.orders[place].touched_at = self.now;
+        }
+    }
+
+    fn accept(&mut self, id: OrderId) {
+        self.with(id, |order| {
+            if order.end.is_none() {
+                order.is_at_venue = true;
+                order.is_named_there = true;
+            }
+        });
+    }
+
+    fn reject(&mut self, id: OrderId) {
+        let Some(place) = self.place_of(id) else { return };
+        let order = &mut self.orders[place];
+        if !order.is_working() || !order.filled().is_zero() {
+            return;
+        }
+        order.end = Some(BaseState::Rejected);
+        order.asked = Asked::Nothing;
+        order.proposed = None;
+        order.touched_at = self.now;
+        self.count_reject(place);
+    }
+
+    fn count_reject(&mut self, place: usize) {
+        for scope in scopes(&self.orders[place]) {
+            let Some(breaker) = self.limits.get(&scope).and_then(|limits| limits.reject_breaker) else { continue };
+            self.rejects.push((scope, self.now));
+            let recent = |(other, at): &&(Scope, domain::Timestamp)| {
+                *other == scope && at.plus_millis(breaker.millis.into()) > self.now
+            };
+            if self.rejects.iter().filter(recent).count() >= breaker.count as usize {
+                self.states.insert(scope, TradingState::Halted);
+            }
+        }
+    }
+
+    fn end(&mut self, id: OrderId) {
+        self.with(id, |order| {
+            if order.is_working() {
+                order.end = Some(BaseState::Canceled);
+            }
+            order.asked = Asked::Nothing;
+            order.proposed = None;
+        });
+    }
+
+    fn answer(&mut self, id: OrderId, is_meant: impl Fn(Asked) -> bool) {
+        self.with(id, |order| {
+            if is_meant(order.asked) {
+                order.asked = Asked::Nothing;
+                order.proposed = None;
+            }
+        });
+    }
+
+    fn replace(&mut self, id: OrderId, terms: Terms) {
+        let Some(place) = self.place_of(id).filter(|place| self.orders[*place].end.is_none()) else { return };
+        let order = &mut self.orders[place];
+        let was_over = !order.is_open();
+        order.terms = Terms { quantity: terms.quantity.max(Quantity(order.filled())), ..terms };
+        order.is_at_venue = true;
+        order.units = order.proposed.take().map_or(order.units, |(_, units)| units);
+        if matches!(order.asked, Asked::Replace(_)) {
+            order.asked = Asked::Nothing;
+        }
+        order.touched_at = self.now;
+        self.reopen(place, was_over);
+        self.watch(place);
+    }
+
+    /// An order that works again holds back again, at the prices of now.
+    fn reopen(&mut self, place: usize, was_over: bool) {
+        if was_over && self.orders[place].is_open() {
+            self.orders[place].units = self.units_of_all(&self.orders[place]);
+        }
+    }
+
+    fn fill(&mut self, adapter: usize, fill: &VenueFill) {
+        let Some(place) = self.place_of(fill.order) else { return };
+        let account = self.orders[place].account;
+        let known = (adapter, account, fill.exec_id.to_string());
+        if self.executions.contains(&known) {
+            return;
+        }
+        self.executions.push(known);
+        self.fills_told += 1;
+        self.book(place, fill.quantity.0, fill.price.0, false);
+        let order = &mut self.orders[place];
+        order.is_at_venue = true;
+        order.touched_at = self.now;
+        order.executions.push(Execution {
+            exec_id: fill.exec_id.to_string(),
+            quantity: fill.quantity.0,
+            price: fill.price.0,
+            is_undone: false,
+        });
+    }
+
+    fn bust(&mut self, adapter: usize, id: OrderId, exec_id: &str) {
+        let Some(place) = self.place_of(id) else { return };
+        let (account, was_over) = (self.orders[place].account, !self.orders[place].is_open());
+        let of_order = self.orders[place].executions.iter();
+        let Some(which) = of_order.clone().position(|execution| execution.exec_id == exec_id && !execution.is_undone)
+        else {
+            // What is undone before it was seen will never count.
+            let known = (adapter, account, exec_id.to_string());
+            if !self.executions.contains(&known) {
+                self.executions.push(known);
+            }
+            return;
+        };
+        let Execution { quantity, price, .. } = self.orders[place].executions[which];
+        self.book(place, quantity, price, true);
+        self.orders[place].executions[which].is_undone = true;
+        self.orders[place].touched_at = self.now;
+        self.reopen(place, was_over);
+    }
+
+    /// A fill, or the opposite record that undoes it, costs included.
+    fn book(&mut self, place: usize, quantity: Decimal, price: Decimal, undoes: bool) {
+        let order = &self.orders[place];
+        let costs = self.costs(order.security, quantity);
+        let side = if undoes { order.side.opposite() } else { order.side };
+        self.bookings.push(Booking {
+            kind: if side == Side::Buy { TransactionKind::Buy } else { TransactionKind::Sell },
+            strategy: order.strategy,
+            account: order.account,
+            security: Some(order.security),
+            quantity: if side == Side::Buy { quantity } else { -quantity },
+            price,
+            costs: if undoes { -costs } else { costs },
+            currency: self.security(order.security).currency,
+        });
+    }
+
+    /// The venue's picture: first what is there, then the fills, then how it ended, then what is missing.
+    fn compare(&mut self, adapter: usize, picture: &Picture) {
+        for seen in &picture.orders {
+            self.adopt(seen);
+        }
+        picture.fills.iter().for_each(|fill| self.fill(adapter, fill));
+        for seen in &picture.orders {
+            self.conclude(seen);
+        }
+        let unseen = |order: &Order| picture.orders.iter().all(|seen| seen.order != order.id);
+        for place in 0..self.orders.len() {
+            let order = &self.orders[place];
+            if picture.complete && order.is_open() && order.adapter() == adapter && unseen(order) {
+                self.settle_unseen(place);
+            }
+        }
+    }
+
+    fn adopt(&mut self, seen: &VenueOrder) {
+        let Some(place) = self.place_of(seen.order) else { return };
+        if seen.fate != Fate::Rejected && self.orders[place].is_open() {
+            self.accept(seen.order);
+        }
+        let order = &self.orders[place];
+        if order.is_open() && seen.fate == Fate::Live && order.terms != seen.terms {
+            self.replace(seen.order, seen.terms);
+        }
+    }
+
+    fn conclude(&mut self, seen: &VenueOrder) {
+        let Some(place) = self.place_of(seen.order).filter(|place| self.orders[*place].is_open()) else { return };
+        match seen.fate {
+            Fate::Canceled | Fate::Expired if self.orders[place].is_working() => self.end(seen.order),
+            Fate::Rejected if self.orders[place].is_working() => self.reject(seen.order),
+            _ => self.answer(seen.order, |_| true),
+        }
+    }
+
+    fn settle_unseen(&mut self, place: usize) {
+        let order = &self.orders[place];
+        let is_fresh = self.now.seconds_since(order.placed_at) <= 30;
+        if order.base() != BaseState::PendingNew {
+            self.end(order.id);
+        } else if order.asked == Asked::Nothing && is_fresh && order.adapter() == 0 {
+            self.sent.push((order.adapter(), Sent::Submit(order.id)));
+        } else {
+            self.reject(order.id);
+        }
+    }
+}
+
+/// The scopes that an order touches.
+pub(crate) fn scopes(order: &Order) -> [Scope; 4] {
+    [Scope::Platform, Scope::Account(order.account), Scope::Strategy(order.strategy), Scope::Security(order.security)]
+}
+
+/// A fill as a venue tells it.
+pub(crate) fn venue_fill(order: OrderId, exec_id: &str, quantity: i64, price: Price) -> VenueFill {
+    VenueFill { order, exec_id: exec_id.into(), quantity: quantity.into(), price, at: None }
+}

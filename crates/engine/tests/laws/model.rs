@@ -1,0 +1,295 @@
+//! The slow model: what was said of each order is kept as plain facts, and everything else is worked out from them anew.
+
+use std::collections::BTreeMap;
+
+use domain::amount::divide;
+use domain::order::{BaseState, OrderKind, Side, Status, Terms};
+use domain::{
+    AccountId, Currency, Decimal, Family, IntId, Limits, Mark, OrderId, Quantity, Scope, Security, SecurityId,
+    StrategyId, TimeInForce, Timestamp, TradingState, TransactionKind,
+};
+
+use crate::books::{Booking, Books};
+use crate::desk::{CASH, NOON, families, securities};
+
+/// What an order holds back is added up to the twelfth decimal.
+const PART_DECIMALS: u32 = 12;
+
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) now: Timestamp,
+    pub(crate) day_ends: Timestamp,
+    pub(crate) securities: Vec<Security>,
+    pub(crate) families: Vec<Family>,
+    pub(crate) orders: Vec<Order>,
+    pub(crate) bookings: Vec<Booking>,
+    /// Adapter, account and id of every execution that was ever spoken of.
+    pub(crate) executions: Vec<(usize, AccountId, String)>,
+    pub(crate) marks: BTreeMap<SecurityId, Mark>,
+    pub(crate) limits: BTreeMap<Scope, Limits>,
+    pub(crate) states: BTreeMap<Scope, TradingState>,
+    pub(crate) links: [Link; 2],
+    /// Orders let through, where a rate or a guard against repetition was on for the scope.
+    pub(crate) paced: Vec<Paced>,
+    pub(crate) rejects: Vec<(Scope, Timestamp)>,
+    /// What this step should send.
+    pub(crate) sent: Vec<(usize, Sent)>,
+    /// How many executions this step should publish.
+    pub(crate) fills_told: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    Down,
+    Comparing,
+    Open,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    Submit(OrderId),
+    Replace(OrderId, Terms),
+    Cancel(OrderId),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Paced {
+    pub(crate) scope: Scope,
+    pub(crate) at: Timestamp,
+    pub(crate) per_second: Option<u32>,
+    /// What it looked like, where repetition was guarded.
+    pub(crate) looks: Option<(Side, SecurityId, Quantity, OrderKind)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) id: OrderId,
+    pub(crate) int_id: IntId,
+    pub(crate) account: AccountId,
+    pub(crate) strategy: StrategyId,
+    pub(crate) security: SecurityId,
+    pub(crate) side: Side,
+    pub(crate) terms: Terms,
+    pub(crate) reduce_only: bool,
+    pub(crate) placed_at: Timestamp,
+    pub(crate) touched_at: Timestamp,
+    /// The venue has shown in any way that it has it.
+    pub(crate) is_at_venue: bool,
+    /// The venue's own id of it is known.
+    pub(crate) is_named_there: bool,
+    /// Canceled or rejected.
+    pub(crate) end: Option<BaseState>,
+    pub(crate) asked: Asked,
+    pub(crate) executions: Vec<Execution>,
+    pub(crate) units: Units,
+    pub(crate) proposed: Option<(Decimal, Units)>,
+    /// When the platform itself must cancel it.
+    pub(crate) deadline: Option<Timestamp>,
+    /// Of an earlier day and over: no longer known.
+    pub(crate) is_forgotten: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Nothing,
+    Cancel,
+    Replace(Terms),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Execution {
+    pub(crate) exec_id: String,
+    pub(crate) quantity: Decimal,
+    pub(crate) price: Decimal,
+    pub(crate) is_undone: bool,
+}
+
+/// What one unit of an order holds back, in base currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Units {
+    pub(crate) notional: Decimal,
+    pub(crate) cash: Decimal,
+}
+
+impl Order {
+    /// The account's number tells the venue: the first has the first.
+    pub(crate) fn adapter(&self) -> usize {
+        usize::try_from(self.account.0).unwrap() - 1
+    }
+
+    pub(crate) fn valid_executions(&self) -> impl Iterator<Item = &Execution> {
+        self.executions.iter().filter(|execution| !execution.is_undone)
+    }
+
+    pub(crate) fn filled(&self) -> Decimal {
+        self.valid_executions().map(|execution| execution.quantity).sum()
+    }
+
+    pub(crate) fn avg_price(&self) -> Option<Decimal> {
+        let turnover: Decimal = self.valid_executions().map(|execution| execution.quantity * execution.price).sum();
+        (!self.filled().is_zero()).then(|| divide(turnover, self.filled()).unwrap())
+    }
+
+    pub(crate) fn base(&self) -> BaseState {
+        match self.end {
+            Some(end) => end,
+            None if self.filled() >= self.terms.quantity.0 => BaseState::Filled,
+            None if !self.filled().is_zero() => BaseState::PartiallyFilled,
+            None if self.is_at_venue => BaseState::New,
+            None => BaseState::PendingNew,
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match (self.asked, self.base()) {
+            (Asked::Cancel, _) => Status::PendingCancel,
+            (Asked::Replace(_), _) => Status::PendingReplace,
+            (Asked::Nothing, BaseState::PendingNew) => Status::Open,
+            (Asked::Nothing, BaseState::New) => Status::Submitted,
+            (Asked::Nothing, BaseState::PartiallyFilled) => Status::PartiallyExecuted,
+            (Asked::Nothing, BaseState::Filled) => Status::Executed,
+            (Asked::Nothing, BaseState::Canceled) => Status::Canceled,
+            (Asked::Nothing, BaseState::Rejected) => Status::Rejected,
+        }
+    }
+
+    pub(crate) fn is_working(&self) -> bool {
+        self.end.is_none() && self.filled() < self.terms.quantity.0
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_forgotten && (self.is_working() || self.asked != Asked::Nothing)
+    }
+
+    pub(crate) fn remaining(&self) -> Decimal {
+        if self.is_working() { self.terms.quantity.0 - self.filled() } else { Decimal::ZERO }
+    }
+
+    /// What could still trade: of what it is and what it was asked to become, the larger.
+    pub(crate) fn may_trade(&self) -> Decimal {
+        let after = self.proposed.map_or(Decimal::ZERO, |(quantity, _)| quantity - self.filled());
+        if self.is_working() { self.remaining().max(after) } else { Decimal::ZERO }
+    }
+
+    /// Notional and cash held back, the larger of both terms.
+    pub(crate) fn held_back(&self) -> (Decimal, Decimal) {
+        if !self.is_working() {
+            return (Decimal::ZERO, Decimal::ZERO);
+        }
+        let held = |quantity: Decimal, unit: Decimal| (quantity * unit).round_dp(PART_DECIMALS);
+        let now = (held(self.remaining(), self.units.notional), held(self.remaining(), self.units.cash));
+        let Some((quantity, units)) = self.proposed else { return now };
+        let after = (quantity - self.filled()).max(Decimal::ZERO);
+        (now.0.max(held(after, units.notional)), now.1.max(held(after, units.cash)))
+    }
+}
+
+impl Model {
+    pub(crate) fn open() -> Self {
+        let credit = |account| Booking {
+            kind: TransactionKind::Credit,
+            strategy: StrategyId::SERVER,
+            account: AccountId(account),
+            security: None,
+            quantity: Decimal::ONE,
+            price: CASH.into(),
+            costs: Decimal::ZERO,
+            currency: Currency::USD,
+        };
+        Self {
+            now: NOON,
+            day_ends: midnight_after(NOON),
+            securities: securities(),
+            families: families(),
+            orders: vec![],
+            bookings: vec![credit(1), credit(2)],
+            executions: vec![],
+            marks: BTreeMap::new(),
+            limits: BTreeMap::new(),
+            states: BTreeMap::new(),
+            links: [Link::Open, Link::Open],
+            paced: vec![],
+            rejects: vec![],
+            sent: vec![],
+            fills_told: 0,
+        }
+    }
+
+    pub(crate) fn books(&self) -> Books {
+        Books::of(&self.bookings, &self.securities)
+    }
+
+    pub(crate) fn security(&self, id: SecurityId) -> &Security {
+        self.securities.iter().find(|security| security.id == id).unwrap()
+    }
+
+    pub(crate) fn state(&self, scope: Scope) -> TradingState {
+        self.states.get(&scope).copied().unwrap_or_default()
+    }
+
+    /// Commissions and fee for so many units.
+    pub(crate) fn costs(&self, security: SecurityId, quantity: Decimal) -> Decimal {
+        let family = self.security(security).family;
+        let family = self.families.iter().find(|known| Some(known.id) == family);
+        let per_unit = family.map(|family| family.execution_commission.0 + family.clearing_commission.0 + family.fee.0);
+        per_unit.unwrap_or_default() * quantity
+    }
+
+    pub(crate) fn ask_cancel(&mut self, place: usize) {
+        let order = &mut self.orders[place];
+        order.asked = Asked::Cancel;
+        order.touched_at = self.now;
+        self.sent.push((order.adapter(), Sent::Cancel(order.id)));
+    }
+
+    pub(crate) fn can_be_cancelled(order: &Order) -> bool {
+        order.is_open() && order.is_working() && order.asked != Asked::Cancel
+    }
+
+    /// Time has passed: orders that nobody else expires, then the day.
+    pub(crate) fn clock(&mut self) {
+        let mut due: Vec<_> = (0..self.orders.len())
+            .filter_map(|place| Some((self.orders[place].deadline.filter(|at| *at <= self.now)?, place)))
+            .collect();
+        due.sort_unstable();
+        for (_, place) in due {
+            self.orders[place].deadline = None;
+            if Self::can_be_cancelled(&self.orders[place]) {
+                self.ask_cancel(place);
+            }
+        }
+        if self.now >= self.day_ends {
+            let (day_start, over) = (self.day_ends, |order: &Order| !order.is_open());
+            for order in self.orders.iter_mut().filter(|order| over(order) && order.touched_at < day_start) {
+                order.is_forgotten = true;
+            }
+            self.day_ends = midnight_after(self.now);
+        }
+    }
+
+    /// Only the second venue leaves expiry to us.
+    pub(crate) fn watch(&mut self, place: usize) {
+        let order = &self.orders[place];
+        let exchange = self.security(order.security).exchange.0;
+        let deadline = match order.terms.tif {
+            _ if order.adapter() == 0 || !order.is_working() => None,
+            TimeInForce::Day if exchange == 1 => Some(midnight_after(self.now)),
+            TimeInForce::Day => Some(evening_after(self.now)),
+            TimeInForce::Gtd { until } => Some(until),
+            _ => None,
+        };
+        self.orders[place].deadline = deadline;
+    }
+}
+
+const DAY_NANOS: i64 = 86_400_000_000_000;
+
+fn midnight_after(at: Timestamp) -> Timestamp {
+    Timestamp(at.0 - at.0.rem_euclid(DAY_NANOS) + DAY_NANOS)
+}
+
+/// The second exchange closes at eight.
+fn evening_after(at: Timestamp) -> Timestamp {
+    let evening = midnight_after(at).plus_seconds(-4 * 3_600);
+    if at < evening { evening } else { evening.plus_seconds(86_400) }
+}

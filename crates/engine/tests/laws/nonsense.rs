@@ -1,0 +1,92 @@
+//! Nothing that is said can bring the engine down: numbers of 28 digits, ids of nobody, venues that were never attached.
+
+use domain::query::Filter;
+use domain::{AccountId, BarSize, Input, Query, Side, StrategyId, TimeInForce, TransactionId};
+use engine::{Engine, Outbox};
+use proptest::prelude::*;
+
+use crate::desk::{Desk, EURO_STOCK, FOREX, FUTURE, SECURITIES, STOCK, trader};
+use crate::odd::{odd_input, odd_place};
+use crate::steps::{Lasting, Shape, Step, Ticket, any_step};
+use crate::trial::Trial;
+
+/// Everything can still be asked, and the state can be written and read.
+fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
+    let filter = Filter::default();
+    let mut queries = vec![
+        Query::OpenOrders(filter),
+        Query::Order("A-1".into()),
+        Query::Positions(filter),
+        Query::Balances(filter),
+        Query::PortfolioValue(None),
+        Query::DailyTransactions(filter),
+        Query::Transaction(TransactionId(1)),
+        Query::TradingStates,
+        Query::Limits,
+        Query::Check(check, trader()),
+        Query::Subscriptions,
+        Query::Ticks(filter),
+        Query::Adapters,
+        Query::Phases,
+        Query::State,
+    ];
+    queries.extend(SECURITIES.map(Query::Book));
+    queries.extend(SECURITIES.map(|security| Query::Bars(security, BarSize::Min1)));
+    for query in &queries {
+        let _ = desk.engine.answer(desk.now, 0, query);
+    }
+    let state = desk.engine.encode_state();
+    assert!(Engine::from_state(&state).unwrap().encode_state() == state, "the state does not survive the disk");
+}
+
+/// Sane orders, so that nonsense has something to be about.
+fn orders() -> Vec<Step> {
+    let order = |(account, security, side)| {
+        Step::Place(Ticket {
+            account: AccountId(account),
+            strategy: StrategyId(account),
+            security,
+            side,
+            quantity: 20,
+            shape: Shape::Limit,
+            ticks: 0,
+            tif: Lasting::Plainly(TimeInForce::Gtc),
+        })
+    };
+    let (buy, sell) = (Side::Buy, Side::Sell);
+    let first = [(1, STOCK, buy), (1, STOCK, sell), (2, FUTURE, buy), (2, FOREX, sell), (1, EURO_STOCK, buy)];
+    first.map(order).to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nonsense_is_refused_or_believed_but_never_fatal(
+        steps in prop::collection::vec(any_step(), 0..12),
+        inputs in prop::collection::vec((odd_input(), 0..90_000_i64), 1..40),
+        check in odd_place(),
+    ) {
+        let mut trial = Trial::of(&orders());
+        steps.iter().for_each(|step| trial.take(step));
+        let mut desk = trial.desk;
+        for (input, millis) in inputs {
+            desk.now = desk.now.plus_millis(millis);
+            let before = desk.engine.encode_state();
+            let is_command = matches!(input, Input::Command(_));
+            let (reply, out) = desk.apply(input);
+            if is_command && reply.is_err() {
+                prop_assert_eq!(out, Outbox::default());
+                prop_assert!(desk.engine.encode_state() == before, "a refusal left a trace: {:?}", reply);
+            }
+            let _ = desk.engine.all_changed_marks();
+            desk.engine.advance_market(desk.now, &mut Outbox::default());
+        }
+        look_at_all(&desk, check);
+        let mut again = Engine::default();
+        for input in &desk.inputs {
+            let _ = again.apply(input, &mut Outbox::default());
+        }
+        prop_assert!(again.encode_state() == desk.engine.encode_state(), "a replay gives another state");
+    }
+}

@@ -1,0 +1,58 @@
+//! How fast orders may come, restated from the list of all that were let through.
+
+use domain::refusal::Control;
+use domain::{Decimal, Refusal, Scope, Timestamp};
+
+use crate::gate::Candidate;
+use crate::model::{Model, Paced};
+
+impl Model {
+    pub(crate) fn fits_pace(&self, ask: &Candidate) -> Result<(), Refusal> {
+        for (scope, per_second) in self.bound(ask, |limits| limits.orders_per_second) {
+            if self.tokens(scope, per_second) < Decimal::ONE {
+                let (value, limit) = (Decimal::from(per_second) + Decimal::ONE, per_second.into());
+                return Err(Refusal::Limit { control: Control::OrderRate, scope, value, limit });
+            }
+        }
+        for (scope, guard) in self.bound(ask, |limits| limits.duplicate_guard) {
+            let looks = Some((ask.side, ask.security, ask.terms.quantity, ask.terms.kind));
+            let alike = self.paced.iter().filter(|paced| {
+                paced.scope == scope && paced.looks == looks && paced.at.plus_millis(guard.millis.into()) > self.now
+            });
+            let count = alike.count();
+            if count >= guard.count as usize {
+                let (value, limit) = ((count + 1).into(), guard.count.into());
+                return Err(Refusal::Limit { control: Control::DuplicateContent, scope, value, limit });
+            }
+        }
+        Ok(())
+    }
+
+    /// A bucket of one second's worth: filled by time, one token out for each order.
+    fn tokens(&self, scope: Scope, per_second: u32) -> Decimal {
+        let spent =
+            self.paced.iter().filter_map(|paced| Some((paced.at, paced.per_second.filter(|_| paced.scope == scope)?)));
+        let mut level: Option<(Decimal, Timestamp)> = None;
+        for (at, rate) in spent {
+            level = Some((refilled(level, at, rate) - Decimal::ONE, at));
+        }
+        refilled(level, self.now, per_second)
+    }
+
+    /// An order was let through.
+    pub(crate) fn let_through(&mut self, ask: &Candidate) {
+        for scope in ask.scopes() {
+            let limits = self.limits.get(&scope);
+            let per_second = limits.and_then(|limits| limits.orders_per_second);
+            let looks = limits.and_then(|limits| limits.duplicate_guard);
+            let looks = looks.map(|_| (ask.side, ask.security, ask.terms.quantity, ask.terms.kind));
+            self.paced.push(Paced { scope, at: self.now, per_second, looks });
+        }
+    }
+}
+
+fn refilled(level: Option<(Decimal, Timestamp)>, at: Timestamp, per_second: u32) -> Decimal {
+    let full = Decimal::from(per_second);
+    let Some((tokens, since)) = level else { return full };
+    (tokens + Decimal::new(at.nanos_since(since), 9) * full).min(full)
+}

@@ -1,0 +1,87 @@
+//! Questions to the gate that leave no trace: what it would decide, and the figures that its refusals give away.
+
+use domain::command::{Command, PlaceOrder};
+use domain::order::{OrderKind, Side, Terms};
+use domain::query::Answer;
+use domain::{AccountId, Decimal, Limits, Price, Quantity, Query, Refusal, Scope, SecurityId, StrategyId, TimeInForce};
+
+use crate::desk::{FOREX, trader};
+use crate::gate::Candidate;
+use crate::steps::{Shown, Step, Word};
+use crate::trial::Trial;
+
+impl Trial {
+    /// The verdict of a dry run.
+    pub(crate) fn check(&self, candidate: &Candidate) -> Option<Refusal> {
+        let ask = PlaceOrder {
+            int_id: None,
+            cl_ord_id: None,
+            security: candidate.security,
+            account: Some(candidate.account),
+            strategy: Some(candidate.strategy),
+            exchange: None,
+            side: candidate.side,
+            quantity: candidate.terms.quantity,
+            kind: candidate.terms.kind,
+            tif: candidate.terms.tif,
+            exchange_order: false,
+            reference: None,
+        };
+        match self.look(&Query::Check(ask, trader())) {
+            Ok(Answer::Verdict(verdict)) => verdict.refusal,
+            other => panic!("a check is answered by a verdict, not {other:?}"),
+        }
+    }
+
+    /// What the gate says is available, heard from the refusal of an order that nobody can pay.
+    pub(crate) fn told_available(&self, account: AccountId) -> Decimal {
+        match self.check(&buy(account, FOREX, Quantity::from(1_000_000), 1_000_000)) {
+            Some(Refusal::InsufficientCash { available, .. }) => available,
+            other => panic!("nobody has a million million: {other:?}"),
+        }
+    }
+
+    pub(crate) fn set_limits(&mut self, scope: Scope, limits: Limits) {
+        self.model.limits.insert(scope, limits.clone());
+        self.desk.command(Command::SetLimits { scope, limits }).0.unwrap();
+    }
+
+    /// The verdict while a scope has these limits; it must be the model's too.
+    pub(crate) fn check_under(&mut self, scope: Scope, limits: Limits, candidate: &Candidate) -> Option<Refusal> {
+        self.set_limits(scope, limits);
+        let refusal = self.check(candidate);
+        assert_eq!(refusal, self.model.decide(candidate).err(), "{candidate:?}");
+        self.set_limits(scope, Limits::default());
+        refusal
+    }
+
+    /// Both venues are connected, and know every order as we do.
+    pub(crate) fn connect_all(&mut self) {
+        for adapter in [0, 1] {
+            self.take(&Step::Reconnect { adapter, complete: true, shown: vec![Shown::Live] });
+        }
+    }
+
+    /// The venues cancel whatever is open.
+    pub(crate) fn end_all(&mut self) {
+        self.connect_all();
+        for place in 0..self.model.orders.len() {
+            if self.model.orders[place].is_open() {
+                self.venue_says(place, Word::Cancels);
+            }
+        }
+        self.compare();
+    }
+}
+
+pub(crate) fn buy(account: AccountId, security: SecurityId, quantity: Quantity, limit: i64) -> Candidate {
+    Candidate {
+        account,
+        strategy: StrategyId::SERVER,
+        security,
+        side: Side::Buy,
+        terms: Terms { quantity, kind: OrderKind::Limit { limit: Price::from(limit) }, tif: TimeInForce::Gtc },
+        replaces: None,
+        reduce_only: false,
+    }
+}

@@ -1,0 +1,88 @@
+//! Orders that may only reduce: as long as the venue fills no more than it was asked to, no position changes sign.
+
+use domain::{AccountId, Decimal, StrategyId, TimeInForce};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::desk::{FUTURE, OPTION, STOCK};
+use crate::model::Asked;
+use crate::steps::{Lasting, Shape, Step, Ticket, Word, side};
+use crate::trial::Trial;
+
+/// What people and an honest venue may do while only reducing orders are placed.
+fn reducing_step() -> impl Strategy<Value = Step> {
+    let honest = prop_oneof![
+        3 => Just(Word::Accepts),
+        4 => (1..20_i64).prop_map(|quantity| Word::Fills { quantity, ticks: 0 }),
+        2 => Just(Word::FillsUp { ticks: 0 }),
+        1 => Just(Word::Cancels),
+        3 => Just(Word::Replaces { quantity: 0 }),
+        1 => Just(Word::RefusesReplace),
+        1 => Just(Word::RefusesCancel),
+    ];
+    prop_oneof![
+        5 => (any::<Index>(), prop::option::of(1..30_i64)).prop_map(|(position, quantity)| Step::Reduce { position, quantity }),
+        3 => (any::<Index>(), 1..60_i64)
+            .prop_map(|(order, quantity)| Step::Modify { order, quantity: Some(quantity), ticks: None, tif: None }),
+        1 => any::<Index>().prop_map(|order| Step::Cancel { order }),
+        8 => (any::<Index>(), honest).prop_map(|(order, word)| Step::Venue { order, word }),
+    ]
+}
+
+/// A venue that never says more than it was asked for.
+fn is_honest(trial: &Trial, step: &Step) -> bool {
+    let Step::Venue { order, word } = step else { return true };
+    let order = &trial.model.orders[trial.pick(order).unwrap()];
+    match word {
+        Word::Fills { quantity, .. } => Decimal::from(*quantity) <= order.remaining(),
+        Word::FillsUp { .. } => order.is_working(),
+        Word::Replaces { .. } => matches!(order.asked, Asked::Replace(_)),
+        _ => true,
+    }
+}
+
+fn positions() -> impl Strategy<Value = Vec<Ticket>> {
+    let ticket = (select(vec![STOCK, FUTURE, OPTION]), 1..=2_u64, side(), 1..30_i64);
+    let ticket = ticket.prop_map(|(security, strategy, side, quantity)| Ticket {
+        account: AccountId(1),
+        strategy: StrategyId(strategy),
+        security,
+        side,
+        quantity,
+        shape: Shape::Limit,
+        ticks: 0,
+        tif: Lasting::Plainly(TimeInForce::Gtc),
+    });
+    prop::collection::vec(ticket, 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_reduce_only_order_never_flips(
+        tickets in positions(),
+        steps in prop::collection::vec(reducing_step(), 1..40),
+    ) {
+        let mut trial = Trial::open();
+        for ticket in &tickets {
+            trial.take(&Step::Place(*ticket));
+            let place = trial.model.orders.len() - 1;
+            trial.venue_says(place, Word::FillsUp { ticks: 0 });
+        }
+        let start = trial.model.books().positions;
+        for step in &steps {
+            if is_honest(&trial, step) {
+                trial.take(step);
+            }
+            for (key, lot) in trial.model.books().positions {
+                prop_assert!(is_between(lot.quantity, start[&key].quantity), "{:?} after {:?}", (key, lot), step);
+            }
+        }
+    }
+}
+
+/// Between flat and where it began.
+fn is_between(now: Decimal, start: Decimal) -> bool {
+    now * start >= Decimal::ZERO && now.abs() <= start.abs()
+}

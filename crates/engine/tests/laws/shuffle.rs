@@ -1,0 +1,240 @@
+//! Reports that come twice, late or in another order end in the same orders, positions and cash as the legal history.
+
+use std::collections::BTreeMap;
+
+use domain::command::{CancelOrder, Command, ModifyOrder, Restated};
+use domain::order::{OrderKind, Side, Status, Terms};
+use domain::query::Answer;
+use domain::report::Said;
+use domain::{AccountId, Decimal, OrderId, Quantity, Query, SecurityId, StrategyId, TimeInForce};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::asking::place_order;
+use crate::desk::{Desk, EURO_STOCK, FOREX, STOCK, price_of};
+use crate::hearing::venue_fill;
+use crate::steps::{Lasting, Shape, Ticket, side, ticks};
+use crate::trial::Trial;
+
+const QUANTITY: i64 = 30;
+const REPLACED: i64 = 45;
+
+/// What becomes of an order at the venue.
+#[derive(Debug, Clone, Copy)]
+enum Course {
+    Filled,
+    Canceled { asked: bool },
+    Expired,
+    Rejected,
+    ReplacedAndFilled,
+    FilledBeforeTheCancel,
+    FilledBeforeTheReplace,
+    FirstFillBusted,
+    FirstFillCorrectedTwice,
+}
+
+/// An order and its fills, each with its price.
+#[derive(Debug, Clone)]
+struct Story {
+    security: SecurityId,
+    strategy: StrategyId,
+    side: Side,
+    course: Course,
+    parts: Vec<(i64, i64)>,
+}
+
+fn story() -> impl Strategy<Value = Story> {
+    use Course::{
+        Canceled, Expired, Filled, FilledBeforeTheCancel, FilledBeforeTheReplace, FirstFillBusted,
+        FirstFillCorrectedTwice, Rejected, ReplacedAndFilled,
+    };
+    let course = select(vec![
+        Filled,
+        Canceled { asked: true },
+        Canceled { asked: false },
+        Expired,
+        Rejected,
+        ReplacedAndFilled,
+        FilledBeforeTheCancel,
+        FilledBeforeTheReplace,
+        FirstFillBusted,
+        FirstFillCorrectedTwice,
+    ]);
+    let parts = prop::collection::vec((1..=6_i64, ticks()), 1..5);
+    (select(vec![STOCK, FOREX, EURO_STOCK]), 1..=2_u64, side(), course, parts).prop_map(
+        |(security, strategy, side, course, parts)| Story {
+            security,
+            strategy: StrategyId(strategy),
+            side,
+            course,
+            parts,
+        },
+    )
+}
+
+impl Story {
+    /// The order is placed, and what is asked of it is asked, before the venue says anything.
+    fn begin(&self, desk: &mut Desk) -> OrderId {
+        let ticket = Ticket {
+            account: AccountId(1),
+            strategy: self.strategy,
+            security: self.security,
+            side: self.side,
+            quantity: QUANTITY,
+            shape: Shape::Limit,
+            ticks: 0,
+            tif: Lasting::Plainly(TimeInForce::Gtc),
+        };
+        let reply = desk.command(Command::Place(place_order(&ticket, desk.now))).0;
+        let Ok(Answer::Order(order)) = reply else { panic!("{reply:?}") };
+        match self.course {
+            Course::Canceled { asked: true } | Course::FilledBeforeTheCancel => {
+                let ask = CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None };
+                desk.command(Command::Cancel(ask)).0.unwrap();
+            }
+            Course::ReplacedAndFilled | Course::FilledBeforeTheReplace => {
+                let ask = ModifyOrder {
+                    int_id: order.int_id.clone(),
+                    cl_ord_id: None,
+                    quantity: Some(REPLACED.into()),
+                    limit: None,
+                    stop: None,
+                    tif: None,
+                    restated: Restated::default(),
+                };
+                desk.command(Command::Modify(ask)).0.unwrap();
+            }
+            _ => {}
+        }
+        order.id
+    }
+
+    /// The legal history of what the venue says.
+    fn reports(&self, order: OrderId) -> Vec<Said> {
+        let reason = || "too late".into();
+        let accepted = Said::Accepted { order, ext_id: Some(format!("V{order}").into()) };
+        let fills = |total: i64| self.fills(order, total).into_iter().map(Said::Filled);
+        let partly: i64 = self.parts.iter().map(|(quantity, _)| quantity).sum();
+        let mut said = vec![accepted];
+        match self.course {
+            Course::Rejected => return vec![Said::Rejected { order, reason: reason() }],
+            Course::Filled => said.extend(fills(QUANTITY)),
+            Course::Canceled { .. } => {
+                said.extend(fills(partly));
+                said.push(Said::Canceled { order, reason: None });
+            }
+            Course::Expired => {
+                said.extend(fills(partly));
+                said.push(Said::Expired { order, reason: None });
+            }
+            Course::ReplacedAndFilled => {
+                said.push(Said::Replaced { order, terms: self.terms(REPLACED), ext_id: None });
+                said.extend(fills(REPLACED));
+            }
+            Course::FilledBeforeTheCancel => {
+                said.extend(fills(QUANTITY));
+                said.push(Said::CancelRejected { order, reason: reason() });
+            }
+            Course::FilledBeforeTheReplace => {
+                said.extend(fills(QUANTITY));
+                said.push(Said::ReplaceRejected { order, reason: reason() });
+            }
+            Course::FirstFillBusted => {
+                said.extend(fills(partly));
+                said.push(Said::Busted { order, exec_id: exec_id(order, 0).into(), reason: None });
+            }
+            Course::FirstFillCorrectedTwice => {
+                said.extend(fills(partly));
+                for (old, new) in [(0, 100), (100, 101)] {
+                    let by = venue_fill(order, &exec_id(order, new), 2, price_of(self.security, 7));
+                    said.push(Said::Corrected { exec_id: exec_id(order, old).into(), by });
+                }
+            }
+        }
+        said
+    }
+
+    /// The parts, and one more up to the total.
+    fn fills(&self, order: OrderId, total: i64) -> Vec<domain::report::VenueFill> {
+        let mut parts = self.parts.clone();
+        let rest = total - parts.iter().map(|(quantity, _)| quantity).sum::<i64>();
+        parts.extend((rest > 0).then_some((rest, 0)));
+        let fill = |(number, (quantity, ticks)): (usize, &(i64, i64))| {
+            venue_fill(order, &exec_id(order, number), *quantity, price_of(self.security, *ticks))
+        };
+        parts.iter().enumerate().map(fill).collect()
+    }
+
+    fn terms(&self, quantity: i64) -> Terms {
+        let kind = OrderKind::Limit { limit: price_of(self.security, 0) };
+        Terms { quantity: quantity.into(), kind, tif: TimeInForce::Gtc }
+    }
+}
+
+fn exec_id(order: OrderId, number: usize) -> String {
+    format!("{order}/{number}")
+}
+
+/// Where everything stands in the end.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    orders: BTreeMap<OrderId, (Status, Quantity, Quantity, Option<Decimal>, Terms)>,
+    /// Quantity, and what was paid: cost less what was realised does not depend on the order of trades.
+    positions: BTreeMap<(StrategyId, SecurityId), (Decimal, Decimal)>,
+    cash: Vec<domain::CashBalance>,
+}
+
+fn outcome(stories: &[Story], arrange: impl FnOnce(Vec<Said>) -> Vec<Said>) -> Outcome {
+    let mut desk = Trial::open().desk;
+    let ids: Vec<_> = stories.iter().map(|story| story.begin(&mut desk)).collect();
+    let reports = stories.iter().zip(&ids).flat_map(|(story, id)| story.reports(*id)).collect();
+    for said in arrange(reports) {
+        desk.say(0, said);
+    }
+    let look = |query| desk.engine.answer(desk.now, 0, &query).unwrap();
+    let order = |id: &OrderId| {
+        let Answer::Orders(orders) = look(Query::Order(format!("A-{id}").into())) else { panic!() };
+        let order = &orders[0];
+        let average = order.avg_price().map(|price| price.0);
+        (*id, (order.status(), order.filled, order.remaining(), average, order.terms))
+    };
+    let Answer::Positions(positions) = look(Query::Positions(Default::default())) else { panic!() };
+    let Answer::Balances(mut cash) = look(Query::Balances(Default::default())) else { panic!() };
+    // The number of a balance tells which was opened first.
+    cash.sort_by_key(|held| (held.strategy, held.account, held.currency));
+    cash.iter_mut().for_each(|held| held.id = domain::BalanceId(0));
+    let held = |position: &domain::Position| {
+        let paid = position.cost.0 - position.realized_pl.0;
+        ((position.strategy, position.security), (position.quantity.0, paid))
+    };
+    let positions = positions.iter().map(held).filter(|(_, sums)| *sums != Default::default());
+    let cash = cash.into_iter().filter(|held| !held.amount.is_zero());
+    Outcome { orders: ids.iter().map(order).collect(), positions: positions.collect(), cash: cash.collect() }
+}
+
+/// Every report up to three times, in an order that the keys give.
+fn shuffled(reports: Vec<Said>, keys: &[(u8, u64)]) -> Vec<Said> {
+    let mut dealt = Vec::new();
+    for (place, said) in reports.into_iter().enumerate() {
+        let (copies, key) = keys[place % keys.len()];
+        // Copies of one report must not stand together.
+        let spread = |copy: u8| (key ^ place as u64).wrapping_mul(2 * u64::from(copy) + 0x9e37_79b9_7f4a_7c15);
+        dealt.extend((0..=copies).map(|copy| (spread(copy), said.clone())));
+    }
+    dealt.sort_by_key(|(key, _)| *key);
+    dealt.into_iter().map(|(_, said)| said).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_order_of_the_reports_ends_alike(
+        stories in prop::collection::vec(story(), 1..6),
+        keys in prop::collection::vec((0..3_u8, any::<u64>()), 7..40),
+    ) {
+        let legal = outcome(&stories, |reports| reports);
+        let odd = outcome(&stories, |reports| shuffled(reports, &keys));
+        prop_assert_eq!(legal, odd);
+    }
+}

@@ -1,0 +1,206 @@
+//! Requests over one connection that is kept. A client must know what it does not know: a request that could not be
+//! sent had no effect, one that was sent and not answered may have had one.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crate::patience::PATIENCE;
+
+/// Longer than the server's own patience with its engine, so that its word comes first.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(40);
+
+pub struct Client {
+    address: SocketAddr,
+    answer_patience: Duration,
+    connection: Option<BufReader<TcpStream>>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Request<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    /// `Host` and `Content-Type` may stand here in place of the usual ones.
+    pub headers: &'a [(&'a str, &'a str)],
+    pub body: Option<&'a str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nobody was reached: it had no effect.
+    NotSent(io::Error),
+    /// It was sent, and nobody knows.
+    Unanswered(io::Error),
+}
+
+impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, answer_patience: ANSWER_PATIENCE, connection: None }
+    }
+
+    /// Gives up sooner.
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.answer_patience = patience;
+        self
+    }
+
+    pub fn get(&mut self, path: &str) -> Result<Response, Failure> {
+        self.send(&Request { method: "GET", path, ..Request::default() })
+    }
+
+    pub fn post(&mut self, path: &str, body: &str) -> Result<Response, Failure> {
+        self.send(&Request { method: "POST", path, body: Some(body), ..Request::default() })
+    }
+
+    pub fn delete(&mut self, path: &str) -> Result<Response, Failure> {
+        self.send(&Request { method: "DELETE", path, ..Request::default() })
+    }
+
+    pub fn send(&mut self, request: &Request<'_>) -> Result<Response, Failure> {
+        let mut connection = match self.connection.take() {
+            Some(kept) => kept,
+            None => self.connect().map_err(Failure::NotSent)?,
+        };
+        let response = self.exchange(&mut connection, request).map_err(Failure::Unanswered)?;
+        if response.header("connection") != Some("close") {
+            self.connection = Some(connection);
+        }
+        Ok(response)
+    }
+
+    fn connect(&self) -> io::Result<BufReader<TcpStream>> {
+        let stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(self.answer_patience))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(BufReader::new(stream))
+    }
+
+    fn exchange(&self, connection: &mut BufReader<TcpStream>, request: &Request<'_>) -> io::Result<Response> {
+        connection.get_mut().write_all(self.encode(request).as_bytes())?;
+        read_response(connection)
+    }
+
+    fn encode(&self, request: &Request<'_>) -> String {
+        let mut text = format!("{} {} HTTP/1.1\r\n", request.method, request.path);
+        let mut header = |name: &str, value: &str| text.push_str(&format!("{name}: {value}\r\n"));
+        let is_given = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+        if !is_given("Host") {
+            header("Host", &self.address.to_string());
+        }
+        if let Some(body) = request.body {
+            header("Content-Length", &body.len().to_string());
+            if !is_given("Content-Type") {
+                header("Content-Type", "application/json");
+            }
+        }
+        request.headers.iter().for_each(|(name, value)| header(name, value));
+        text + "\r\n" + request.body.unwrap_or_default()
+    }
+}
+
+impl Response {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+fn read_response(reader: &mut impl BufRead) -> io::Result<Response> {
+    let line = read_line(reader)?;
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| broken(&line))?;
+    let mut headers = Vec::new();
+    loop {
+        let line = read_line(reader)?;
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').ok_or_else(|| broken(&line))?;
+        headers.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    let mut response = Response { status, headers, body: String::new() };
+    response.body = read_body(reader, &response)?;
+    Ok(response)
+}
+
+fn read_body(reader: &mut impl BufRead, head: &Response) -> io::Result<String> {
+    let bytes = match head.header("content-length") {
+        Some(length) => read_exactly(reader, length.parse().map_err(|_| broken(length))?)?,
+        None if head.header("transfer-encoding") == Some("chunked") => read_chunks(reader)?,
+        None => Vec::new(),
+    };
+    String::from_utf8(bytes).map_err(|error| broken(&error.to_string()))
+}
+
+fn read_chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let line = read_line(reader)?;
+        let length = usize::from_str_radix(&line, 16).map_err(|_| broken(&line))?;
+        body.extend(read_exactly(reader, length)?);
+        read_line(reader)?;
+        if length == 0 {
+            return Ok(body);
+        }
+    }
+}
+
+fn read_exactly(reader: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_line(reader: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    if !line.ends_with('\n') {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+fn broken(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("not HTTP: {what:?}"))
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSent(error) => write!(f, "not sent: {error}"),
+            Self::Unanswered(error) => write!(f, "sent and not answered: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_comes_whole_or_in_chunks() {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nLocation: /x\r\n\r\nhello";
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
+        let read = |text: &str| read_response(&mut text.as_bytes()).unwrap();
+        assert_eq!((read(whole).body, read(chunked).body), ("hello".into(), "hello".into()));
+        assert_eq!(read(whole).header("location"), Some("/x"));
+    }
+
+    #[test]
+    fn an_answer_that_breaks_off_is_no_answer() {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        for length in 0..whole.len() {
+            assert!(read_response(&mut &whole.as_bytes()[..length]).is_err(), "{length}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Makes system calls of one thread of a server fail or linger, as a bad disk does, by `strace`. Only servers that the
+//! story started itself are meddled with.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use crate::patience::wait_for;
+use crate::server::{Ended, Server};
+
+/// The thread that writes the journal.
+pub const JOURNAL: &str = "journal";
+
+/// Lasts until it is dropped or the server ends.
+pub struct Meddler(Child);
+
+/// What happens to a system call, in the words of `strace`.
+#[derive(Debug, Clone, Copy)]
+pub enum Fault {
+    /// From the n-th of them on, all fail: the disk is broken.
+    FailFrom(u32),
+    /// Each takes longer than any story.
+    Linger,
+}
+
+impl Fault {
+    fn rule(self, call: &str) -> String {
+        match self {
+            Self::FailFrom(first) => format!("inject={call}:error=EIO:when={first}+"),
+            Self::Linger => format!("inject={call}:delay_enter=600000000"),
+        }
+    }
+}
+
+impl Meddler {
+    /// SIGKILL for the server while a call of it lingers, which then has no effect any more.
+    pub fn kill(self, mut server: Server) -> Ended {
+        server.strike();
+        // A thread that lingers is only gone when nobody holds it.
+        drop(self);
+        server.wait()
+    }
+}
+
+/// Whether meddling is possible here; where not, says so.
+pub fn is_possible() -> bool {
+    let found = Command::new("strace").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let possible = found.is_ok_and(|status| status.success());
+    if !possible {
+        eprintln!("SKIPPED: strace is not here, so no system call can be made to fail; `make setup` installs it");
+    }
+    possible
+}
+
+/// Begins to meddle; returns when it has taken hold.
+///
+/// # Panics
+/// Where it can't take hold.
+pub fn meddle(server: &Server, thread_name: &str, call: &str, fault: Fault) -> Meddler {
+    let thread_id = wait_for(thread_name, || thread_id(server.pid(), thread_name));
+    let rule = fault.rule(call);
+    let mut child = Command::new("strace")
+        .args(["-e", &format!("trace={call}"), "-e", &rule, "-p", &thread_id.to_string()])
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("strace was found");
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    let taken_hold = lines.find(|line| line.contains("attached"));
+    assert!(taken_hold.is_some(), "strace could not attach to thread {thread_id} of process {}", server.pid());
+    // It would stop if nobody read on.
+    thread::spawn(move || lines.for_each(drop));
+    Meddler(child)
+}
+
+fn thread_id(pid: u32, name: &str) -> Option<u32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.map_while(Result::ok);
+    let mut named = threads
+        .filter(|thread| fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name));
+    named.next()?.file_name().to_str()?.parse().ok()
+}
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        // It ends by itself when the server does.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,31 @@
+//! Waiting for what must come. A deadline is generous and is met only where something is broken.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes, also on a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Looks again and again until there is something.
+///
+/// # Panics
+/// Where there still is nothing at the deadline.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    poll(PATIENCE, &mut look).unwrap_or_else(|| panic!("waited {PATIENCE:?} in vain for {what}"))
+}
+
+pub(crate) fn poll<T>(patience: Duration, look: &mut dyn FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + patience;
+    loop {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        if Instant::now() >= deadline {
+            return None;
+        }
+        thread::sleep(PAUSE);
+    }
+}

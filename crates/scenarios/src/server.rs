@@ -1,0 +1,245 @@
+//! A server of our own: started on a folder of its own and on any free port, watched, and ended in any way there is.
+
+use std::fmt;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::binary;
+use crate::http::Client;
+use crate::patience::{PATIENCE, poll};
+
+/// How to start it.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    folder: PathBuf,
+    settings: Vec<String>,
+}
+
+/// A running server. Dropping it kills it.
+pub struct Server {
+    process: Process,
+    address: SocketAddr,
+    pub time_to_ready: Duration,
+}
+
+/// How a process ended, with all it said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// None where a signal ended it.
+    pub code: Option<i32>,
+    pub output: String,
+    pub log: String,
+}
+
+impl Launch {
+    /// On this data folder, with every door on a free port, where the market stands still.
+    pub fn on(folder: &Path) -> Self {
+        let launch = Self { folder: folder.to_owned(), settings: vec![] }.set("demo.activity", "off");
+        binary::port_keys().iter().fold(launch, |launch, key| launch.set(key, 0))
+    }
+
+    /// Sets a key; a later value counts.
+    pub fn set(mut self, key: &str, value: impl fmt::Display) -> Self {
+        self.settings.retain(|setting| !setting.starts_with(&format!("{key}=")));
+        self.settings.push(format!("{key}={value}"));
+        self
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Starts it and waits until it serves.
+    ///
+    /// # Panics
+    /// Where it ends or stays silent instead, with its log.
+    pub fn start(&self) -> Server {
+        let begun = Instant::now();
+        let process = self.spawn();
+        let line = match process.lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => {
+                let threads = threads(process.child.id());
+                panic!("no ready line in {PATIENCE:?}; its threads: {threads}; its log:\n{}", process.log())
+            }
+            Err(RecvTimeoutError::Disconnected) => panic!("the server did not start: {}", process.wait()),
+        };
+        let time_to_ready = begun.elapsed();
+        let address = address_in(&line).unwrap_or_else(|| panic!("not a ready line: {line}"));
+        Server { process, address, time_to_ready }
+    }
+
+    /// Starts what will not serve, and waits for its end.
+    pub fn refused(&self) -> Ended {
+        self.spawn().wait()
+    }
+
+    /// Runs another command of the binary on the same folder.
+    pub fn run(&self, words: &[&str]) -> Ended {
+        Process::spawn(rialto().args(words).arg("--data-dir").arg(&self.folder)).wait()
+    }
+
+    fn spawn(&self) -> Process {
+        let mut command = rialto();
+        command.arg("serve").arg("--data-dir").arg(&self.folder);
+        for setting in &self.settings {
+            command.args(["--set", setting]);
+        }
+        Process::spawn(&mut command)
+    }
+}
+
+impl Server {
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A new connection to it.
+    pub fn client(&self) -> Client {
+        Client::new(self.address)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// What it has written to standard error so far.
+    pub fn log(&self) -> String {
+        self.process.log()
+    }
+
+    /// SIGKILL: no last word, no last write.
+    pub fn kill(mut self) -> Ended {
+        self.strike();
+        self.wait()
+    }
+
+    /// SIGKILL, without waiting until it has taken effect.
+    pub(crate) fn strike(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.child.kill();
+    }
+
+    /// SIGTERM, and an orderly end.
+    ///
+    /// # Panics
+    /// Where it does not end in order.
+    pub fn stop(self) -> Ended {
+        terminate(self.pid());
+        let ended = self.wait();
+        assert_eq!(ended.code, Some(0), "an orderly stop: {ended}");
+        ended
+    }
+
+    /// Waits for an end that it comes to by itself.
+    pub fn wait(self) -> Ended {
+        self.process.wait()
+    }
+}
+
+/// The binary, untouched by what the environment of the test says of ports or folders.
+fn rialto() -> Command {
+    let mut command = Command::new(binary::rialto());
+    for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RIALTO_")) {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// The shell's own `kill` is everywhere, the command is not.
+fn terminate(pid: u32) {
+    let told = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &pid.to_string()]).status();
+    assert!(told.is_ok_and(|status| status.success()), "process {pid} can't be told to stop");
+}
+
+/// What each thread of a process waits for.
+fn threads(pid: u32) -> String {
+    let read = |folder: &Path, name| fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned();
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let told = threads.map(|thread| format!("{} in {}", read(&thread.path(), "comm"), read(&thread.path(), "wchan")));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// `"http":"http://127.0.0.1:40001"` inside the ready line.
+fn address_in(ready_line: &str) -> Option<SocketAddr> {
+    let (_, rest) = ready_line.split_once("\"http\":\"http://")?;
+    rest.split_once('"')?.0.parse().ok()
+}
+
+/// A child with its outputs collected.
+struct Process {
+    child: Child,
+    lines: Receiver<String>,
+    log: Arc<Mutex<String>>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Process {
+    fn spawn(command: &mut Command) -> Self {
+        let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
+        let (out, err) = (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
+        let (sender, lines) = mpsc::channel();
+        let log = Arc::new(Mutex::new(String::new()));
+        let shared = log.clone();
+        let readers = vec![
+            thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).for_each(|l| drop(sender.send(l)))),
+            thread::spawn(move || collect(err, &shared)),
+        ];
+        Self { child, lines, log, readers }
+    }
+
+    fn log(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn wait(mut self) -> Ended {
+        let look = &mut || self.child.try_wait().expect("a child can be waited for");
+        let Some(status) = poll(PATIENCE, look) else {
+            self.end();
+            panic!("it did not end in {PATIENCE:?}; its log:\n{}", self.log());
+        };
+        self.readers.drain(..).for_each(|reader| drop(reader.join()));
+        Ended {
+            code: ExitStatus::code(&status),
+            output: self.lines.iter().collect::<Vec<_>>().join("\n"),
+            log: self.log(),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn collect(mut err: impl Read, log: &Mutex<String>) {
+    let mut bytes = [0; 4096];
+    while let Ok(length) = err.read(&mut bytes) {
+        if length == 0 {
+            return;
+        }
+        let text = String::from_utf8_lossy(&bytes[..length]);
+        log.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit code {:?}; its output:\n{}\nits log:\n{}", self.code, self.output, self.log)
+    }
+}

@@ -1,0 +1,184 @@
+//! A desk to tell stories about: the demo's, with its market standing still.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use scenarios::http::{Client, Response};
+use scenarios::patience::wait_for;
+use scenarios::server::{Launch, Server};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// 2026-11-16 12:00 UTC, a Monday: both exchanges are open, nothing of the demo has expired.
+const NOON: i64 = 1_794_830_400;
+
+/// Opens at 272.39 to 272.41, 300 each, on the exchange that never closes; of account 1.
+pub(crate) const AAPL: u64 = 1;
+/// Opens at 510.18 to 510.22, 200 each; of account 1 too.
+pub(crate) const MSFT: u64 = 2;
+/// Opens at 210.45 to 210.55 on the exchange with auctions; of account 2.
+pub(crate) const SAP: u64 = 16;
+
+/// A data folder, and how its servers are started.
+pub(crate) struct Desk {
+    folder: TempDir,
+    pub(crate) launch: Launch,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let launch = on(&folder.path().join("data"));
+        Self { folder, launch }
+    }
+
+    pub(crate) fn set(mut self, key: &str, value: impl std::fmt::Display) -> Self {
+        self.launch = self.launch.clone().set(key, value);
+        self
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        self.launch.folder()
+    }
+
+    pub(crate) fn start(&self) -> Server {
+        self.launch.start()
+    }
+
+    /// With a clock that begins so many seconds after noon now.
+    pub(crate) fn launch_at(&self, seconds_after_noon: i64) -> Launch {
+        self.launch.clone().set("clock.offset", NOON + seconds_after_noon - wall_seconds())
+    }
+}
+
+/// What a story that failed has left is kept, for those who look into it.
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.folder.disable_cleanup(true);
+            eprintln!("the data folder is kept: {}", self.data().display());
+        }
+    }
+}
+
+/// A server on that folder whose clock begins at noon now.
+pub(crate) fn on(data: &Path) -> Launch {
+    Launch::on(data).set("clock.offset", NOON - wall_seconds())
+}
+
+/// The wall clock, in whole seconds.
+fn wall_seconds() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is right");
+    i64::try_from(since.as_secs()).expect("the clock is right")
+}
+
+pub(crate) fn limit(security: u64, side: &str, quantity: u64, price: &str) -> Value {
+    json!({ "securityId": security, "side": side, "quantity": quantity, "limit": price, "tif": "GTC" })
+}
+
+pub(crate) fn market(security: u64, side: &str, quantity: u64) -> Value {
+    json!({ "securityId": security, "side": side, "quantity": quantity })
+}
+
+/// With an id that the client chose.
+pub(crate) fn with_id(mut order: Value, int_id: &str) -> Value {
+    order["intId"] = json!(int_id);
+    order
+}
+
+/// What a trader does at the door.
+pub(crate) trait Trader {
+    /// Sends an order and gives the answer.
+    fn submit(&mut self, order: &Value) -> Response;
+
+    /// Sends an order that is taken; gives its intId.
+    fn place(&mut self, order: &Value) -> String;
+
+    /// The answer to a GET, which must be 200.
+    fn see(&mut self, path: &str) -> Value;
+
+    fn order(&mut self, int_id: &str) -> Value;
+
+    /// Waits until the venue has brought an order that far.
+    fn reaches(&mut self, int_id: &str, status: &str) -> Value;
+
+    /// Orders that are open, positions and cash, without the times at which they changed.
+    fn picture(&mut self) -> Value;
+}
+
+impl Trader for Client {
+    fn submit(&mut self, order: &Value) -> Response {
+        self.post(path_of(order), &order.to_string()).unwrap()
+    }
+
+    fn place(&mut self, order: &Value) -> String {
+        let response = self.submit(order);
+        assert_eq!(response.status, 200, "{order}: {response:?}");
+        int_id_in(&response)
+    }
+
+    fn see(&mut self, path: &str) -> Value {
+        let response = self.get(path).unwrap();
+        assert_eq!(response.status, 200, "{path}: {response:?}");
+        serde_json::from_str(&response.body).unwrap()
+    }
+
+    fn order(&mut self, int_id: &str) -> Value {
+        let found = self.see(&format!("/rest/execution/order/{int_id}"));
+        let [order] = &found.as_array().unwrap()[..] else { panic!("not one order: {found}") };
+        order.clone()
+    }
+
+    fn reaches(&mut self, int_id: &str, status: &str) -> Value {
+        let mut last = Value::Null;
+        let look = || {
+            last = self.order(int_id);
+            (last["status"] == status).then(|| last.clone())
+        };
+        wait_for(&format!("{int_id} to become {status}"), look)
+    }
+
+    fn picture(&mut self) -> Value {
+        let mut picture = json!({
+            "orders": self.see("/rest/execution/order"),
+            "positions": self.see("/rest/position"),
+            "cash": self.see("/rest/portfolio/balance"),
+        });
+        without_times(&mut picture);
+        picture
+    }
+}
+
+/// The path at which an order of this kind is placed.
+pub(crate) fn path_of(order: &Value) -> &'static str {
+    match order.get("limit") {
+        Some(_) => "/rest/execution/order/limit",
+        None => "/rest/execution/order/market",
+    }
+}
+
+/// The order that an answer names.
+pub(crate) fn int_id_in(response: &Response) -> String {
+    let location = response.header("location").unwrap_or_else(|| panic!("no Location: {response:?}"));
+    location.rsplit('/').next().unwrap().to_owned()
+}
+
+pub(crate) fn body_of(response: &Response) -> Value {
+    serde_json::from_str(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
+}
+
+/// Some fields of an object.
+pub(crate) fn fields(object: &Value, names: &[&str]) -> Value {
+    names.iter().map(|name| ((*name).to_owned(), object[name].clone())).collect()
+}
+
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove("dateTime");
+            fields.values_mut().for_each(without_times);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_times),
+        _ => {}
+    }
+}

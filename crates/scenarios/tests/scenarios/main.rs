@@ -1,0 +1,30 @@
+//! Stories through real ports, told to the real `rialto` binary. Each has a data folder and a port of its own, and a clock
+//! that begins at a Monday noon, so that none depends on when it is told.
+
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
+/// A desk to tell stories about.
+mod desk;
+/// What a server left on disk: its journal replayed, the venues' ledgers, snapshots.
+mod evidence;
+
+/// The first door: orders, positions, cash.
+mod door;
+/// The first door's manners: problems, origins, hosts, health.
+mod manners;
+/// How a server starts and ends, alone on its folder.
+mod life;
+/// What a restart keeps.
+mod restart;
+/// Days that end.
+mod days;
+/// The same orders, the same picture.
+mod determinism;
+/// Disks that fail or are full.
+mod disk;
+/// Journals that are damaged or torn.
+mod damage;
+/// Venues that did not answer before the end.
+mod in_doubt;
+/// kill -9 under order flow.
+mod kill;

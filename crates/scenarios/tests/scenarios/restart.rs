@@ -1,0 +1,128 @@
+//! What a restart keeps: everything, from a snapshot or from the first record.
+
+use std::fs;
+use std::path::Path;
+
+use bus::History;
+use bus::history::Page;
+use domain::query::Filter;
+use scenarios::server::{Ended, Server};
+use serde_json::json;
+use storage::lock::FolderLock;
+use storage::{ReadModel, journal};
+
+use crate::desk::{AAPL, Desk, MSFT, SAP, Trader, limit, market, with_id};
+use crate::evidence::{Journal, digest_in_snapshot};
+
+const ENDS: [fn(Server) -> Ended; 2] = [Server::stop, Server::kill];
+
+#[test]
+fn an_order_that_is_good_till_cancelled_outlives_its_server() {
+    let desk = Desk::new();
+    let mut server = desk.start();
+    let resting = server.client().place(&limit(AAPL, "BUY", 100, "250"));
+    let before = server.client().reaches(&resting, "SUBMITTED");
+    for end in ENDS {
+        end(server);
+        server = desk.start();
+        assert_eq!(server.client().order(&resting), before);
+    }
+    let mut client = server.client();
+    assert_eq!(client.delete(&format!("/rest/execution/order/{resting}")).unwrap().status, 200);
+    client.reaches(&resting, "CANCELED");
+    server.stop();
+}
+
+#[test]
+fn positions_and_cash_outlive_their_server() {
+    let desk = Desk::new();
+    let mut server = desk.start();
+    trade(&server, "first");
+    let before = server.client().picture();
+    for end in ENDS {
+        end(server);
+        server = desk.start();
+        assert_eq!(server.client().picture(), before);
+    }
+    server.stop();
+}
+
+#[test]
+fn an_order_is_found_by_its_id_after_a_restart_and_refused_a_second_time() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let order = with_id(market(AAPL, "BUY", 5), "mine-1");
+    server.client().place(&order);
+    server.client().reaches("mine-1", "EXECUTED");
+    server.kill();
+    let server = desk.start();
+    let mut client = server.client();
+    assert_eq!(client.order("mine-1")["filledQuantity"], json!(5));
+    assert_eq!(client.submit(&order).status, 409);
+    server.stop();
+}
+
+#[test]
+fn snapshot_and_replay_give_the_state_of_a_full_replay() {
+    let desk = Desk::new().set("snapshot.everyInputs", 20);
+    for (round, end) in [Server::kill, Server::stop, Server::kill, Server::stop].into_iter().enumerate() {
+        let server = desk.start();
+        trade(&server, &format!("round-{round}"));
+        end(server);
+    }
+    assert_eq!(digest_in_snapshot(desk.data()), Journal::read(desk.data()).digest());
+}
+
+#[test]
+fn without_its_snapshots_a_server_starts_from_the_first_record() {
+    let desk = Desk::new();
+    let server = desk.start();
+    trade(&server, "first");
+    let before = server.client().picture();
+    server.stop();
+    fs::remove_dir_all(desk.data().join("snapshots")).unwrap();
+    let server = desk.start();
+    assert_eq!(server.client().picture(), before);
+    server.stop();
+    assert_eq!(digest_in_snapshot(desk.data()), Journal::read(desk.data()).digest());
+}
+
+#[test]
+fn a_lost_read_model_is_built_again() {
+    let desk = Desk::new();
+    let server = desk.start();
+    trade(&server, "first");
+    server.stop();
+    let before = history(desk.data());
+    assert!(before.contains("first-bought"), "{before}");
+    fs::remove_file(desk.data().join("read-model.sqlite")).unwrap();
+    desk.start().stop();
+    assert_eq!(history(desk.data()), before);
+}
+
+/// Trades in both markets and leaves an order in one.
+fn trade(server: &Server, name: &str) {
+    let mut client = server.client();
+    for (security, side, what) in [(AAPL, "BUY", "bought"), (AAPL, "SELL", "sold"), (SAP, "BUY", "bought-too")] {
+        let id = format!("{name}-{what}");
+        client.place(&with_id(market(security, side, 10 + u64::from(side == "BUY")), &id));
+        client.reaches(&id, "EXECUTED");
+    }
+    let resting = format!("{name}-resting");
+    client.place(&with_id(limit(MSFT, "BUY", 3, "480"), &resting));
+    client.reaches(&resting, "SUBMITTED");
+}
+
+/// Orders, their events and transactions, as the read model has them.
+fn history(data: &Path) -> String {
+    let lock = FolderLock::take(data).unwrap();
+    let folder = data.join(journal::FOLDER);
+    let instance = journal::instance_of(&folder).unwrap().unwrap();
+    let end = journal::verify(&folder, &mut |_| {}).unwrap().good.last_sequence;
+    let model = ReadModel::open(&lock, instance, end).unwrap();
+    let page = Page { after: 0, limit: 1_000 };
+    let orders = model.orders(0, Filter::default(), page).unwrap();
+    let events: Vec<_> = orders.iter().map(|order| model.order_events(0, order.int_id.as_str()).unwrap()).collect();
+    let transactions = model.transactions(0, Filter::default(), page).unwrap();
+    format!("{orders:#?}\n{events:#?}\n{transactions:#?}")
+}
