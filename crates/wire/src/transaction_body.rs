@@ -29,12 +29,9 @@ impl TransactionBody {
         let price = fields.decimal("price").map(Price);
         let (kind, price) = (fields.require("type", kind), fields.require("price", price));
         let strategy_name = fields.text("strategyName", STRATEGY_NAME_LENGTH_MAX);
-        let record = kind.zip(price).map(|(kind, price)| read_rest(&mut fields, kind, price));
-        if record.is_none() {
-            // Faults in the other fields are told as well.
-            read_rest(&mut fields, TransactionKind::Credit, Price::ZERO);
-        }
-        fields.finish(record.map(|record| Self { record, strategy_name }))
+        // Also read where type or price is missing: faults in the other fields are told as well.
+        let record = read_rest(&mut fields, kind.unwrap_or(TransactionKind::Credit), price.unwrap_or(Price::ZERO));
+        fields.finish(kind.and(price).map(|_| Self { record, strategy_name }))
     }
 
     pub fn to_record(self, reference: &ReferenceData) -> Result<RecordTransaction, Vec<FieldError>> {
