@@ -144,6 +144,14 @@ pub fn date_in(zone_name: &str, at: Timestamp) -> Result<Date, UnknownZone> {
     Ok(Date(zone(zone_name)?.to_datetime(at.to_jiff()).date()))
 }
 
+/// The instant at which the day that `at` lies in began in that zone.
+pub fn last_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownZone> {
+    let zone = zone(zone_name)?;
+    let today = zone.to_datetime(at.to_jiff()).date();
+    let midnight = zone.to_zoned(today.at(0, 0, 0, 0)).expect("a zone has every civil day");
+    Ok(midnight.timestamp().into())
+}
+
 /// The first instant after `at` at which the date in that zone changes.
 pub fn next_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownZone> {
     let zone = zone(zone_name)?;
@@ -260,6 +268,7 @@ mod tests {
     fn the_day_rolls_at_midnight_of_the_zone() {
         let (zone, instant) = ("Europe/Zurich", at("2026-11-15T22:59:00Z"));
         assert_eq!(date_in(zone, instant).unwrap().to_string(), "2026-11-15");
+        assert_eq!(last_midnight(zone, instant).unwrap(), at("2026-11-14T23:00:00Z"));
         assert_eq!(next_midnight(zone, instant).unwrap(), at("2026-11-15T23:00:00Z"));
     }
 }

@@ -254,7 +254,7 @@ impl fmt::Display for Refusal {
             Self::UnknownAccount(name) => write!(f, "account {name} is not known"),
             Self::UnknownStrategy(name) => write!(f, "strategy {name} is not known"),
             Self::UnknownExchange(id) => write!(f, "exchange {id} is not known"),
-            Self::UnknownOrder(id) => write!(f, "order {id} is neither open nor of today"),
+            Self::UnknownOrder(id) => write!(f, "order {id} is neither open nor of today or yesterday"),
             Self::UnknownPosition(id) => write!(f, "position {id} is not known"),
             Self::UnknownTransaction(id) => write!(f, "transaction {id} is not known"),
             Self::NotTradeable(id) => write!(f, "security {id} cannot be traded"),

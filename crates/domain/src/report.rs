@@ -117,6 +117,26 @@ pub enum Said {
     },
 }
 
+impl Said {
+    /// The one order that it is about.
+    pub fn order(&self) -> Option<OrderId> {
+        match self {
+            Self::Attached(_) | Self::Session(_) | Self::Picture(_) => None,
+            Self::Accepted { order, .. }
+            | Self::Rejected { order, .. }
+            | Self::Canceled { order, .. }
+            | Self::Expired { order, .. }
+            | Self::Replaced { order, .. }
+            | Self::CancelRejected { order, .. }
+            | Self::ReplaceRejected { order, .. }
+            | Self::Busted { order, .. }
+            | Self::Unsent { order, .. }
+            | Self::Lost { order, .. } => Some(*order),
+            Self::Filled(fill) | Self::Corrected { by: fill, .. } => Some(fill.order),
+        }
+    }
+}
+
 /// What an adapter can do.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Profile {

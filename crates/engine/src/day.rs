@@ -1,7 +1,7 @@
 //! Days and deadlines. The driver asks for the next deadline and says when it has passed; a server that slept over
 //! midnight rolls once.
 
-use domain::calendar::next_midnight;
+use domain::calendar::{last_midnight, next_midnight};
 use domain::order::Order;
 use domain::{Caller, TimeInForce, Timestamp};
 
@@ -9,6 +9,9 @@ use crate::moment::Moment;
 use crate::orders::transitions::{Ask, may_ask};
 use crate::outbox::Outbox;
 use crate::trading::{Trading, valuer};
+
+/// Orders that ended are kept for so long after their day.
+const SECONDS_KEPT_AFTER_THE_DAY: i64 = 86_400;
 
 impl Trading {
     /// The next instant at which the engine has something to do by itself.
@@ -37,8 +40,10 @@ impl Trading {
     }
 
     fn roll(&mut self, moment: Moment) {
-        let day_start = self.day_ends.unwrap_or(moment.at);
-        self.orders.retire(day_start);
+        // Settings with an unknown zone were refused, so the zone is known.
+        let day_start = last_midnight(&self.settings.trading_zone, moment.at).unwrap_or(moment.at);
+        // Decision 0007: a venue may still speak of what ended yesterday.
+        self.orders.retire(day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY));
         self.portfolio.roll(&valuer(&self.marks, &self.directory, &self.settings, moment.at));
         self.set_day_end(moment.at);
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use domain::order::{BaseState, Fill, Order, Step};
 use domain::report::VenueFill;
 use domain::{
-    AdapterName, Amount, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security, Side, Text, Timestamp,
-    Transaction, TransactionKind,
+    AccountId, AdapterName, Amount, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security, Side, Text,
+    Timestamp, Transaction, TransactionKind,
 };
 
 use super::executions::{Execution, execution_key};
@@ -38,12 +38,17 @@ impl Trading {
         out: &mut Outbox,
     ) {
         let word = Word { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
-        let Some(order) = self.known(word, out) else { return };
-        let key = execution_key(adapter, order.account, &fill.exec_id);
+        let Some(account) = self.account_of(word, out) else { return };
+        let key = execution_key(adapter, account, &fill.exec_id);
         if self.orders.executions.knows(key) {
             self.orders.repeated_executions += 1;
             return;
         }
+        let Some(order) = self.orders.get(fill.order) else {
+            let text =
+                format!("execution {} of order number {} comes days late: record it by hand", fill.exec_id, fill.order);
+            return out.error("fill-not-booked", text);
+        };
         match self.effect_of(word, order, fill) {
             Ok(effect) => {
                 warn_of_odd_fill(order, &effect, out);
@@ -55,6 +60,12 @@ impl Trading {
                 out.error("fill-not-booked", text);
             }
         }
+    }
+
+    /// Also of an order that is no longer kept.
+    fn account_of(&self, word: Word, out: &mut Outbox) -> Option<AccountId> {
+        let retired = self.orders.retired_owner(word.order);
+        retired.or_else(|| self.known(word, out).map(|order| order.account))
     }
 
     fn effect_of(&self, word: Word, order: &Order, fill: &VenueFill) -> Result<Effect, Refusal> {

@@ -16,13 +16,15 @@ use crate::trading::Trading;
 
 impl Trading {
     pub(crate) fn reconcile(&mut self, moment: Moment, adapter: &AdapterName, picture: &Picture, out: &mut Outbox) {
-        for seen in &picture.orders {
+        let owned: Vec<_> = picture.orders.iter().filter(|seen| self.may_speak_of(adapter, seen.order, out)).collect();
+        for seen in &owned {
             self.adopt(moment, seen, out);
         }
-        for fill in &picture.fills {
+        for fill in picture.fills.iter().filter(|fill| self.may_speak_of(adapter, fill.order, out)).collect::<Vec<_>>()
+        {
             self.filled(moment, adapter, fill, fill.at, out);
         }
-        for seen in &picture.orders {
+        for seen in owned {
             self.conclude(moment, seen, out);
         }
         let seen: BTreeSet<OrderId> = picture.orders.iter().map(|order| order.order).collect();
@@ -36,6 +38,9 @@ impl Trading {
     /// First the facts that must stand before fills are booked: the order is there, with these terms.
     fn adopt(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
         let word = Word { moment, order: seen.order, ext_at: None };
+        if self.orders.retired_owner(seen.order).is_some() {
+            return;
+        }
         let Some(order) = self.known(word, out).cloned() else { return };
         let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
         if seen.fate != Fate::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
@@ -107,7 +112,8 @@ impl Trading {
     /// Decision 0003: not blindly, only where the venue certainly does not have it and would refuse a second one.
     fn may_send_again(&self, moment: Moment, order: &Order) -> bool {
         let age_seconds = moment.at.seconds_since(order.at);
-        self.desks.refuses_duplicates(&order.adapter) && age_seconds <= i64::from(self.settings.resend_within_seconds)
+        let limit_seconds = i64::from(self.settings.resend_within_seconds);
+        self.desks.refuses_duplicates(&order.adapter) && limit_seconds > 0 && age_seconds <= limit_seconds
     }
 
     fn send_again(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {

@@ -1,5 +1,5 @@
-//! Where orders and executions are kept and found. Open orders and those of today are whole; of older ones only a
-//! fingerprint of their id remains, so that no id is ever taken twice.
+//! Where orders and executions are kept and found. Open orders and those of today and yesterday are whole; of older ones
+//! only a fingerprint of their id remains, so that no id is ever taken twice, and whose they were.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub(crate) struct Registry {
     pub(crate) executions: Executions,
     /// Fingerprints of ids whose orders are no longer kept.
     retired_ids: BTreeSet<u128>,
+    /// The accounts of orders that are no longer kept: a venue may repeat what it said of them.
+    retired_owners: BTreeMap<OrderId, AccountId>,
     /// How many executions came twice.
     pub(crate) repeated_executions: u64,
     // Derived from the orders, not on disk.
@@ -74,22 +76,30 @@ impl Registry {
     }
 
     pub(crate) fn by_int_id(&self, id: &IntId) -> Option<&Arc<Order>> {
-        self.by_int_id.get(&id_key(id.as_str())).and_then(|id| self.orders.get(*id))
+        self.with_id(id.as_str())
     }
 
     /// By intId, else by any ClOrdID of its chain.
     pub(crate) fn named(&self, name: &str) -> Vec<Arc<Order>> {
-        let ids = match self.by_int_id.get(&id_key(name)) {
-            Some(id) => std::slice::from_ref(id),
-            None => self.chains.get(name).map_or(&[][..], Vec::as_slice),
-        };
-        ids.iter().filter_map(|id| self.orders.get(*id)).cloned().collect()
+        match self.with_id(name) {
+            Some(order) => vec![order.clone()],
+            None => self.chained(name).cloned().collect(),
+        }
     }
 
     /// All that bear a name, be it as intId or as a ClOrdID.
     pub(crate) fn bearing(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
-        let chained = self.chains.get(name).into_iter().flatten();
-        self.by_int_id.get(&id_key(name)).into_iter().chain(chained).filter_map(|id| self.orders.get(*id))
+        self.with_id(name).into_iter().chain(self.chained(name))
+    }
+
+    /// Two ids could share a fingerprint; then the later one was refused as taken, and only the first is meant here.
+    fn with_id(&self, id: &str) -> Option<&Arc<Order>> {
+        let order = self.by_int_id.get(&id_key(id)).and_then(|id| self.orders.get(*id));
+        order.filter(|order| order.int_id.as_str() == id)
+    }
+
+    fn chained(&self, cl_ord_id: &str) -> impl Iterator<Item = &Arc<Order>> {
+        self.chains.get(cl_ord_id).into_iter().flatten().filter_map(|id| self.orders.get(*id))
     }
 
     /// Changes an order in place; those who hold the old one keep it.
@@ -119,13 +129,19 @@ impl Registry {
         self.orders.iter().any(|order| order.security == security)
     }
 
-    /// Forgets orders that ended before `day_start`, all but the fact that their ids are taken.
-    pub(crate) fn retire(&mut self, day_start: Timestamp) {
-        let retired = self.orders.take_out(|order| !order.is_open() && order.changed_at < day_start);
+    /// The account of an order that is no longer kept.
+    pub(crate) fn retired_owner(&self, id: OrderId) -> Option<AccountId> {
+        self.retired_owners.get(&id).copied()
+    }
+
+    /// Forgets orders that ended before `kept_since`, all but the fact that their ids are taken.
+    pub(crate) fn retire(&mut self, kept_since: Timestamp) {
+        let retired = self.orders.take_out(|order| !order.is_open() && order.changed_at < kept_since);
         for order in &retired {
             let key = id_key(order.int_id.as_str());
             self.by_int_id.remove(&key);
             self.retired_ids.insert(key);
+            self.retired_owners.insert(order.id, order.account);
         }
         let ids: BTreeSet<OrderId> = retired.iter().map(|order| order.id).collect();
         self.chains.retain(|_, chain| {
@@ -168,11 +184,12 @@ impl<C> Encode<C> for Registry {
         e: &mut Encoder<W>,
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
-        e.array(5)?;
+        e.array(6)?;
         crate::codec::encode_shared(self.orders.iter(), e, ctx)?;
         self.chains.encode(e, ctx)?;
         self.executions.encode(e, ctx)?;
         crate::codec::encode_keys(&self.retired_ids, e)?;
+        self.retired_owners.encode(e, ctx)?;
         self.repeated_executions.encode(e, ctx)
     }
 }
@@ -185,6 +202,7 @@ impl<'b, C> Decode<'b, C> for Registry {
             chains: BTreeMap::decode(d, ctx)?,
             executions: Executions::decode(d, ctx)?,
             retired_ids: crate::codec::decode_keys(d)?,
+            retired_owners: BTreeMap::decode(d, ctx)?,
             repeated_executions: u64::decode(d, ctx)?,
             ..Self::default()
         };

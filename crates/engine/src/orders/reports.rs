@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::order::{Order, Pending, Step, Terms};
 use domain::report::{Report, Said};
-use domain::{OrderId, Text, Timestamp};
+use domain::{AdapterName, OrderId, Text, Timestamp};
 
 use super::telling::{Change, tell};
 use super::transitions::{Turn, after};
@@ -22,6 +22,9 @@ pub(crate) struct Word {
 
 impl Trading {
     pub(crate) fn believe(&mut self, moment: Moment, report: &Report, out: &mut Outbox) {
+        if report.said.order().is_some_and(|order| !self.may_speak_of(&report.adapter, order, out)) {
+            return;
+        }
         let word = |order: OrderId| Word { moment, order, ext_at: report.ext_at };
         match &report.said {
             Said::Attached(profile) => self.attach(moment, &report.adapter, profile, out),
@@ -170,6 +173,18 @@ impl Trading {
             order.changed_at = word.moment.at;
         });
         tell(word.moment, &order, Change::at_venue(Step::Doubted, word.ext_at), out);
+    }
+
+    /// An order belongs to one adapter; what another says of it is an error of that one.
+    pub(crate) fn may_speak_of(&self, adapter: &AdapterName, order: OrderId, out: &mut Outbox) -> bool {
+        match self.orders.get(order) {
+            Some(order) if order.adapter != *adapter => {
+                let text = format!("{adapter} speaks of order {}, which is at {}", order.int_id, order.adapter);
+                out.error("foreign-report", text);
+                false
+            }
+            _ => true,
+        }
     }
 
     pub(crate) fn known(&self, word: Word, out: &mut Outbox) -> Option<&Arc<Order>> {

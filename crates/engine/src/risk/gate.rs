@@ -92,8 +92,24 @@ impl Trading {
         let route = candidate.route;
         let opposite = candidate.side.opposite();
         match self.orders.most_eager(route.account, route.security.id, opposite) {
-            Some(own) if crosses(candidate, own.terms.kind) => Err(Refusal::SelfTrade(own.int_id.clone())),
+            Some(own) if self.meets(candidate, own) => Err(Refusal::SelfTrade(own.int_id.clone())),
             _ => Ok(()),
+        }
+    }
+
+    /// A market order takes the best price, so it meets an own order only where that is the best.
+    fn meets(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
+        let best = self.marks.get(candidate.route.security.id).and_then(|mark| match own.side {
+            Side::Buy => mark.bid,
+            Side::Sell => mark.ask,
+        });
+        let (Some(resting), Some(best), OrderKind::Market) = (own.terms.kind.limit(), best, candidate.terms.kind)
+        else {
+            return crosses(candidate, own.terms.kind);
+        };
+        match own.side {
+            Side::Buy => resting >= best,
+            Side::Sell => resting <= best,
         }
     }
 

@@ -259,8 +259,9 @@ impl Model {
             }
         }
         if self.now >= self.day_ends {
-            let (day_start, over) = (self.day_ends, |order: &Order| !order.is_open());
-            for order in self.orders.iter_mut().filter(|order| over(order) && order.touched_at < day_start) {
+            // Today and yesterday are kept.
+            let (kept, over) = (midnight_after(self.now).plus_seconds(-2 * 86_400), |order: &Order| !order.is_open());
+            for order in self.orders.iter_mut().filter(|order| over(order) && order.touched_at < kept) {
                 order.is_forgotten = true;
             }
             self.day_ends = midnight_after(self.now);

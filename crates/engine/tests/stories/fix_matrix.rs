@@ -161,9 +161,9 @@ fn b_1_f_cancel_of_an_unknown_order() {
     check(
         "cancel 8",
         expect![[r#"
-        cancel 8
-            refused unknown-order: order 8 is neither open nor of today
-    "#]],
+            cancel 8
+                refused unknown-order: order 8 is neither open nor of today or yesterday
+        "#]],
     );
 }
 

@@ -239,13 +239,21 @@ fn a_snapshot_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
-fn yesterdays_orders_are_forgotten_but_their_ids_are_not() {
+fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_forgotten_but_not_their_ids() {
     check(
         "place 1 buy 100 AAPL @ 10
-         venue fills 1 100 @ 10 x1
+         venue fills 1 60 @ 10 x1
+         cancel 1
+         venue cancels 1
          place 2 buy 1 AAPL @ 10 GTC
          wait 86400
          clock
+         venue fills 1 40 @ 10 x2
+         wait 172800
+         clock
+         venue fills #1 40 @ 10 x2
+         venue fills #1 5 @ 10 x3
+         venue-b fills 2 1 @ 10 y1
          order 1
          open
          place 1 buy 1 AAPL @ 10
@@ -254,17 +262,36 @@ fn yesterdays_orders_are_forgotten_but_their_ids_are_not() {
             place 1 buy 100 AAPL @ 10
                 1 OPEN
                 to SIM-A: submit 1
-            venue fills 1 100 @ 10 x1
-                fill 1 100 @ 10
-                booked BUY 100 @ 10
-                position 1 of 100 cost 1000 realised 0
-                cash USD 98999.5
-                1 EXECUTED filled 100
+            venue fills 1 60 @ 10 x1
+                fill 1 60 @ 10
+                booked BUY 60 @ 10
+                position 1 of 60 cost 600 realised 0
+                cash USD 99399.7
+                1 PARTIALLY_EXECUTED filled 60
+            cancel 1
+                1 PENDING_CANCEL filled 60
+                to SIM-A: cancel 1
+            venue cancels 1
+                1 CANCELED filled 60
             place 2 buy 1 AAPL @ 10 GTC
                 2 OPEN
                 to SIM-A: submit 2
             wait 86400
             clock
+            venue fills 1 40 @ 10 x2
+                Warn late-fill: order 1: filled after it was Canceled; the fill is booked
+                fill 1 40 @ 10
+                booked BUY 40 @ 10
+                position 1 of 100 cost 1000 realised 0
+                cash USD 98999.5
+                1 CANCELED filled 100
+            wait 172800
+            clock
+            venue fills #1 40 @ 10 x2
+            venue fills #1 5 @ 10 x3
+                Error fill-not-booked: execution x3 of order number 1 comes days late: record it by hand
+            venue-b fills 2 1 @ 10 y1
+                Error foreign-report: SIM-B speaks of order 2, which is at SIM-A
             order 1
                 Err(UnknownOrder("1"))
             open

@@ -141,7 +141,11 @@ impl World {
         }
     }
 
+    /// An order is named by its id, or by its number where nobody knows the id any more: `#1`.
     fn number(&self, int_id: &str) -> OrderId {
+        if let Some(number) = int_id.strip_prefix('#') {
+            return OrderId(number.parse().unwrap());
+        }
         self.order(int_id).map_or(OrderId(999), |order| order.id)
     }
 
