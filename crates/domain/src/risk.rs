@@ -189,6 +189,9 @@ pub struct Settings {
     /// An order that the venue certainly did not get is sent again when it is no older than this; 0 = never.
     #[n(5)]
     pub resend_within_seconds: u32,
+    /// A request that the venue has not answered for so long puts its order in doubt; 0 = never.
+    #[n(7)]
+    pub answer_within_seconds: u32,
     /// The configured limits of the platform. They are set when they change here, so that what was changed at run time
     /// survives a restart with the same configuration.
     #[n(6)]
@@ -204,6 +207,7 @@ impl Default for Settings {
             margin_rate: Decimal::new(1, 1),
             slippage_percent: Decimal::ONE,
             resend_within_seconds: 30,
+            answer_within_seconds: 10,
             platform_limits: Limits::default(),
         }
     }

@@ -27,7 +27,10 @@ impl Engine {
             // Prices are not journalled: they must not touch the trading half, not even its clock.
             Input::Market(data) => self.market.take(data, moment.at, out),
             Input::Command(envelope) => return self.obey(moment, envelope, out),
-            Input::Report(report) => self.trading.at(moment).believe(moment, report, out),
+            Input::Report(report) => {
+                self.trading.at(moment).believe(moment, report, out);
+                self.trading.drop_answered();
+            }
             Input::Marks(marks) => self.trading.at(moment).mark(moment, marks, out),
             Input::Clock => self.trading.at(moment).clock(moment, out),
         }

@@ -15,6 +15,7 @@ use crate::marks::Marks;
 use crate::minted::Minted;
 use crate::moment::Moment;
 use crate::orders::Registry;
+use crate::orders::awaited::Awaited;
 use crate::outbox::Outbox;
 use crate::portfolio::{Portfolio, Valuer};
 use crate::risk::Risk;
@@ -48,6 +49,8 @@ pub(crate) struct Trading {
     /// When the engine itself must cancel an order whose venue does not expire it.
     #[n(11)]
     pub(crate) expiries: BTreeSet<(Timestamp, OrderId)>,
+    #[n(12)]
+    pub(crate) awaited: Awaited,
 }
 
 impl Default for Trading {
@@ -69,6 +72,7 @@ impl Default for Trading {
             minted: Minted::default(),
             day_ends: None,
             expiries: BTreeSet::new(),
+            awaited: Awaited::default(),
         }
     }
 }

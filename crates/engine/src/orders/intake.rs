@@ -176,6 +176,7 @@ impl Trading {
         self.orders.insert(order.clone());
         self.watch_expiry(&order);
         tell(moment, &order, Change::plain(Step::Placed).answering(ask.cl_ord_id.clone()), out);
+        self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));
         order
     }

@@ -20,6 +20,8 @@ pub(crate) mod requests;
 mod resting;
 /// What an order's change looks like from outside.
 pub(crate) mod telling;
+/// Requests without an answer.
+pub(crate) mod awaited;
 /// The two tables of legal changes.
 pub(crate) mod transitions;
 

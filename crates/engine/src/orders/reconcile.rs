@@ -124,6 +124,7 @@ impl Trading {
         });
         tell(moment, &order, Change::plain(Step::Settled), out);
         out.warn("order-sent-again", format!("order {}: never reached the venue and is sent again", order.int_id));
+        self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));
     }
 

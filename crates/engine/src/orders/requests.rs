@@ -29,6 +29,7 @@ impl Trading {
             order.changed_at = moment.at;
         });
         tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(ask.cl_ord_id.clone()), out);
+        self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Replace(order.clone(), terms));
         Ok(Answer::Order(order))
     }
@@ -107,6 +108,7 @@ impl Trading {
             order.changed_at = moment.at;
         });
         tell(moment, &order, Change::plain(Step::CancelAsked).answering(cl_ord_id), out);
+        self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
         order
     }

@@ -54,6 +54,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = Settings> {
             margin_rate: margin,
             slippage_percent: slippage,
             resend_within_seconds: u32::MAX,
+            answer_within_seconds: u32::MAX,
             platform_limits: limits,
         },
     )

@@ -278,6 +278,8 @@ fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_forgotten_but_not_the
                 to SIM-A: submit 2
             wait 86400
             clock
+                Warn no-answer: order 2: the venue has not answered for 10 s
+                2 OPEN (the venue has not answered for 10 s)
             venue fills 1 40 @ 10 x2
                 Warn late-fill: order 1: filled after it was Canceled; the fill is booked
                 fill 1 40 @ 10
@@ -295,11 +297,65 @@ fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_forgotten_but_not_the
             order 1
                 Err(UnknownOrder("1"))
             open
-                2 OPEN 0 of 1 LimitOrder
+                2 OPEN 0 of 1 LimitOrder in doubt
             place 1 buy 1 AAPL @ 10
                 refused duplicate-order: an order with the id 1 exists already and was not touched
             positions
                 position 1 of 100 cost 1000 realised 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_venue_that_stays_silent_puts_the_order_in_doubt() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         place 2 buy 100 AAPL @ 10
+         venue accepts 2
+         wait 9
+         clock
+         wait 1
+         clock
+         order 1
+         order 2
+         cancel 2
+         wait 10
+         clock
+         venue accepts 1
+         venue cancels 2
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 buy 100 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            venue accepts 2
+                2 SUBMITTED
+            wait 9
+            clock
+            wait 1
+            clock
+                Warn no-answer: order 1: the venue has not answered for 10 s
+                1 OPEN (the venue has not answered for 10 s)
+            order 1
+                1 OPEN 0 of 100 LimitOrder in doubt
+            order 2
+                2 SUBMITTED 0 of 100 LimitOrder
+            cancel 2
+                2 PENDING_CANCEL
+                to SIM-A: cancel 2
+            wait 10
+            clock
+                Warn no-answer: order 2: the venue has not answered for 10 s
+                2 PENDING_CANCEL (the venue has not answered for 10 s)
+            venue accepts 1
+                1 SUBMITTED
+            venue cancels 2
+                2 CANCELED
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
         "#]],
     );
 }

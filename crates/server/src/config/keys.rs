@@ -139,6 +139,8 @@ keys! {
     snapshot_every_inputs: u64 = "snapshot.everyInputs", "100000";
     /// An order that the venue certainly did not get is sent again after a restart if it is no older; 0 = never.
     recovery_resend_within_seconds: u32 = "recovery.resendWithinSeconds", "30";
+    /// A request that the venue has not answered for so long puts its order in doubt, with a warning; 0 = never.
+    recovery_answer_within_seconds: u32 = "recovery.answerWithinSeconds", "10";
 
     /// Currency of totals and of limits.
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";

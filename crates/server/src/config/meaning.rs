@@ -31,6 +31,7 @@ impl Config {
             margin_rate: self.risk_margin_rate.0,
             slippage_percent: self.risk_slippage_percent.0,
             resend_within_seconds: self.recovery_resend_within_seconds,
+            answer_within_seconds: self.recovery_answer_within_seconds,
             platform_limits: self.platform_limits(),
         }
     }
