@@ -1,0 +1,244 @@
+//! Where messages go and what a subscription selects: `/topic/a.b`, `/queue/a`, and patterns with `*` and `>`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A topic copies each message to all who listen, a queue gives each message to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Topic,
+    Queue,
+}
+
+impl Kind {
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Topic => "/topic/",
+            Self::Queue => "/queue/",
+        }
+    }
+
+    fn of(text: &str) -> Option<(Self, &str)> {
+        let with = |kind: Self| Some((kind, text.strip_prefix(kind.prefix())?));
+        with(Self::Topic).or_else(|| with(Self::Queue))
+    }
+}
+
+/// Why a text names no destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotADestination {
+    UnknownPrefix,
+    NoName,
+    /// A message has one destination; only a subscription may select several.
+    Wildcard,
+}
+
+impl fmt::Display for NotADestination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownPrefix => "the destination begins with neither /topic/ nor /queue/",
+            Self::NoName => "the destination has no name",
+            Self::Wildcard => "the destination of a message has no wildcard",
+        })
+    }
+}
+
+/// One topic or one queue, by its full name. Names are case-sensitive, and segments are separated by dots.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Destination(Pattern);
+
+impl Destination {
+    pub fn parse(text: &str) -> Result<Self, NotADestination> {
+        let pattern = Pattern::parse(text)?;
+        if pattern.has_wildcard() { Err(NotADestination::Wildcard) } else { Ok(Self(pattern)) }
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// Without the prefix: `tick.12`.
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// With the prefix: `/topic/tick.12`.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        self.0.segments()
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// What a subscription or a permission selects: `*` is one whole segment, `>` is the rest, none included. Text behind
+/// `>` selects nothing, as in ActiveMQ.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pattern {
+    kind: Kind,
+    text: Box<str>,
+}
+
+impl Pattern {
+    pub fn parse(text: &str) -> Result<Self, NotADestination> {
+        let (kind, name) = Kind::of(text).ok_or(NotADestination::UnknownPrefix)?;
+        if name.is_empty() { Err(NotADestination::NoName) } else { Ok(Self { kind, text: text.into() }) }
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn name(&self) -> &str {
+        &self.text[self.kind.prefix().len()..]
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        self.name().split('.')
+    }
+
+    pub fn has_wildcard(&self) -> bool {
+        self.segments().any(|segment| segment == "*" || segment == ">")
+    }
+
+    pub fn matches(&self, destination: &Destination) -> bool {
+        self.covers(&destination.0)
+    }
+
+    /// Whether everything that `other` selects is selected here too.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.kind == other.kind && covers(self.segments(), other.segments())
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn covers<'a>(mut wide: impl Iterator<Item = &'a str>, mut narrow: impl Iterator<Item = &'a str>) -> bool {
+    loop {
+        match (wide.next(), narrow.next()) {
+            (Some(">"), _) => return wide.next().is_none(),
+            (Some("*"), Some(segment)) if segment != ">" => {}
+            (Some(ours), Some(theirs)) if ours == theirs => {}
+            (None, None) => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// A name as one segment of a topic: what is not `A-Z a-z 0-9 _ -` is percent-encoded, so that no name can hold a dot or
+/// a wildcard.
+pub fn encode_segment(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let mut segment = String::with_capacity(name.len() * 3);
+    for byte in name.bytes() {
+        if is_plain(byte) {
+            segment.push(byte.into());
+        } else {
+            segment.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    Cow::Owned(segment)
+}
+
+/// The name that a segment stands for, or `None` where its percent-encoding is broken.
+pub fn decode_segment(segment: &str) -> Option<Cow<'_, str>> {
+    if !segment.contains('%') {
+        return Some(Cow::Borrowed(segment));
+    }
+    let mut parts = segment.split('%');
+    let mut name = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, plain) = part.split_at_checked(2)?;
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        name.push(u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?);
+        name.extend_from_slice(plain.as_bytes());
+    }
+    String::from_utf8(name).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selects(pattern: &str, topic: &str) -> bool {
+        let topic = Destination::parse(&format!("/topic/{topic}")).unwrap();
+        Pattern::parse(&format!("/topic/{pattern}")).unwrap().matches(&topic)
+    }
+
+    #[test]
+    fn wildcards_select_as_activemq_has_them() {
+        let topics = ["tick", "tick.1", "tick.1.2", "trade.1", "the service.A%2EB.7"];
+        let cases = [
+            ("tick", "tick"),
+            ("tick.*", "tick.1"),
+            ("tick.>", "tick tick.1 tick.1.2"),
+            ("*.1", "tick.1 trade.1"),
+            ("*", "tick"),
+            ("*.*.*", "tick.1.2 the service.A%2EB.7"),
+            ("*.>", "tick tick.1 tick.1.2 trade.1 the service.A%2EB.7"),
+            (">", "tick tick.1 tick.1.2 trade.1 the service.A%2EB.7"),
+            ("the service.A%2EB.*", "the service.A%2EB.7"),
+            ("Tick.*", ""),
+            ("tick.>.2", ""),
+            ("tick.1*", ""),
+        ];
+        for (pattern, expected) in cases {
+            let selected: Vec<&str> = topics.into_iter().filter(|topic| selects(pattern, topic)).collect();
+            assert_eq!(selected.join(" "), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_permission_covers_narrower_patterns_only() {
+        let covers = |wide: &str, narrow: &str| Pattern::parse(wide).unwrap().covers(&Pattern::parse(narrow).unwrap());
+        assert!(covers("/topic/generic-event.>", "/topic/generic-event.ALPHA.*"));
+        assert!(covers("/topic/generic-event.>", "/topic/generic-event.>"));
+        assert!(covers("/topic/generic-event.>", "/topic/generic-event"));
+        assert!(covers("/topic/*.ALPHA", "/topic/*.ALPHA"));
+        assert!(!covers("/topic/generic-event.>", "/topic/>"));
+        assert!(!covers("/topic/generic-event.>", "/topic/*.ALPHA"));
+        assert!(!covers("/topic/order.*", "/topic/order.>"));
+        assert!(!covers("/topic/>", "/queue/orders"));
+    }
+
+    #[test]
+    fn a_destination_says_what_it_lacks() {
+        let refused = |text| Destination::parse(text).unwrap_err();
+        assert_eq!(refused("tick.1"), NotADestination::UnknownPrefix);
+        assert_eq!(refused("/temp-queue/a"), NotADestination::UnknownPrefix);
+        assert_eq!(refused("/topic/"), NotADestination::NoName);
+        assert_eq!(refused("/topic/tick.*"), NotADestination::Wildcard);
+        assert_eq!(refused("/queue/>"), NotADestination::Wildcard);
+    }
+
+    #[test]
+    fn any_name_is_one_segment() {
+        for name in ["ALPHA", "two words", "a.b", "*", ">", "100%", "Zürich", ""] {
+            let segment = encode_segment(name);
+            assert!(!segment.contains(['.', '*', '>', ' ']), "{segment}");
+            assert_eq!(decode_segment(&segment).as_deref(), Some(name));
+        }
+        assert_eq!(encode_segment("a.b"), "a%2Eb");
+        for broken in ["%", "%2", "%zz", "%+1", "%FF"] {
+            assert_eq!(decode_segment(broken), None, "{broken}");
+        }
+    }
+}

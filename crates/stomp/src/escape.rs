@@ -1,0 +1,113 @@
+//! Escapes in headers: none in 1.0, three in 1.1, four in 1.2, and never any in CONNECT and CONNECTED.
+
+use std::borrow::Cow;
+
+use crate::fault::Fault;
+use crate::version::Version;
+
+/// Which escapes a frame's headers are written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Escapes {
+    None,
+    Three,
+    Four,
+}
+
+impl Escapes {
+    pub(crate) fn of(version: Version) -> Self {
+        match version {
+            Version::V10 => Self::None,
+            Version::V11 => Self::Three,
+            Version::V12 => Self::Four,
+        }
+    }
+
+    /// The text that was meant; an escape that is not defined is a fault, by the specification.
+    pub(crate) fn decode(self, text: &str) -> Result<Cow<'_, str>, Fault> {
+        if self == Self::None || !text.contains('\\') {
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut meant = String::with_capacity(text.len());
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            meant.push(if c == '\\' { self.meaning(chars.next())? } else { c });
+        }
+        Ok(Cow::Owned(meant))
+    }
+
+    fn meaning(self, letter: Option<char>) -> Result<char, Fault> {
+        match letter {
+            Some('n') => Ok('\n'),
+            Some('c') => Ok(':'),
+            Some('\\') => Ok('\\'),
+            Some('r') if self == Self::Four => Ok('\r'),
+            _ => Err(Fault::UndefinedEscape),
+        }
+    }
+
+    /// Whether a header can be written at all. Where a version has no escape for a character that would end the line or
+    /// the name, the header is left out for that version: written raw, it could forge another header.
+    pub(crate) fn can_carry(self, name: &str, value: &str) -> bool {
+        let carries = |text: &str| !text.contains(|c| self.lacks(c));
+        !name.is_empty() && carries(name) && carries(value) && (self != Self::None || !name.contains(':'))
+    }
+
+    fn lacks(self, c: char) -> bool {
+        match c {
+            '\0' => true,
+            '\r' => self != Self::Four,
+            '\n' => self == Self::None,
+            _ => false,
+        }
+    }
+
+    /// Writes a name or value that this version can carry.
+    pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
+        if self == Self::None || is_plain(text) {
+            out.extend_from_slice(text.as_bytes());
+            return;
+        }
+        for byte in text.bytes() {
+            match byte {
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                b':' => out.extend_from_slice(b"\\c"),
+                b'\n' => out.extend_from_slice(b"\\n"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                _ => out.push(byte),
+            }
+        }
+    }
+}
+
+/// Whether a text is the same in all versions. Looks at every octet without a branch, which is quicker than stopping at
+/// the first for texts as short as headers.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| plain & !matches!(byte, b'\\' | b':' | b'\n' | b'\r' | 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_version_has_its_own_escapes() {
+        let decoded = |version, text| Escapes::of(version).decode(text).map(Cow::into_owned);
+        assert_eq!(decoded(Version::V10, r"a\nb\c\q"), Ok(r"a\nb\c\q".to_owned()));
+        assert_eq!(decoded(Version::V11, r"a\nb\c\\"), Ok("a\nb:\\".to_owned()));
+        assert_eq!(decoded(Version::V11, r"a\r"), Err(Fault::UndefinedEscape));
+        assert_eq!(decoded(Version::V12, r"a\r\n"), Ok("a\r\n".to_owned()));
+        assert_eq!(decoded(Version::V12, r"a\t"), Err(Fault::UndefinedEscape));
+        assert_eq!(decoded(Version::V12, r"a\"), Err(Fault::UndefinedEscape));
+    }
+
+    #[test]
+    fn a_header_that_a_version_cannot_carry_is_known() {
+        assert!(!Escapes::of(Version::V10).can_carry("note", "two\nlines"));
+        assert!(!Escapes::of(Version::V10).can_carry("a:b", "c"));
+        assert!(Escapes::of(Version::V10).can_carry("a", "b:c"));
+        assert!(Escapes::of(Version::V11).can_carry("a:b", "two\nlines"));
+        assert!(!Escapes::of(Version::V11).can_carry("a", "b\r"));
+        assert!(Escapes::of(Version::V12).can_carry("a", "b\r"));
+        assert!(!Escapes::of(Version::V12).can_carry("", "b"));
+    }
+}

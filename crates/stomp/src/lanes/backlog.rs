@@ -1,0 +1,176 @@
+//! Market data without a rate: everything passes while the client keeps up; for one that does not, the newest value of
+//! each topic waits.
+
+use std::collections::VecDeque;
+
+use super::slots::{Line, Released, Slots};
+
+/// Octets of market data that wait in full before values replace each other.
+pub const BACKLOG_BYTES_MAX: usize = 256 * 1_024;
+
+/// The market data of one connection that is not throttled.
+#[derive(Debug)]
+pub struct Backlog<K, V> {
+    waiting: VecDeque<Waiting<K, V>>,
+    bytes: usize,
+    limit: usize,
+    /// What came when the backlog was full, and what a subscription without room has not taken.
+    slots: Slots<K, Numbered<V>>,
+    next_number: u64,
+}
+
+#[derive(Debug)]
+struct Waiting<K, V> {
+    key: K,
+    value: Numbered<V>,
+    size: usize,
+    snapshot: bool,
+}
+
+/// Values in the order they came: a slot may hold an older or a newer value than the queue does.
+#[derive(Debug)]
+struct Numbered<V> {
+    number: u64,
+    value: V,
+}
+
+impl<K: Copy + Ord, V> Backlog<K, V> {
+    pub fn new(limit: usize) -> Self {
+        Self { waiting: VecDeque::new(), bytes: 0, limit, slots: Slots::default(), next_number: 1 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len() + self.slots.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn offer(&mut self, key: K, value: V, size: usize, snapshot: bool) {
+        let value = Numbered { number: self.next_number, value };
+        self.next_number += 1;
+        let is_full = self.bytes + size > self.limit || self.slots.first(Line::Ordinary).is_some();
+        if is_full || self.slots.contains(key) {
+            self.conflate(key, value, snapshot);
+            return;
+        }
+        self.bytes += size;
+        self.waiting.push_back(Waiting { key, value, size, snapshot });
+    }
+
+    fn conflate(&mut self, key: K, value: Numbered<V>, snapshot: bool) {
+        if let Err(value) = self.slots.replace(key, value, snapshot) {
+            self.slots.push(key, value, Line::Ordinary, snapshot);
+        }
+    }
+
+    /// The next value for a subscription that takes it; the others wait aside and conflate.
+    pub fn next(&mut self, has_room: impl Fn(K) -> bool) -> Option<Released<K, V>> {
+        while let Some(first) = self.waiting.pop_front() {
+            self.bytes -= first.size;
+            let older_waits = self.slots.get(first.key).is_some_and(|slot| slot.number < first.value.number);
+            if has_room(first.key) && !older_waits {
+                let Waiting { key, value, snapshot, .. } = first;
+                return Some(Released { key, value: value.value, conflated: 0, snapshot });
+            }
+            self.set_aside(first, &has_room);
+        }
+        while let Some(key) = self.slots.first(Line::Ordinary) {
+            if has_room(key) {
+                return self.slots.release(key).map(|released| released.map(|value| value.value));
+            }
+            self.slots.park(key);
+        }
+        None
+    }
+
+    fn set_aside(&mut self, first: Waiting<K, V>, has_room: &impl Fn(K) -> bool) {
+        let Waiting { key, value, snapshot, .. } = first;
+        if self.slots.get(key).is_some_and(|slot| slot.number > value.number) {
+            self.slots.count_conflated(key);
+        } else {
+            self.conflate(key, value, snapshot);
+        }
+        if !has_room(key) {
+            self.slots.park(key);
+        }
+    }
+
+    /// A subscription has acknowledged something and may take more.
+    pub fn room_made(&mut self) {
+        self.slots.unpark();
+    }
+
+    /// Whether something waits that is not held back by its subscription.
+    pub fn is_due(&self) -> bool {
+        !self.waiting.is_empty() || self.slots.first(Line::Ordinary).is_some()
+    }
+
+    pub fn forget(&mut self, gone: impl Fn(K) -> bool) {
+        self.waiting.retain(|waiting| !gone(waiting.key));
+        self.bytes = self.waiting.iter().map(|waiting| waiting.size).sum();
+        self.slots.forget(gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drain(backlog: &mut Backlog<u32, u32>, has_room: impl Fn(u32) -> bool) -> Vec<(u32, u32, u64)> {
+        let mut out = Vec::new();
+        while let Some(released) = backlog.next(&has_room) {
+            out.push((released.key, released.value, released.conflated));
+        }
+        out
+    }
+
+    #[test]
+    fn everything_passes_while_the_client_keeps_up() {
+        let mut backlog = Backlog::new(30);
+        (1..=3).for_each(|value| backlog.offer(7, value, 10, false));
+        assert_eq!(drain(&mut backlog, |_| true), [(7, 1, 0), (7, 2, 0), (7, 3, 0)]);
+        assert!(backlog.is_empty());
+    }
+
+    #[test]
+    fn a_full_backlog_keeps_the_newest_of_each_topic_in_order() {
+        let mut backlog = Backlog::new(20);
+        for value in 1..=5 {
+            backlog.offer(7, value, 10, false);
+            backlog.offer(8, value, 10, false);
+        }
+        assert_eq!(drain(&mut backlog, |_| true), [(7, 1, 0), (8, 1, 0), (7, 5, 3), (8, 5, 3)]);
+    }
+
+    #[test]
+    fn a_subscription_without_room_holds_up_nobody_else() {
+        let mut backlog = Backlog::new(100);
+        [(7, 1), (8, 1), (7, 2)].into_iter().for_each(|(key, value)| backlog.offer(key, value, 10, false));
+        assert_eq!(drain(&mut backlog, |key| key == 8), [(8, 1, 0)]);
+        assert!(!backlog.is_due());
+        backlog.offer(7, 3, 10, false);
+        backlog.offer(8, 2, 10, false);
+        backlog.room_made();
+        assert_eq!(drain(&mut backlog, |_| true), [(8, 2, 0), (7, 3, 2)]);
+    }
+
+    #[test]
+    fn order_is_kept_when_a_full_backlog_meets_a_subscription_without_room() {
+        let mut backlog = Backlog::new(20);
+        (1..=4).for_each(|value| backlog.offer(7, value, 10, false));
+        assert_eq!(drain(&mut backlog, |_| false), []);
+        backlog.room_made();
+        assert_eq!(drain(&mut backlog, |_| true), [(7, 4, 3)]);
+    }
+
+    #[test]
+    fn what_is_forgotten_frees_its_bytes() {
+        let mut backlog = Backlog::new(20);
+        (1..=4).for_each(|key| backlog.offer(key, 1, 10, false));
+        backlog.forget(|key| key != 4);
+        assert_eq!(drain(&mut backlog, |_| true), [(4, 1, 0)]);
+        assert_eq!(backlog.bytes, 0);
+    }
+}

@@ -1,0 +1,169 @@
+//! What is written in one go: heads of our own, tails that are shared.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::message::Message;
+use crate::session::{SubscriptionKey, Token};
+use crate::version::Version;
+
+/// Octets of heads that an emptied batch keeps for the next one.
+const HEAD_BYTES_KEPT: usize = 64 * 1_024;
+
+/// Frames on their way to a socket. One batch serves a writer for all its connections; in steady state it allocates
+/// nothing.
+#[derive(Debug)]
+pub struct Batch {
+    version: Version,
+    heads: Vec<u8>,
+    frames: Vec<Outgoing>,
+    bytes: usize,
+    /// Where writing goes on: the frame, and octets of it that are written.
+    next: usize,
+    offset: usize,
+    settled: Vec<(SubscriptionKey, Token)>,
+}
+
+#[derive(Debug)]
+struct Outgoing {
+    head: Range<usize>,
+    tail: Option<Arc<Message>>,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            version: Version::V10,
+            heads: Vec::new(),
+            frames: Vec::new(),
+            bytes: 0,
+            next: 0,
+            offset: 0,
+            settled: Vec::new(),
+        }
+    }
+}
+
+impl Batch {
+    pub(crate) fn begin(&mut self, version: Version) {
+        self.version = version;
+    }
+
+    /// Octets of all its frames.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether everything is written.
+    pub fn is_done(&self) -> bool {
+        self.next == self.frames.len()
+    }
+
+    /// A whole frame that is ours alone.
+    pub(crate) fn push(&mut self, frame: &[u8]) {
+        let begin = self.heads.len();
+        self.heads.extend_from_slice(frame);
+        self.add(begin, None);
+    }
+
+    /// A message, after its head was written behind [`Batch::heads`] from `begin` on.
+    pub(crate) fn push_message(&mut self, begin: usize, message: Arc<Message>) {
+        self.add(begin, Some(message));
+    }
+
+    fn add(&mut self, begin: usize, tail: Option<Arc<Message>>) {
+        let head = begin..self.heads.len();
+        self.bytes += head.len() + tail.as_ref().map_or(0, |message| message.tail(self.version).len());
+        self.frames.push(Outgoing { head, tail });
+    }
+
+    pub(crate) fn heads(&mut self) -> &mut Vec<u8> {
+        &mut self.heads
+    }
+
+    pub(crate) fn settle(&mut self, subscription: SubscriptionKey, token: Token) {
+        self.settled.push((subscription, token));
+    }
+
+    /// Messages of queues that are done with by being sent, because their subscription acknowledges automatically.
+    pub fn settled(&self) -> &[(SubscriptionKey, Token)] {
+        &self.settled
+    }
+
+    /// Each frame as its two parts, for a transport that sends frames one by one; the second may be empty.
+    pub fn frames(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.frames.iter().map(|frame| self.parts(frame))
+    }
+
+    fn parts<'a>(&'a self, frame: &'a Outgoing) -> (&'a [u8], &'a [u8]) {
+        let tail = frame.tail.as_ref().map_or(&[][..], |message| message.tail(self.version));
+        (&self.heads[frame.head.clone()], tail)
+    }
+
+    /// What is still to be written, in order, for one vectored write.
+    pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        let mut written = self.offset;
+        let parts = self.frames[self.next..].iter().flat_map(|frame| <[&[u8]; 2]>::from(self.parts(frame)));
+        let rest = parts.map(move |part| {
+            let skipped = written.min(part.len());
+            written -= skipped;
+            &part[skipped..]
+        });
+        rest.filter(|part| !part.is_empty())
+    }
+
+    /// So many octets of [`Batch::slices`] have been written.
+    pub fn advance(&mut self, mut octets: usize) {
+        octets += self.offset;
+        while let Some(frame) = self.frames.get(self.next) {
+            let (head, tail) = self.parts(frame);
+            let size = head.len() + tail.len();
+            if octets < size {
+                break;
+            }
+            octets -= size;
+            self.next += 1;
+        }
+        self.offset = octets;
+    }
+
+    /// Ready for the next use. Room for a usual batch is kept.
+    pub fn clear(&mut self) {
+        self.heads.clear();
+        self.heads.shrink_to(HEAD_BYTES_KEPT);
+        self.frames.clear();
+        self.settled.clear();
+        (self.bytes, self.next, self.offset) = (0, 0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::destination::Destination;
+    use crate::headers::Headers;
+
+    #[test]
+    fn writing_goes_on_where_it_stopped() {
+        let topic = Destination::parse("/topic/a").unwrap();
+        let mut batch = Batch::default();
+        batch.push(b"RECEIPT\n");
+        let begin = batch.heads().len();
+        batch.heads().extend_from_slice(b"MESSAGE\n");
+        batch.push_message(begin, Arc::new(Message::new(1, &topic, &Headers::default(), b"x")));
+        let whole: Vec<u8> = batch.slices().flatten().copied().collect();
+        assert_eq!(whole.len(), batch.bytes());
+        for step in [1, 3, 7, 8, 9, 16, 17, 40] {
+            let mut written = Vec::new();
+            (batch.next, batch.offset) = (0, 0);
+            while !batch.is_done() {
+                let piece: Vec<u8> = batch.slices().flatten().copied().take(step).collect();
+                batch.advance(piece.len());
+                written.extend(piece);
+            }
+            assert_eq!(written, whole, "in steps of {step}");
+        }
+        batch.clear();
+        assert_eq!((batch.bytes(), batch.is_done(), batch.slices().count()), (0, true, 0));
+    }
+}

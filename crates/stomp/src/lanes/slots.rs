@@ -1,0 +1,273 @@
+//! One place per topic, in which the newest value waits for its turn.
+
+/// The lines in which slots stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Goes at once.
+    Urgent,
+    /// The first value after a pause.
+    Quiet,
+    Ordinary,
+    /// A last value from before the subscription.
+    Snapshot,
+    /// Its subscription takes nothing at the moment.
+    Parked,
+}
+
+const LINES: usize = 5;
+
+/// A value that leaves its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Released<K, V> {
+    pub key: K,
+    pub value: V,
+    /// How many older values it replaced.
+    pub conflated: u64,
+    /// It is a last value from before the subscription.
+    pub snapshot: bool,
+}
+
+impl<K, V> Released<K, V> {
+    pub(crate) fn map<W>(self, convert: impl FnOnce(V) -> W) -> Released<K, W> {
+        let Self { key, value, conflated, snapshot } = self;
+        Released { key, value: convert(value), conflated, snapshot }
+    }
+}
+
+#[derive(Debug)]
+struct Slot<K, V> {
+    key: K,
+    value: V,
+    conflated: u64,
+    snapshot: bool,
+    line: Line,
+    /// Where it goes back to when it is no longer parked.
+    home: Line,
+    before: Option<usize>,
+    behind: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends {
+    first: Option<usize>,
+    last: Option<usize>,
+}
+
+/// Waiting values by key. A slot exists only while its value waits, so memory is bounded by the topics that wait, and
+/// nothing is allocated once the connection has seen its usual number of them.
+#[derive(Debug)]
+pub(crate) struct Slots<K, V> {
+    slots: Vec<Option<Slot<K, V>>>,
+    free: Vec<usize>,
+    /// Sorted by key.
+    index: Vec<(K, usize)>,
+    lines: [Ends; LINES],
+}
+
+/// Places that an empty connection keeps for the next time.
+const PLACES_KEPT: usize = 64;
+
+impl<K, V> Default for Slots<K, V> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), index: Vec::new(), lines: [Ends::default(); LINES] }
+    }
+}
+
+impl<K: Copy + Ord, V> Slots<K, V> {
+    pub(crate) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    pub(crate) fn contains(&self, key: K) -> bool {
+        self.place(key).is_ok()
+    }
+
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        self.find(key).map(|slot| &slot.value)
+    }
+
+    /// The line in which a key's value waits.
+    pub(crate) fn line_of(&self, key: K) -> Option<Line> {
+        self.find(key).map(|slot| slot.line)
+    }
+
+    fn find(&self, key: K) -> Option<&Slot<K, V>> {
+        let (_, at) = self.index[self.place(key).ok()?];
+        self.slots[at].as_ref()
+    }
+
+    pub(crate) fn first(&self, line: Line) -> Option<K> {
+        let at = self.lines[line as usize].first?;
+        self.slots[at].as_ref().map(|slot| slot.key)
+    }
+
+    /// A newer value takes the place of the waiting one and keeps its turn. Gives the value back where none waits.
+    pub(crate) fn replace(&mut self, key: K, value: V, snapshot: bool) -> Result<(), V> {
+        let Ok(place) = self.place(key) else {
+            return Err(value);
+        };
+        let slot = self.slot(self.index[place].1);
+        slot.value = value;
+        slot.conflated += u64::from(!slot.snapshot);
+        slot.snapshot = snapshot;
+        Ok(())
+    }
+
+    /// An older value than the waiting one was dropped in its favour.
+    pub(crate) fn count_conflated(&mut self, key: K) {
+        if let Ok(place) = self.place(key) {
+            self.slot(self.index[place].1).conflated += 1;
+        }
+    }
+
+    /// A value takes a new slot at the end of a line. The key must have none.
+    pub(crate) fn push(&mut self, key: K, value: V, line: Line, snapshot: bool) {
+        let Err(place) = self.place(key) else {
+            return;
+        };
+        let slot = Slot { key, value, conflated: 0, snapshot, line, home: line, before: None, behind: None };
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[at] = Some(slot);
+        self.index.insert(place, (key, at));
+        self.link(at, line);
+    }
+
+    pub(crate) fn move_to(&mut self, key: K, line: Line) {
+        if let Ok(place) = self.place(key) {
+            let at = self.index[place].1;
+            self.unlink(at);
+            self.slot(at).home = line;
+            self.link(at, line);
+        }
+    }
+
+    /// Its subscription takes nothing: it waits aside and goes on conflating.
+    pub(crate) fn park(&mut self, key: K) {
+        if let Ok(place) = self.place(key) {
+            let at = self.index[place].1;
+            self.unlink(at);
+            self.link(at, Line::Parked);
+        }
+    }
+
+    /// Some subscription takes messages again: all who wait aside stand in line again.
+    pub(crate) fn unpark(&mut self) {
+        let mut next = std::mem::take(&mut self.lines[Line::Parked as usize]).first;
+        while let Some(at) = next {
+            let slot = self.slot(at);
+            next = slot.behind;
+            let home = slot.home;
+            self.link(at, home);
+        }
+    }
+
+    /// Takes the value of a key out of its slot.
+    pub(crate) fn release(&mut self, key: K) -> Option<Released<K, V>> {
+        let (_, at) = self.index.remove(self.place(key).ok()?);
+        self.unlink(at);
+        self.free.push(at);
+        let slot = self.slots[at].take()?;
+        self.shrink_when_empty();
+        Some(Released { key, value: slot.value, conflated: slot.conflated, snapshot: slot.snapshot })
+    }
+
+    /// Drops everything whose key says so.
+    pub(crate) fn forget(&mut self, gone: impl Fn(K) -> bool) {
+        let keys: Vec<K> = self.index.iter().map(|(key, _)| *key).filter(|key| gone(*key)).collect();
+        keys.into_iter().for_each(|key| drop(self.release(key)));
+    }
+
+    fn shrink_when_empty(&mut self) {
+        if self.index.is_empty() && self.slots.capacity() > PLACES_KEPT {
+            *self = Self::default();
+        }
+    }
+
+    fn place(&self, key: K) -> Result<usize, usize> {
+        self.index.binary_search_by_key(&key, |(known, _)| *known)
+    }
+
+    fn slot(&mut self, at: usize) -> &mut Slot<K, V> {
+        self.slots[at].as_mut().expect("the index and the lines name slots in use only")
+    }
+
+    fn link(&mut self, at: usize, line: Line) {
+        let last = self.lines[line as usize].last.replace(at);
+        match last {
+            Some(last) => self.slot(last).behind = Some(at),
+            None => self.lines[line as usize].first = Some(at),
+        }
+        let slot = self.slot(at);
+        (slot.line, slot.before, slot.behind) = (line, last, None);
+    }
+
+    fn unlink(&mut self, at: usize) {
+        let slot = self.slot(at);
+        let (line, before, behind) = (slot.line, slot.before, slot.behind);
+        match before {
+            Some(before) => self.slot(before).behind = behind,
+            None => self.lines[line as usize].first = behind,
+        }
+        match behind {
+            Some(behind) => self.slot(behind).before = before,
+            None => self.lines[line as usize].last = before,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drain(slots: &mut Slots<u32, char>, line: Line) -> String {
+        let mut out = String::new();
+        while let Some(key) = slots.first(line) {
+            let released = slots.release(key).unwrap();
+            out.push_str(&format!("{key}{}", released.value));
+            out.push_str(&"+".repeat(usize::try_from(released.conflated).unwrap()));
+        }
+        out
+    }
+
+    #[test]
+    fn the_newest_value_keeps_the_turn_of_the_oldest() {
+        let mut slots = Slots::default();
+        slots.push(2, 'a', Line::Ordinary, false);
+        slots.push(1, 'a', Line::Ordinary, false);
+        assert_eq!(slots.replace(2, 'b', false), Ok(()));
+        assert_eq!(slots.replace(2, 'c', false), Ok(()));
+        assert_eq!(slots.replace(3, 'd', false), Err('d'));
+        assert_eq!(drain(&mut slots, Line::Ordinary), "2c++1a");
+        assert!(slots.is_empty());
+    }
+
+    #[test]
+    fn a_slot_can_leave_the_middle_of_a_line() {
+        let mut slots = Slots::default();
+        (1..=4).for_each(|key| slots.push(key, 'x', Line::Quiet, false));
+        slots.move_to(2, Line::Urgent);
+        slots.park(4);
+        slots.forget(|key| key == 1);
+        assert_eq!(drain(&mut slots, Line::Urgent), "2x");
+        assert_eq!(drain(&mut slots, Line::Quiet), "3x");
+        slots.push(5, 'y', Line::Ordinary, false);
+        slots.unpark();
+        assert_eq!((drain(&mut slots, Line::Quiet), drain(&mut slots, Line::Ordinary)), ("4x".into(), "5y".into()));
+        assert_eq!(slots.len(), 0);
+    }
+
+    #[test]
+    fn a_snapshot_that_an_event_replaces_is_an_event() {
+        let mut slots = Slots::default();
+        slots.push(1, 'a', Line::Snapshot, true);
+        assert_eq!(slots.replace(1, 'b', false), Ok(()));
+        assert_eq!(slots.release(1), Some(Released { key: 1, value: 'b', conflated: 0, snapshot: false }));
+    }
+}

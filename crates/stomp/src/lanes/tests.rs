@@ -1,0 +1,193 @@
+//! Stories of a connection's way out.
+
+use super::*;
+use crate::destination::Destination;
+use crate::headers::Headers;
+use crate::session::{Action, Rights, Rules, Session, Token};
+
+const KEY: SubscriptionKey = SubscriptionKey(1);
+const OTHER: SubscriptionKey = SubscriptionKey(2);
+
+/// A connected session with two subscriptions, the first of that mode with a prefetch of one, the second automatic.
+fn session(mode: &str) -> Session {
+    let mut session = Session::new(Time(0), "1".to_owned(), Arc::new(Rules::new("Rialto")));
+    let mut actions = Vec::new();
+    session.receive(Time(0), b"CONNECT\naccept-version:1.2\n\n\0", &mut actions);
+    let all = vec![crate::Pattern::parse("/topic/>").unwrap(), crate::Pattern::parse("/queue/>").unwrap()];
+    session.admit(Time(0), Arc::new(Rights { send: all.clone(), subscribe: all }), &mut actions);
+    let first = format!("SUBSCRIBE\nid:a\nack:{mode}\nactivemq.prefetchSize:1\ndestination:/topic/>\n\n\0");
+    session.receive(Time(0), first.as_bytes(), &mut actions);
+    session.receive(Time(0), b"SUBSCRIBE\nid:b\ndestination:/topic/>\n\n\0", &mut actions);
+    assert_eq!(session.subscriptions().len(), 2);
+    session
+}
+
+fn message(id: u64, body: &[u8]) -> Arc<Message> {
+    Arc::new(Message::new(id, &Destination::parse("/topic/a").unwrap(), &Headers::default(), body))
+}
+
+fn delivery(subscription: SubscriptionKey, id: u64) -> Delivery {
+    Delivery { subscription, message: message(id, b""), token: None, marks: Marks::default() }
+}
+
+fn slot(subscription: SubscriptionKey, topic: u64) -> SlotKey {
+    SlotKey { subscription, topic: TopicId(topic) }
+}
+
+/// The frames that leave now: the id of a message with its subscription and marks, or the command of an answer.
+fn leaves(lanes: &mut Lanes, session: &mut Session, now: Time, room: usize) -> String {
+    let mut batch = Batch::default();
+    lanes.drain(now, room, session.subscriptions(), &mut batch);
+    let frames: Vec<String> = batch.frames().map(|(head, tail)| summary(head, tail)).collect();
+    frames.join(" ")
+}
+
+fn summary(head: &[u8], tail: &[u8]) -> String {
+    let text = String::from_utf8([head, tail].concat()).unwrap();
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
+    if !text.starts_with("MESSAGE") {
+        return text.lines().next().unwrap_or_default().to_owned();
+    }
+    let marks = [("conflated:", "+"), ("snapshot:", "s")].map(|(name, mark)| match value(name).as_str() {
+        "" => String::new(),
+        "true" => mark.to_owned(),
+        count => format!("{mark}{count}"),
+    });
+    format!("{}{}{}", value("subscription:"), value("message-id:"), marks.concat())
+}
+
+#[test]
+fn answers_go_first_then_orders_then_prices() {
+    let mut session = session("auto");
+    let mut lanes = Lanes::free();
+    lanes.market(slot(KEY, 1), message(1, b""), Pace::Busy);
+    lanes.reliable(Time(0), delivery(KEY, 2)).unwrap();
+    lanes.control(Cow::Borrowed(b"RECEIPT\n\n\0")).unwrap();
+    assert_eq!(lanes.wake_at(Time(5)), Time(5));
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1_000), "RECEIPT a2 a1");
+    assert_eq!((lanes.wake_at(Time(5)), lanes.waiting_bytes()), (Time::NEVER, 0));
+}
+
+#[test]
+fn a_small_batch_leaves_prices_where_newer_ones_replace_them() {
+    let mut session = session("auto");
+    let mut lanes = Lanes::throttled(Rate::per_second(50).unwrap());
+    lanes.market(slot(KEY, 1), message(1, b""), Pace::Busy);
+    lanes.market(slot(KEY, 2), message(2, b""), Pace::Busy);
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), "a1");
+    lanes.market(slot(KEY, 2), message(3, b""), Pace::Busy);
+    assert_eq!(lanes.waiting_topics(), 1);
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), "a3+1");
+}
+
+#[test]
+fn a_last_value_is_marked_until_an_event_replaces_it() {
+    for mut lanes in [Lanes::free(), Lanes::throttled(Rate::per_second(50).unwrap())] {
+        let mut session = session("auto");
+        lanes.market_snapshot(slot(KEY, 1), message(1, b""));
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1_000), "a1s");
+    }
+    let mut lanes = Lanes::throttled(Rate::per_second(50).unwrap());
+    lanes.market_snapshot(slot(KEY, 1), message(1, b""));
+    lanes.market(slot(KEY, 1), message(2, b""), Pace::Busy);
+    lanes.market_snapshot(slot(KEY, 1), message(1, b""));
+    assert_eq!(leaves(&mut lanes, &mut session("auto"), Time(0), 1_000), "a2");
+}
+
+#[test]
+fn a_subscription_without_room_waits_and_holds_up_nobody() {
+    let mut session = session("client");
+    let mut lanes = Lanes::free();
+    for id in 1..=3 {
+        lanes.reliable(Time(0), delivery(KEY, id)).unwrap();
+    }
+    lanes.reliable(Time(0), delivery(OTHER, 4)).unwrap();
+    lanes.market(slot(KEY, 1), message(5, b""), Pace::Busy);
+    lanes.market(slot(KEY, 1), message(6, b""), Pace::Busy);
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1 b4");
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
+    for (ack, expected) in [("1-1", "a2"), ("1-2", "a3"), ("1-3", "a6+1")] {
+        let mut actions = Vec::new();
+        session.receive(Time(0), format!("ACK\nid:{ack}\n\n\0").as_bytes(), &mut actions);
+        assert_eq!(actions, []);
+        lanes.room_made();
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), expected);
+    }
+}
+
+#[test]
+fn what_is_sent_is_settled_in_auto_mode() {
+    let mut session = session("auto");
+    let mut lanes = Lanes::free();
+    lanes.reliable(Time(0), Delivery { token: Some(Token(9)), ..delivery(KEY, 1) }).unwrap();
+    let mut batch = Batch::default();
+    lanes.drain(Time(0), 1_000, session.subscriptions(), &mut batch);
+    assert_eq!(batch.settled(), [(KEY, Token(9))]);
+}
+
+#[test]
+fn nothing_of_an_ended_subscription_leaves() {
+    let mut session = session("client");
+    let mut lanes = Lanes::free();
+    for id in 1..=2 {
+        lanes.reliable(Time(0), delivery(KEY, id)).unwrap();
+    }
+    lanes.market(slot(KEY, 1), message(3, b""), Pace::Busy);
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1");
+    let mut actions = Vec::new();
+    session.receive(Time(0), b"UNSUBSCRIBE\nid:a\n\n\0", &mut actions);
+    assert_eq!(actions, [Action::Unsubscribe(KEY)]);
+    // A publisher that has not heard of it yet.
+    lanes.reliable(Time(0), delivery(KEY, 4)).unwrap();
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
+    lanes.forget(KEY);
+    assert_eq!((lanes.waiting_bytes(), lanes.waiting_topics()), (0, 0));
+}
+
+#[test]
+fn a_consumer_that_stops_reading_is_warned_about_and_then_ends() {
+    let mut lanes = Lanes::free();
+    let quarter = |id| Delivery { message: message(id, &vec![b'x'; RELIABLE_BYTES_MAX / 4]), ..delivery(KEY, id) };
+    assert_eq!(lanes.reliable(Time(0), quarter(1)), Ok(Pressure::Easy));
+    assert_eq!(lanes.reliable(Time(0), quarter(2)), Ok(Pressure::Slow));
+    assert_eq!(lanes.reliable(Time(0), quarter(3)), Ok(Pressure::Easy));
+    let overflow = SlowConsumer::Bytes { limit: RELIABLE_BYTES_MAX };
+    assert_eq!(lanes.reliable(Time(0), quarter(4)), Err(overflow));
+    assert_eq!(lanes.late_at(), Time(0).after(RELIABLE_WAIT_MAX));
+    assert_eq!(lanes.check_wait(Time::from_millis(29_999)), Ok(()));
+    let wait = SlowConsumer::Wait { limit: RELIABLE_WAIT_MAX };
+    assert_eq!(lanes.check_wait(Time::from_millis(30_000)), Err(wait));
+    assert_eq!(wait.to_string(), "slow consumer, a message waits for more than 30 s");
+}
+
+#[test]
+fn an_empty_lane_takes_a_message_of_any_size() {
+    let mut lanes = Lanes::free();
+    assert!(lanes.takes_more());
+    let large = Delivery { message: message(1, &vec![b'x'; RELIABLE_BYTES_MAX]), ..delivery(KEY, 1) };
+    assert_eq!(lanes.reliable(Time(0), large), Ok(Pressure::Slow));
+    assert!(!lanes.takes_more());
+    let overflow = SlowConsumer::Bytes { limit: RELIABLE_BYTES_MAX };
+    assert_eq!(lanes.reliable(Time(0), delivery(KEY, 2)), Err(overflow));
+    assert_eq!(leaves(&mut lanes, &mut session("auto"), Time(0), 1), "a1");
+    assert!(lanes.takes_more());
+}
+
+#[test]
+fn a_client_that_asks_for_receipts_and_never_reads_ends() {
+    let mut lanes = Lanes::free();
+    let receipt = Cow::Owned(vec![b'x'; CONTROL_BYTES_MAX]);
+    assert_eq!(lanes.control(receipt), Ok(()));
+    let overflow = SlowConsumer::Control { limit: CONTROL_BYTES_MAX };
+    assert_eq!(lanes.control(Cow::Borrowed(b"\n")), Err(overflow));
+}
+
+#[test]
+fn prices_never_overflow_a_connection_that_stops_reading() {
+    let mut lanes = Lanes::free();
+    for round in 0..100 {
+        (0..50).for_each(|topic| lanes.market(slot(KEY, topic), message(round, &[b'x'; 1_000]), Pace::Busy));
+    }
+    assert!(lanes.waiting_topics() < BACKLOG_BYTES_MAX / 1_000 + 50);
+    assert_eq!(lanes.check_wait(Time::from_millis(1 << 40)), Ok(()));
+}

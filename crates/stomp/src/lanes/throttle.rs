@@ -1,0 +1,226 @@
+//! Market data at a bounded rate: every topic has one slot, the newest value waits, and turns are fair.
+//!
+//! Properties, each with its test:
+//! P1 at most R values in any second, and on top of them only those of topics that are proven slow;
+//! P2 a slow topic passes at once from its third event on, before that after the quiet ones ahead of it, of which every
+//!    tenth turn goes to an ordinary one for the sake of P4;
+//! P3 the last value of every topic arrives, within K / (R - b) seconds after the input stops, K = waiting topics;
+//! P4 all busy topics get the same share, and none starves;
+//! P5 the order of one topic is kept;
+//! P6 memory is bounded by the number of topics that wait.
+
+use std::time::Duration;
+
+use super::bucket::{Bucket, Level, Rate, TOKEN};
+use super::slots::{Line, Released, Slots};
+use crate::time::Time;
+use crate::topics::Pace;
+
+/// Last values per second for a new subscription; they are not charged to the rate of events.
+pub const SNAPSHOTS_PER_SECOND: u32 = 1_000;
+/// Last values that go at once; a tenth of a second's worth, because drivers wake in steps.
+const SNAPSHOT_BURST: Level = 100 * TOKEN;
+/// So many quiet topics go in a row before one ordinary topic that waits gets a turn.
+const QUIET_RUN_MAX: u32 = 9;
+/// One over the share of the rate that is kept for other topics while slow ones alone exceed it.
+const RESERVE_SHARE: u64 = 10;
+/// Millionths of a token that an idle connection saves up, at most.
+const BURST_MAX: u64 = 5_000_000;
+/// A driver need not wake more often than this.
+const STEP_MAX: Duration = Duration::from_millis(20);
+
+/// The market data of one connection. `K` names a topic of a subscription.
+#[derive(Debug)]
+pub struct Throttle<K, V> {
+    slots: Slots<K, V>,
+    /// Holds b tokens and gains R - b in a second, so that no second has more than R.
+    tokens: Bucket,
+    reserve: Bucket,
+    snapshots: Bucket,
+    /// What must be there for a value to go: a token, or the whole burst where that is less.
+    needed: Level,
+    /// How deep slow topics may drive the tokens into debt: R.
+    debt_floor: Level,
+    /// How late a driver may wake without losing tokens to a full bucket.
+    step: Duration,
+    /// Turns of quiet topics since an ordinary one had its turn.
+    quiet_run: u32,
+}
+
+impl<K: Copy + Ord, V> Throttle<K, V> {
+    pub fn new(max_rate: Rate) -> Self {
+        let rate = max_rate.millionths();
+        let burst = BURST_MAX.min(rate / 10);
+        Self {
+            slots: Slots::default(),
+            tokens: Bucket::full(tokens_of(burst), rate - burst),
+            reserve: Bucket::full(TOKEN, (rate / RESERVE_SHARE).max(1)),
+            snapshots: Bucket::full(SNAPSHOT_BURST, u64::from(SNAPSHOTS_PER_SECOND) * 1_000_000),
+            needed: tokens_of(burst).min(TOKEN),
+            debt_floor: -tokens_of(rate),
+            step: STEP_MAX.min(Duration::from_nanos(burst * 1_000_000_000 / (rate - burst))),
+            quiet_run: 0,
+        }
+    }
+
+    /// How many topics wait.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// An event on a topic.
+    pub fn offer(&mut self, key: K, value: V, pace: Pace) {
+        match self.slots.replace(key, value, false) {
+            Ok(()) if pace == Pace::Slow => self.hurry(key),
+            Ok(()) => {}
+            Err(value) => self.slots.push(key, value, line_of(pace), false),
+        }
+    }
+
+    /// A parked slot stays where it is: its subscription takes nothing.
+    fn hurry(&mut self, key: K) {
+        if self.slots.line_of(key).is_some_and(|line| !matches!(line, Line::Urgent | Line::Parked)) {
+            self.slots.move_to(key, Line::Urgent);
+        }
+    }
+
+    /// A last value from before the subscription; an event that waits already is newer.
+    pub fn offer_snapshot(&mut self, key: K, value: V) {
+        if !self.slots.contains(key) {
+            self.slots.push(key, value, Line::Snapshot, true);
+        }
+    }
+
+    /// The next value that may go now, to a subscription that takes it.
+    pub fn next(&mut self, now: Time, has_room: impl Fn(K) -> bool) -> Option<Released<K, V>> {
+        if let Some(key) = self.front(Line::Urgent, &has_room) {
+            self.charge_slow(now);
+            return self.slots.release(key);
+        }
+        let released = self.next_event(now, &has_room);
+        released.or_else(|| self.next_snapshot(now, &has_room))
+    }
+
+    /// The reserve fills while there is debt and only then; one that lay ready could break P1 beside the first slow
+    /// event.
+    fn charge_slow(&mut self, now: Time) {
+        let level = self.tokens.level(now);
+        if !self.is_in_debt(level) {
+            self.reserve.empty(now);
+        }
+        self.tokens.take(self.debt_floor);
+    }
+
+    fn next_event(&mut self, now: Time, has_room: &impl Fn(K) -> bool) -> Option<Released<K, V>> {
+        let level = self.tokens.level(now);
+        let in_debt = self.is_in_debt(level);
+        let may_go = level >= self.needed || (in_debt && self.reserve.level(now) >= TOKEN);
+        if !may_go {
+            return None;
+        }
+        let key = self.choose(has_room)?;
+        if in_debt {
+            self.reserve.take(0);
+        } else {
+            self.tokens.take(Level::MIN);
+        }
+        self.slots.release(key)
+    }
+
+    /// Deeper than values within the rate can bring it: only slow topics do that.
+    fn is_in_debt(&self, level: Level) -> bool {
+        level < self.needed - TOKEN
+    }
+
+    /// Quiet topics first, but not for ever.
+    fn choose(&mut self, has_room: &impl Fn(K) -> bool) -> Option<K> {
+        let quiet = self.front(Line::Quiet, has_room);
+        let ordinary = self.front(Line::Ordinary, has_room);
+        if quiet.is_some() && ordinary.is_some() && self.quiet_run < QUIET_RUN_MAX {
+            self.quiet_run += 1;
+            return quiet;
+        }
+        self.quiet_run = 0;
+        ordinary.or(quiet)
+    }
+
+    fn next_snapshot(&mut self, now: Time, has_room: &impl Fn(K) -> bool) -> Option<Released<K, V>> {
+        if self.snapshots.level(now) < TOKEN {
+            return None;
+        }
+        let key = self.front(Line::Snapshot, has_room)?;
+        self.snapshots.take(0);
+        self.slots.release(key)
+    }
+
+    /// The first in line whose subscription takes it; those before it wait aside.
+    fn front(&mut self, line: Line, has_room: &impl Fn(K) -> bool) -> Option<K> {
+        loop {
+            let key = self.slots.first(line)?;
+            if has_room(key) {
+                return Some(key);
+            }
+            self.slots.park(key);
+        }
+    }
+
+    /// A subscription has acknowledged something and may take more.
+    pub fn room_made(&mut self) {
+        self.slots.unpark();
+    }
+
+    /// When something may go, as far as the rate decides; [`Time::NEVER`] where nothing waits.
+    pub fn due(&mut self, now: Time) -> Time {
+        if self.slots.first(Line::Urgent).is_some() {
+            return now;
+        }
+        let mut due = Time::NEVER;
+        if self.slots.first(Line::Quiet).or_else(|| self.slots.first(Line::Ordinary)).is_some() {
+            due = self.event_due(now);
+        }
+        if self.slots.first(Line::Snapshot).is_some() {
+            self.snapshots.level(now);
+            due = due.min(self.snapshots.reaches(TOKEN));
+        }
+        due.max(now)
+    }
+
+    fn event_due(&mut self, now: Time) -> Time {
+        let level = self.tokens.level(now);
+        let by_tokens = self.tokens.reaches(self.needed);
+        if !self.is_in_debt(level) {
+            return by_tokens;
+        }
+        self.reserve.level(now);
+        by_tokens.min(self.reserve.reaches(TOKEN))
+    }
+
+    /// The moment to wake for something that is due then: moments are rounded up to common steps, so that many values
+    /// and many connections share one waking.
+    pub fn wake_at(&mut self, now: Time) -> Time {
+        let due = self.due(now);
+        let step = u64::try_from(self.step.as_nanos()).unwrap_or(u64::MAX).max(1);
+        if due <= now { due } else { due.0.checked_next_multiple_of(step).map_or(Time::NEVER, Time) }
+    }
+
+    /// Drops what waits for keys that are gone.
+    pub fn forget(&mut self, gone: impl Fn(K) -> bool) {
+        self.slots.forget(gone);
+    }
+}
+
+fn line_of(pace: Pace) -> Line {
+    match pace {
+        Pace::Slow => Line::Urgent,
+        Pace::Quiet => Line::Quiet,
+        Pace::Busy => Line::Ordinary,
+    }
+}
+
+fn tokens_of(millionths: u64) -> Level {
+    Level::from(millionths) * (TOKEN / 1_000_000)
+}

@@ -1,0 +1,115 @@
+//! A message on its way to subscribers: everything that is the same for all of them is written once and shared.
+
+use crate::destination::Destination;
+use crate::escape::{Escapes, is_plain};
+use crate::frame::{encode_body, encode_headers};
+use crate::headers::Headers;
+use crate::version::Version;
+
+/// The tail of a MESSAGE frame, from `destination` to the NUL. Share it in an `Arc`; only the head differs between
+/// subscribers and is written by [`Subscriptions`](crate::Subscriptions).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Message {
+    id: u64,
+    tails: Tails,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Tails {
+    /// No header needs an escape, so all versions share one text.
+    Same(Box<[u8]>),
+    /// In the order of [`Version::ALL`].
+    PerVersion([Box<[u8]>; 3]),
+}
+
+/// What the headers of a message usually take.
+const TYPICAL_HEADER_BYTES: usize = 160;
+/// What belongs to the server in a MESSAGE or to the protocol in a SEND; not passed on from a client.
+const OWN_HEADERS: [&str; 10] = [
+    "destination",
+    "message-id",
+    "subscription",
+    "ack",
+    "redelivered",
+    "conflated",
+    "sequence",
+    "snapshot",
+    "receipt",
+    "transaction",
+];
+
+impl Message {
+    /// `id` is unique as long as the broker runs; overlapping subscriptions see the same one.
+    pub fn new(id: u64, destination: &Destination, headers: &Headers, body: &[u8]) -> Self {
+        let number = id.to_string();
+        let all =
+            || [("destination", destination.text()), ("message-id", number.as_str())].into_iter().chain(headers.iter());
+        let write = |version| {
+            let mut tail = Vec::with_capacity(body.len() + TYPICAL_HEADER_BYTES);
+            encode_headers(all(), Escapes::of(version), &mut tail);
+            encode_body(body, &mut tail);
+            tail.into_boxed_slice()
+        };
+        let same = all().all(|(name, value)| is_plain(name) && is_plain(value));
+        let tails = if same { Tails::Same(write(Version::V12)) } else { Tails::PerVersion(Version::ALL.map(write)) };
+        Self { id, tails }
+    }
+
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub fn tail(&self, version: Version) -> &[u8] {
+        match &self.tails {
+            Tails::Same(tail) => tail,
+            Tails::PerVersion([v10, v11, v12]) => match version {
+                Version::V10 => v10,
+                Version::V11 => v11,
+                Version::V12 => v12,
+            },
+        }
+    }
+}
+
+/// Those headers of a SEND that its subscribers are to see: the client's own, the first of each name.
+pub fn user_headers(sent: &Headers) -> Headers {
+    sent.first_of_each(|name| !OWN_HEADERS.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(headers: &[(&str, &str)]) -> Message {
+        let destination = Destination::parse("/topic/tick.12").unwrap();
+        Message::new(7, &destination, &headers.iter().copied().collect(), b"{}")
+    }
+
+    fn tail(message: &Message, version: Version) -> &str {
+        std::str::from_utf8(message.tail(version)).unwrap()
+    }
+
+    #[test]
+    fn one_tail_serves_all_versions_where_nothing_is_escaped() {
+        let message = message(&[("sequence", "99")]);
+        let expected = "destination:/topic/tick.12\nmessage-id:7\nsequence:99\ncontent-length:2\n\n{}\0\n";
+        assert_eq!(tail(&message, Version::V10), expected);
+        assert!(std::ptr::eq(message.tail(Version::V10), message.tail(Version::V12)));
+    }
+
+    #[test]
+    fn each_version_gets_the_escapes_it_knows() {
+        let message = message(&[("at", "10:30"), ("note", "a\r")]);
+        let begin = "destination:/topic/tick.12\nmessage-id:7\n";
+        let end = "content-length:2\n\n{}\0\n";
+        assert_eq!(tail(&message, Version::V10), format!("{begin}at:10:30\n{end}"));
+        assert_eq!(tail(&message, Version::V11), format!("{begin}at:10\\c30\n{end}"));
+        assert_eq!(tail(&message, Version::V12), format!("{begin}at:10\\c30\nnote:a\\r\n{end}"));
+    }
+
+    #[test]
+    fn a_client_cannot_send_headers_of_the_server() {
+        let sent = [("destination", "/topic/a"), ("message-id", "1"), ("kept", "x"), ("kept", "y"), ("receipt", "r")];
+        assert_eq!(user_headers(&sent.into_iter().collect()), [("kept", "x")].into_iter().collect());
+    }
+}

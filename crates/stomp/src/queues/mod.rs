@@ -1,0 +1,196 @@
+//! Queues in memory: each message goes to one consumer, and comes back if that one does not confirm it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::message::Message;
+use crate::session::Token;
+use queue::{Entry, Queue};
+
+/// One queue.
+mod queue;
+
+/// Queues that hold a message or have a consumer; a SEND or SUBSCRIBE that needs one more is refused.
+pub const QUEUES_MAX: usize = 1_024;
+/// Messages in one queue, those under way included; one more is refused.
+pub const QUEUE_MESSAGES_MAX: usize = 10_000;
+/// Octets in all queues; one more is refused.
+pub const QUEUES_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// Deliveries of one message; after the last one that is not confirmed it goes to the dead letters.
+pub const DELIVERIES_MAX: u32 = 6;
+/// Where messages go that nobody confirms. When it is full its oldest message gives way.
+pub const DEAD_LETTERS: &str = "ActiveMQ.DLQ";
+
+/// Why a queue does not take a message or a consumer: nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueFull {
+    Queues { limit: usize },
+    Messages { limit: usize },
+    Bytes { limit: usize },
+}
+
+impl fmt::Display for QueueFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Queues { limit } => write!(f, "there are {limit} queues, and no more are made"),
+            Self::Messages { limit } => write!(f, "the queue holds {limit} messages and takes no more"),
+            Self::Bytes { limit } => write!(f, "the queues hold {limit} octets and take no more"),
+        }
+    }
+}
+
+/// A message that goes to a consumer; its token comes back with the acknowledgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueDelivery<C> {
+    pub consumer: C,
+    pub token: Token,
+    pub message: Arc<Message>,
+    pub redelivered: bool,
+}
+
+/// All queues by name. `C` is the application's name for a consumer: one subscription of one connection.
+#[derive(Debug)]
+pub struct Queues<C> {
+    queues: BTreeMap<Box<str>, Queue<C>>,
+    bytes: usize,
+    next_token: u64,
+    dead_letters_dropped: u64,
+}
+
+impl<C> Default for Queues<C> {
+    fn default() -> Self {
+        Self { queues: BTreeMap::new(), bytes: 0, next_token: 1, dead_letters_dropped: 0 }
+    }
+}
+
+impl<C: Copy + Ord> Queues<C> {
+    /// Whether all of these messages, each with its queue and size, can be taken: a transaction is taken whole.
+    pub fn check<'a>(&self, sent: impl IntoIterator<Item = (&'a str, usize)>) -> Result<(), QueueFull> {
+        let mut added: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut bytes = self.bytes;
+        for (queue, size) in sent {
+            *added.entry(queue).or_default() += 1;
+            bytes += size;
+        }
+        let new = added.keys().filter(|name| !self.queues.contains_key(**name)).count();
+        if self.queues.len() + new > QUEUES_MAX {
+            return Err(QueueFull::Queues { limit: QUEUES_MAX });
+        }
+        let held = |name: &str| self.queues.get(name).map_or(0, Queue::len);
+        if added.iter().any(|(name, count)| held(name) + count > QUEUE_MESSAGES_MAX) {
+            return Err(QueueFull::Messages { limit: QUEUE_MESSAGES_MAX });
+        }
+        if bytes > QUEUES_BYTES_MAX { Err(QueueFull::Bytes { limit: QUEUES_BYTES_MAX }) } else { Ok(()) }
+    }
+
+    /// Takes a message; `size` is what [`Queues::check`] was asked about.
+    pub fn send(&mut self, queue: &str, message: Arc<Message>, size: usize) -> Result<(), QueueFull> {
+        self.check([(queue, size)])?;
+        let entry = Entry { message, size, deliveries: 0 };
+        self.put(queue, entry);
+        Ok(())
+    }
+
+    fn put(&mut self, queue: &str, entry: Entry) {
+        self.bytes += entry.size;
+        let token = Token(self.next_token);
+        self.next_token += 1;
+        self.queues.entry(queue.into()).or_default().put(token, entry);
+    }
+
+    /// A consumer comes; at most `prefetch` messages are under way to it.
+    pub fn join(&mut self, queue: &str, consumer: C, prefetch: usize) -> Result<(), QueueFull> {
+        if self.queues.len() >= QUEUES_MAX && !self.queues.contains_key(queue) {
+            return Err(QueueFull::Queues { limit: QUEUES_MAX });
+        }
+        self.queues.entry(queue.into()).or_default().join(consumer, prefetch);
+        Ok(())
+    }
+
+    /// A consumer goes; what was under way to it waits again, marked as redelivered.
+    pub fn leave(&mut self, queue: &str, consumer: C) {
+        let Some(found) = self.queues.get_mut(queue) else {
+            return;
+        };
+        let dead = found.leave(consumer);
+        self.bury(queue, dead);
+        self.drop_if_idle(queue);
+    }
+
+    /// The next message, to the consumers in turn, as far as their prefetch allows and their connection takes more.
+    pub fn next(&mut self, queue: &str, takes_more: impl Fn(C) -> bool) -> Option<QueueDelivery<C>> {
+        self.queues.get_mut(queue)?.next(takes_more)
+    }
+
+    /// These messages are done with.
+    pub fn settle(&mut self, queue: &str, consumer: C, tokens: &[Token]) {
+        let Some(found) = self.queues.get_mut(queue) else {
+            return;
+        };
+        self.bytes -= found.settle(consumer, tokens);
+        self.drop_if_idle(queue);
+    }
+
+    /// These messages wait again, at their old place.
+    pub fn give_back(&mut self, queue: &str, consumer: C, tokens: &[Token]) {
+        let Some(found) = self.queues.get_mut(queue) else {
+            return;
+        };
+        let dead = found.give_back(consumer, tokens);
+        self.bury(queue, dead);
+        self.drop_if_idle(queue);
+    }
+
+    /// Moves what was delivered in vain too often. A dead letter that nobody confirms stays where it is.
+    fn bury(&mut self, queue: &str, dead: Vec<(Token, Entry)>) {
+        for (token, entry) in dead {
+            if queue == DEAD_LETTERS {
+                self.queues.entry(queue.into()).or_default().put(token, entry);
+                continue;
+            }
+            self.bytes -= entry.size;
+            self.make_room_for_dead_letter();
+            self.put(DEAD_LETTERS, Entry { deliveries: 0, ..entry });
+        }
+    }
+
+    fn make_room_for_dead_letter(&mut self) {
+        let Some(letters) = self.queues.get_mut(DEAD_LETTERS).filter(|letters| letters.len() >= QUEUE_MESSAGES_MAX)
+        else {
+            return;
+        };
+        if let Some(entry) = letters.drop_oldest() {
+            self.bytes -= entry.size;
+            self.dead_letters_dropped += 1;
+        }
+    }
+
+    /// A queue exists as long as it holds something or somebody listens.
+    fn drop_if_idle(&mut self, queue: &str) {
+        if self.queues.get(queue).is_some_and(Queue::is_idle) {
+            self.queues.remove(queue);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// Octets that all queues hold.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Dead letters that gave way to newer ones.
+    pub fn dead_letters_dropped(&self) -> u64 {
+        self.dead_letters_dropped
+    }
+}
+
+#[cfg(test)]
+mod tests;

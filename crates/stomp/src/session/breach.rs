@@ -1,0 +1,89 @@
+//! Why a well-formed frame ends its connection. The text is what the ERROR frame says: one sentence, no internals.
+
+use std::fmt;
+
+use crate::destination::NotADestination;
+use crate::fault::Fault;
+use crate::frame::Command;
+use crate::version::Version;
+
+/// A breach of the rules of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Breach {
+    Framing(Fault),
+    NotConnected,
+    AlreadyConnected,
+    NotAClientFrame(Command),
+    NoCommonVersion,
+    BadHeartBeat,
+    ConnectTimeout,
+    EarlyBytes { limit: usize },
+    NoHeartBeat { millis: u128 },
+    Missing { command: Command, header: &'static str },
+    Destination(NotADestination),
+    WildcardQueue,
+    BadPrefetch,
+    SelectorNotSupported,
+    SubscriptionExists,
+    UnknownSubscription,
+    TooManySubscriptions { limit: usize },
+    UnknownMessage,
+    TransactionExists,
+    UnknownTransaction,
+    TooManyTransactions { limit: usize },
+    TransactionTooLong { limit: usize },
+    TransactionTooLarge { limit: usize },
+    MayNotSend,
+    MayNotSubscribe,
+}
+
+impl Breach {
+    /// The `version` header of the ERROR frame, where the client needs it to try again.
+    pub(crate) fn supported_versions(&self) -> Option<&'static str> {
+        matches!(self, Self::NoCommonVersion).then_some(Version::SUPPORTED)
+    }
+}
+
+impl From<Fault> for Breach {
+    fn from(fault: Fault) -> Self {
+        Self::Framing(fault)
+    }
+}
+
+impl From<NotADestination> for Breach {
+    fn from(why: NotADestination) -> Self {
+        Self::Destination(why)
+    }
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Framing(fault) => fault.fmt(f),
+            Self::NotConnected => f.write_str("the first frame is not CONNECT"),
+            Self::AlreadyConnected => f.write_str("the connection is connected already"),
+            Self::NotAClientFrame(command) => write!(f, "{} is a frame of servers", command.name()),
+            Self::NoCommonVersion => write!(f, "supported versions are {}", Version::SUPPORTED),
+            Self::BadHeartBeat => f.write_str("heart-beat is not two numbers of milliseconds"),
+            Self::ConnectTimeout => f.write_str("no CONNECT arrived in time"),
+            Self::EarlyBytes { limit } => write!(f, "more than {limit} octets arrived before CONNECTED was sent"),
+            Self::NoHeartBeat { millis } => write!(f, "nothing was heard for {millis} ms"),
+            Self::Missing { command, header } => write!(f, "{} has no {header}", command.name()),
+            Self::Destination(why) => why.fmt(f),
+            Self::WildcardQueue => f.write_str("a queue is subscribed by its full name"),
+            Self::BadPrefetch => f.write_str("activemq.prefetchSize is not a number"),
+            Self::SelectorNotSupported => f.write_str("selectors are not supported"),
+            Self::SubscriptionExists => f.write_str("a subscription of that id exists"),
+            Self::UnknownSubscription => f.write_str("no subscription of that id exists"),
+            Self::TooManySubscriptions { limit } => write!(f, "a connection has at most {limit} subscriptions"),
+            Self::UnknownMessage => f.write_str("no message of that id waits to be acknowledged"),
+            Self::TransactionExists => f.write_str("a transaction of that id is open"),
+            Self::UnknownTransaction => f.write_str("no transaction of that id is open"),
+            Self::TooManyTransactions { limit } => write!(f, "a connection has at most {limit} open transactions"),
+            Self::TransactionTooLong { limit } => write!(f, "a transaction has at most {limit} frames"),
+            Self::TransactionTooLarge { limit } => write!(f, "open transactions hold at most {limit} octets"),
+            Self::MayNotSend => f.write_str("you may not send to this destination"),
+            Self::MayNotSubscribe => f.write_str("you may not subscribe to this destination"),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What one subscription was sent and has not acknowledged.
+
+use std::collections::VecDeque;
+
+/// The application's own name for a message of a queue, given at delivery and returned with the acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Token(pub u64);
+
+/// One delivery that waits for its acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unsettled {
+    delivery: u64,
+    message: u64,
+    /// None for a topic: there an acknowledgement only makes room for the next message.
+    token: Option<Token>,
+}
+
+/// Deliveries in their order, so that "up to and including" is a prefix.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    unsettled: VecDeque<Unsettled>,
+}
+
+impl Ledger {
+    pub(crate) fn len(&self) -> usize {
+        self.unsettled.len()
+    }
+
+    pub(crate) fn delivered(&mut self, delivery: u64, message: u64, token: Option<Token>) {
+        self.unsettled.push_back(Unsettled { delivery, message, token });
+    }
+
+    pub(crate) fn by_delivery(&self, delivery: u64) -> Option<usize> {
+        self.unsettled.binary_search_by_key(&delivery, |unsettled| unsettled.delivery).ok()
+    }
+
+    /// The oldest delivery of that message.
+    pub(crate) fn by_message(&self, message: u64) -> Option<usize> {
+        self.unsettled.iter().position(|unsettled| unsettled.message == message)
+    }
+
+    /// Takes out the one at `place`, or all up to and including it.
+    pub(crate) fn settle(&mut self, place: usize, cumulative: bool) -> Vec<Token> {
+        let begin = if cumulative { 0 } else { place };
+        self.unsettled.drain(begin..=place).filter_map(|unsettled| unsettled.token).collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! A client's frame as a request: what it needs is there, what it names can be named.
+
+use super::action::Publication;
+use super::breach::Breach;
+use super::subscriptions::{AckMode, Acknowledged, Name};
+use super::transactions::Step;
+use crate::destination::{Destination, Kind, Pattern};
+use crate::frame::{Command, Frame};
+use crate::message::user_headers;
+use crate::version::Version;
+
+/// Messages that may be under way without acknowledgement where the client does not say, and the most it may ask for.
+pub const PREFETCH_MAX: usize = 1_000;
+/// Destinations that one SUBSCRIBE may join with commas.
+const JOINED_DESTINATIONS_MAX: usize = 100;
+
+/// A client's frame, understood.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// SEND, ACK or NACK, at once or in a transaction.
+    Do {
+        step: Step,
+        transaction: Option<String>,
+    },
+    Subscribe(Wanted),
+    Unsubscribe(Name),
+    Begin(String),
+    Commit(String),
+    Abort(String),
+    Disconnect,
+}
+
+/// What a SUBSCRIBE asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) name: Name,
+    /// As the client wrote it.
+    pub(crate) destination: String,
+    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) mode: AckMode,
+    pub(crate) prefetch: usize,
+    pub(crate) no_local: bool,
+    pub(crate) snapshot: bool,
+}
+
+impl Request {
+    pub(crate) fn read(frame: Frame, version: Version) -> Result<Self, Breach> {
+        Ok(match frame.command {
+            Command::Send => Self::Do { transaction: transaction(&frame), step: Step::Publish(send(frame)?) },
+            Command::Ack => {
+                Self::Do { step: Step::Settle(acknowledged(&frame, version)?), transaction: transaction(&frame) }
+            }
+            Command::Nack => {
+                Self::Do { step: Step::Return(acknowledged(&frame, version)?), transaction: transaction(&frame) }
+            }
+            Command::Subscribe => Self::Subscribe(subscribe(&frame, version)?),
+            Command::Unsubscribe => Self::Unsubscribe(name(&frame, version)?),
+            Command::Begin => Self::Begin(needed(&frame, "transaction")?),
+            Command::Commit => Self::Commit(needed(&frame, "transaction")?),
+            Command::Abort => Self::Abort(needed(&frame, "transaction")?),
+            Command::Disconnect => Self::Disconnect,
+            Command::Connect | Command::Stomp => return Err(Breach::AlreadyConnected),
+            Command::Connected | Command::Message | Command::Receipt | Command::Error => {
+                return Err(Breach::NotAClientFrame(frame.command));
+            }
+        })
+    }
+}
+
+fn send(frame: Frame) -> Result<Publication, Breach> {
+    let destination = Destination::parse(&needed(&frame, "destination")?)?;
+    Ok(Publication { destination, headers: user_headers(&frame.headers), body: frame.body })
+}
+
+fn subscribe(frame: &Frame, version: Version) -> Result<Wanted, Breach> {
+    let destination = frame.headers.get("destination").unwrap_or_default();
+    let (joined, options) = split_options(destination);
+    if joined.is_empty() {
+        return Err(Breach::Missing { command: Command::Subscribe, header: "destination" });
+    }
+    // Ignoring it would deliver what the client did not ask for.
+    if frame.headers.get("selector").is_some() {
+        return Err(Breach::SelectorNotSupported);
+    }
+    let option = |name: &str| consumer_option(frame, options, name);
+    Ok(Wanted {
+        name: name(frame, version)?,
+        destination: destination.to_owned(),
+        patterns: patterns(joined)?,
+        mode: mode(frame),
+        prefetch: option("prefetchSize").map_or(Ok(PREFETCH_MAX), prefetch)?,
+        no_local: option("noLocal").is_some_and(is_true),
+        snapshot: option("retroactive").is_some_and(is_true) || frame.headers.get("snapshot").is_some_and(is_true),
+    })
+}
+
+/// `/topic/a?consumer.retroactive=true`, as ActiveMQ takes it.
+fn split_options(destination: &str) -> (&str, &str) {
+    destination.split_once('?').unwrap_or((destination, ""))
+}
+
+fn consumer_option<'a>(frame: &'a Frame, options: &'a str, name: &str) -> Option<&'a str> {
+    let of_header = |(key, value): (&str, &'a str)| (key.strip_prefix("activemq.") == Some(name)).then_some(value);
+    let of_destination = |option: &'a str| {
+        let (key, value) = option.split_once('=')?;
+        (key.strip_prefix("consumer.") == Some(name)).then_some(value)
+    };
+    frame.headers.iter().find_map(of_header).or_else(|| options.split('&').find_map(of_destination))
+}
+
+fn patterns(joined: &str) -> Result<Vec<Pattern>, Breach> {
+    let patterns: Vec<Pattern> =
+        joined.split(',').take(JOINED_DESTINATIONS_MAX + 1).map(Pattern::parse).collect::<Result<_, _>>()?;
+    if patterns.len() > JOINED_DESTINATIONS_MAX {
+        return Err(Breach::TooManySubscriptions { limit: JOINED_DESTINATIONS_MAX });
+    }
+    if patterns.iter().any(|pattern| pattern.kind() == Kind::Queue && pattern.has_wildcard()) {
+        return Err(Breach::WildcardQueue);
+    }
+    Ok(patterns)
+}
+
+/// An unknown mode is auto, as in ActiveMQ.
+fn mode(frame: &Frame) -> AckMode {
+    match frame.headers.get("ack") {
+        Some("client") => AckMode::Client,
+        Some("client-individual") => AckMode::ClientIndividual,
+        _ => AckMode::Auto,
+    }
+}
+
+/// Nought would be a consumer that is never given anything; it gets one message at a time.
+fn prefetch(value: &str) -> Result<usize, Breach> {
+    let wanted: u64 = value.trim().parse().map_err(|_| Breach::BadPrefetch)?;
+    Ok(usize::try_from(wanted).map_or(PREFETCH_MAX, |wanted| wanted.clamp(1, PREFETCH_MAX)))
+}
+
+fn is_true(value: &str) -> bool {
+    value.trim().eq_ignore_ascii_case("true")
+}
+
+fn name(frame: &Frame, version: Version) -> Result<Name, Breach> {
+    match (present(frame, "id"), present(frame, "destination")) {
+        (Some(id), _) => Ok(Name::Id(id.to_owned())),
+        (None, Some(destination)) if version == Version::V10 => Ok(Name::Destination(destination.to_owned())),
+        _ => Err(Breach::Missing { command: frame.command, header: "id" }),
+    }
+}
+
+fn acknowledged(frame: &Frame, version: Version) -> Result<Acknowledged, Breach> {
+    if version == Version::V12 {
+        return needed(frame, "id").map(Acknowledged::Delivery);
+    }
+    let id = needed(frame, "message-id")?;
+    let subscription = present(frame, "subscription").map(str::to_owned);
+    if version == Version::V11 && subscription.is_none() {
+        return Err(Breach::Missing { command: frame.command, header: "subscription" });
+    }
+    Ok(Acknowledged::Message { id, subscription })
+}
+
+fn transaction(frame: &Frame) -> Option<String> {
+    present(frame, "transaction").map(str::to_owned)
+}
+
+fn needed(frame: &Frame, header: &'static str) -> Result<String, Breach> {
+    present(frame, header).map(str::to_owned).ok_or(Breach::Missing { command: frame.command, header })
+}
+
+fn present<'a>(frame: &'a Frame, header: &str) -> Option<&'a str> {
+    frame.headers.get(header).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(headers: &[(&str, &str)]) -> Result<Wanted, Breach> {
+        let mut frame = Frame::new(Command::Subscribe);
+        frame.headers = headers.iter().copied().collect();
+        match Request::read(frame, Version::V12)? {
+            Request::Subscribe(wanted) => Ok(wanted),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn plain() -> Wanted {
+        Wanted {
+            name: Name::Id("1".to_owned()),
+            destination: "/topic/tick.*".to_owned(),
+            patterns: vec![Pattern::parse("/topic/tick.*").unwrap()],
+            mode: AckMode::Auto,
+            prefetch: PREFETCH_MAX,
+            no_local: false,
+            snapshot: false,
+        }
+    }
+
+    #[test]
+    fn known_options_are_honoured_and_others_accepted() {
+        let ticks = ("destination", "/topic/tick.*");
+        let id = ("id", "1");
+        assert_eq!(wanted(&[id, ticks, ("ack", "whenever")]), Ok(plain()));
+        let options = [id, ticks, ("activemq.noLocal", "true"), ("activemq.prefetchSize", "5"), ("activemq.x", "?")];
+        assert_eq!(wanted(&options), Ok(Wanted { no_local: true, prefetch: 5, ..plain() }));
+        for snapshot in [("snapshot", "true"), ("activemq.retroactive", "TRUE")] {
+            assert_eq!(wanted(&[id, ticks, snapshot]), Ok(Wanted { snapshot: true, ..plain() }));
+        }
+        let inline = "/topic/tick.*?consumer.prefetchSize=7&consumer.retroactive=true&consumer.x=1";
+        let expected = Wanted { destination: inline.to_owned(), snapshot: true, prefetch: 7, ..plain() };
+        assert_eq!(wanted(&[id, ("destination", inline)]), Ok(expected));
+    }
+
+    #[test]
+    fn prefetch_is_at_least_one_and_bounded() {
+        let with = |size| wanted(&[("id", "1"), ("destination", "/topic/a"), ("activemq.prefetchSize", size)]);
+        assert_eq!(with("0").unwrap().prefetch, 1);
+        assert_eq!(with("99999999").unwrap().prefetch, PREFETCH_MAX);
+        assert_eq!(with("many"), Err(Breach::BadPrefetch));
+    }
+
+    #[test]
+    fn a_comma_joins_destinations() {
+        let joined = wanted(&[("id", "1"), ("destination", "/topic/a,/queue/b")]).unwrap();
+        let texts: Vec<&str> = joined.patterns.iter().map(Pattern::text).collect();
+        assert_eq!(texts, ["/topic/a", "/queue/b"]);
+        let queues = wanted(&[("id", "1"), ("destination", "/queue/b.*")]);
+        assert_eq!(queues, Err(Breach::WildcardQueue));
+        let many = vec!["/topic/a"; JOINED_DESTINATIONS_MAX + 1].join(",");
+        let limit = JOINED_DESTINATIONS_MAX;
+        assert_eq!(wanted(&[("id", "1"), ("destination", &many)]), Err(Breach::TooManySubscriptions { limit }));
+    }
+}

@@ -1,0 +1,322 @@
+//! The subscriptions of one connection: their names, the head of their MESSAGE frames, and what they have not
+//! acknowledged.
+
+use std::collections::BTreeMap;
+
+use super::breach::Breach;
+use super::ledger::{Ledger, Token};
+use crate::escape::Escapes;
+use crate::frame::{encode_headers, encode_number};
+use crate::message::Message;
+use crate::version::Version;
+
+/// A subscription of one connection; never given twice there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubscriptionKey(pub u32);
+
+/// How a client confirms what it got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AckMode {
+    /// Sent is done.
+    Auto,
+    /// A confirmation covers everything up to and including its message.
+    Client,
+    /// A confirmation covers its message alone.
+    ClientIndividual,
+}
+
+/// By what a client knows its subscription. Only 1.0 may leave out the id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Name {
+    Id(String),
+    Destination(String),
+}
+
+/// Which delivery an ACK or NACK means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Acknowledged {
+    /// 1.2: the value of the `ack` header.
+    Delivery(String),
+    /// 1.1, and 1.0 without the subscription.
+    Message { id: String, subscription: Option<String> },
+}
+
+/// What is different for each subscriber of a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    pub redelivered: bool,
+    /// A last value from before the subscription.
+    pub snapshot: bool,
+    /// How many older values of the topic this one replaced.
+    pub conflated: u64,
+}
+
+/// What became of a message that was to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Its acknowledgement will come.
+    Unsettled,
+    /// Sent is done, because the mode is auto.
+    Settled,
+    /// The subscription has ended meanwhile; nothing was written.
+    Gone,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// Only in 1.0, where an UNSUBSCRIBE may name it even if there is an id.
+    destination: Option<Box<str>>,
+    mode: AckMode,
+    prefetch: usize,
+    /// `MESSAGE` and, where there is an id, `subscription`: the same for every message.
+    head: Box<[u8]>,
+    ledger: Ledger,
+}
+
+/// All subscriptions of a connection.
+#[derive(Debug)]
+pub struct Subscriptions {
+    version: Version,
+    entries: BTreeMap<SubscriptionKey, Entry>,
+    names: BTreeMap<Name, SubscriptionKey>,
+    next_key: u32,
+    next_delivery: u64,
+}
+
+impl Subscriptions {
+    pub(crate) fn new(version: Version) -> Self {
+        Self { version, entries: BTreeMap::new(), names: BTreeMap::new(), next_key: 1, next_delivery: 1 }
+    }
+
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = SubscriptionKey> {
+        self.entries.keys().copied()
+    }
+
+    pub(crate) fn contains(&self, name: &Name) -> bool {
+        self.names.contains_key(name)
+    }
+
+    /// The name must be new.
+    pub(crate) fn open(&mut self, name: Name, destination: &str, mode: AckMode, prefetch: usize) -> SubscriptionKey {
+        let key = SubscriptionKey(self.next_key);
+        self.next_key = self.next_key.checked_add(1).expect("a connection ends long before 2^32 subscriptions");
+        let head = self.head(&name);
+        self.names.insert(name, key);
+        let destination = (self.version == Version::V10).then(|| destination.into());
+        self.entries.insert(key, Entry { destination, mode, prefetch, head, ledger: Ledger::default() });
+        key
+    }
+
+    fn head(&self, name: &Name) -> Box<[u8]> {
+        let mut head = b"MESSAGE\n".to_vec();
+        if let Name::Id(id) = name {
+            encode_headers([("subscription", id.as_str())].into_iter(), Escapes::of(self.version), &mut head);
+        }
+        head.into_boxed_slice()
+    }
+
+    pub(crate) fn close(&mut self, name: &Name) -> Option<SubscriptionKey> {
+        let key = self.names.get(name).copied().or_else(|| self.by_destination(name))?;
+        self.names.retain(|_, known| *known != key);
+        self.entries.remove(&key);
+        Some(key)
+    }
+
+    fn by_destination(&self, name: &Name) -> Option<SubscriptionKey> {
+        let Name::Destination(destination) = name else {
+            return None;
+        };
+        let found = self.entries.iter().find(|(_, entry)| entry.destination.as_deref() == Some(destination.as_str()));
+        found.map(|(key, _)| *key)
+    }
+
+    /// Whether one more message may go out. A subscription that has ended takes what is left over for it.
+    pub fn has_room(&self, key: SubscriptionKey) -> bool {
+        self.entries.get(&key).is_none_or(|entry| entry.mode == AckMode::Auto || entry.ledger.len() < entry.prefetch)
+    }
+
+    /// Writes the head of a MESSAGE frame; the message's tail completes it.
+    pub fn write_head(
+        &mut self,
+        key: SubscriptionKey,
+        message: &Message,
+        token: Option<Token>,
+        marks: Marks,
+        out: &mut Vec<u8>,
+    ) -> Written {
+        let Some(entry) = self.entries.get_mut(&key) else {
+            return Written::Gone;
+        };
+        out.extend_from_slice(&entry.head);
+        write_marks(marks, out);
+        if entry.mode == AckMode::Auto {
+            return Written::Settled;
+        }
+        if self.version == Version::V12 {
+            write_ack(key, self.next_delivery, out);
+        }
+        entry.ledger.delivered(self.next_delivery, message.id(), token);
+        self.next_delivery += 1;
+        Written::Unsettled
+    }
+
+    pub(crate) fn is_unsettled(&self, which: &Acknowledged) -> bool {
+        self.find(which).is_some()
+    }
+
+    /// Takes out what an ACK or NACK covers: the subscription and the tokens of its messages of queues.
+    pub(crate) fn settle(&mut self, which: &Acknowledged) -> Result<(SubscriptionKey, Vec<Token>), Breach> {
+        let (key, place) = self.find(which).ok_or(Breach::UnknownMessage)?;
+        let entry = self.entries.get_mut(&key).ok_or(Breach::UnknownMessage)?;
+        Ok((key, entry.ledger.settle(place, entry.mode == AckMode::Client)))
+    }
+
+    fn find(&self, which: &Acknowledged) -> Option<(SubscriptionKey, usize)> {
+        match which {
+            Acknowledged::Delivery(id) => {
+                let (key, delivery) = read_ack(id)?;
+                Some((key, self.entries.get(&key)?.ledger.by_delivery(delivery)?))
+            }
+            Acknowledged::Message { id, subscription: Some(name) } => {
+                let key = *self.names.get(&Name::Id(name.clone()))?;
+                Some((key, self.entries.get(&key)?.ledger.by_message(id.parse().ok()?)?))
+            }
+            Acknowledged::Message { id, subscription: None } => {
+                let message = id.parse().ok()?;
+                self.entries.iter().find_map(|(key, entry)| Some((*key, entry.ledger.by_message(message)?)))
+            }
+        }
+    }
+}
+
+fn write_marks(marks: Marks, out: &mut Vec<u8>) {
+    if marks.redelivered {
+        out.extend_from_slice(b"redelivered:true\n");
+    }
+    if marks.snapshot {
+        out.extend_from_slice(b"snapshot:true\n");
+    }
+    if marks.conflated > 0 {
+        out.extend_from_slice(b"conflated:");
+        encode_number(marks.conflated, out);
+        out.push(b'\n');
+    }
+}
+
+/// The id names the subscription too, because an ACK of 1.2 carries nothing else.
+fn write_ack(key: SubscriptionKey, delivery: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"ack:");
+    encode_number(key.0.into(), out);
+    out.push(b'-');
+    encode_number(delivery, out);
+    out.push(b'\n');
+}
+
+fn read_ack(id: &str) -> Option<(SubscriptionKey, u64)> {
+    let (key, delivery) = id.split_once('-')?;
+    Some((SubscriptionKey(key.parse().ok()?), delivery.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::destination::Destination;
+    use crate::headers::Headers;
+
+    fn message(id: u64) -> Message {
+        Message::new(id, &Destination::parse("/queue/a").unwrap(), &Headers::default(), b"")
+    }
+
+    /// Three deliveries to one subscription of that mode; the tokens are the ids of the messages.
+    fn three(version: Version, mode: AckMode) -> (Subscriptions, Vec<String>) {
+        let mut subscriptions = Subscriptions::new(version);
+        let key = subscriptions.open(Name::Id("a".to_owned()), "/queue/a", mode, 3);
+        let heads = (1..=3).map(|id| {
+            let mut head = Vec::new();
+            subscriptions.write_head(key, &message(id), Some(Token(id)), Marks::default(), &mut head);
+            String::from_utf8(head).unwrap()
+        });
+        let heads = heads.collect();
+        (subscriptions, heads)
+    }
+
+    fn settled(subscriptions: &mut Subscriptions, id: &str) -> Result<Vec<u64>, Breach> {
+        let settled = subscriptions.settle(&Acknowledged::Delivery(id.to_owned()));
+        settled.map(|(_, tokens)| tokens.into_iter().map(|token| token.0).collect())
+    }
+
+    #[test]
+    fn the_head_carries_what_the_mode_and_version_need() {
+        let (_, heads) = three(Version::V12, AckMode::Client);
+        assert_eq!(heads[1], "MESSAGE\nsubscription:a\nack:1-2\n");
+        let (_, heads) = three(Version::V11, AckMode::Client);
+        assert_eq!(heads[1], "MESSAGE\nsubscription:a\n");
+        let (_, heads) = three(Version::V12, AckMode::Auto);
+        assert_eq!(heads[1], "MESSAGE\nsubscription:a\n");
+    }
+
+    #[test]
+    fn marks_stand_in_the_head() {
+        let mut subscriptions = Subscriptions::new(Version::V12);
+        let key = subscriptions.open(Name::Destination("/topic/a".to_owned()), "/topic/a", AckMode::Auto, 1);
+        let marks = Marks { redelivered: true, snapshot: true, conflated: 1_203 };
+        let mut head = Vec::new();
+        assert_eq!(subscriptions.write_head(key, &message(1), None, marks, &mut head), Written::Settled);
+        assert_eq!(String::from_utf8(head).unwrap(), "MESSAGE\nredelivered:true\nsnapshot:true\nconflated:1203\n");
+    }
+
+    #[test]
+    fn client_mode_acknowledges_everything_up_to_the_message() {
+        let (mut subscriptions, _) = three(Version::V12, AckMode::Client);
+        assert_eq!(settled(&mut subscriptions, "1-2"), Ok(vec![1, 2]));
+        assert_eq!(settled(&mut subscriptions, "1-1"), Err(Breach::UnknownMessage));
+        assert_eq!(settled(&mut subscriptions, "1-3"), Ok(vec![3]));
+    }
+
+    #[test]
+    fn client_individual_mode_acknowledges_one_message() {
+        let (mut subscriptions, _) = three(Version::V12, AckMode::ClientIndividual);
+        assert_eq!(settled(&mut subscriptions, "1-2"), Ok(vec![2]));
+        assert_eq!(settled(&mut subscriptions, "1-2"), Err(Breach::UnknownMessage));
+        assert_eq!(settled(&mut subscriptions, "1-1"), Ok(vec![1]));
+    }
+
+    #[test]
+    fn prefetch_bounds_what_is_under_way() {
+        let (mut subscriptions, _) = three(Version::V12, AckMode::Client);
+        let key = SubscriptionKey(1);
+        assert!(!subscriptions.has_room(key));
+        assert!(settled(&mut subscriptions, "1-1").is_ok());
+        assert!(subscriptions.has_room(key));
+        let (subscriptions, _) = three(Version::V12, AckMode::Auto);
+        assert!(subscriptions.has_room(key));
+    }
+
+    #[test]
+    fn older_versions_acknowledge_by_message_id() {
+        let by_message = |id: &str, subscription: Option<&str>| Acknowledged::Message {
+            id: id.to_owned(),
+            subscription: subscription.map(str::to_owned),
+        };
+        let (mut subscriptions, _) = three(Version::V11, AckMode::ClientIndividual);
+        let key = SubscriptionKey(1);
+        assert_eq!(subscriptions.settle(&by_message("2", Some("a"))), Ok((key, vec![Token(2)])));
+        assert_eq!(subscriptions.settle(&by_message("3", Some("b"))), Err(Breach::UnknownMessage));
+        assert_eq!(subscriptions.settle(&by_message("3", None)), Ok((key, vec![Token(3)])));
+        for nonsense in ["", "x", "-", "1-", "1-x", "9-1"] {
+            assert_eq!(settled(&mut subscriptions, nonsense), Err(Breach::UnknownMessage), "{nonsense:?}");
+        }
+    }
+}

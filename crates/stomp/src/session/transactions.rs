@@ -1,0 +1,102 @@
+//! Open transactions of one connection: what was sent and acknowledged in them waits for COMMIT.
+
+use std::collections::BTreeMap;
+
+use super::action::Publication;
+use super::breach::Breach;
+use super::subscriptions::Acknowledged;
+
+/// Open transactions of one connection.
+pub const TRANSACTIONS_MAX: usize = 100;
+/// Frames that one open transaction holds.
+pub const TRANSACTION_FRAMES_MAX: usize = 1_000;
+/// Octets that all open transactions of one connection hold.
+pub const TRANSACTION_BYTES_MAX: usize = 4 * 1_024 * 1_024;
+
+/// What is done at once or waits for COMMIT.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Publish(Publication),
+    Settle(Acknowledged),
+    Return(Acknowledged),
+}
+
+impl Step {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Publish(sent) => sent.body.len() + sent.headers.iter().map(|(n, v)| n.len() + v.len()).sum::<usize>(),
+            Self::Settle(_) | Self::Return(_) => 0,
+        }
+    }
+}
+
+/// The transactions of one connection, by the ids the client gave them.
+#[derive(Debug, Default)]
+pub(crate) struct Transactions {
+    open: BTreeMap<String, Vec<Step>>,
+    bytes: usize,
+}
+
+impl Transactions {
+    pub(crate) fn begin(&mut self, id: String) -> Result<(), Breach> {
+        if self.open.contains_key(&id) {
+            return Err(Breach::TransactionExists);
+        }
+        if self.open.len() == TRANSACTIONS_MAX {
+            return Err(Breach::TooManyTransactions { limit: TRANSACTIONS_MAX });
+        }
+        self.open.insert(id, Vec::new());
+        Ok(())
+    }
+
+    pub(crate) fn add(&mut self, id: &str, step: Step) -> Result<(), Breach> {
+        let steps = self.open.get_mut(id).ok_or(Breach::UnknownTransaction)?;
+        if steps.len() == TRANSACTION_FRAMES_MAX {
+            return Err(Breach::TransactionTooLong { limit: TRANSACTION_FRAMES_MAX });
+        }
+        let bytes = self.bytes + step.bytes();
+        if bytes > TRANSACTION_BYTES_MAX {
+            return Err(Breach::TransactionTooLarge { limit: TRANSACTION_BYTES_MAX });
+        }
+        self.bytes = bytes;
+        steps.push(step);
+        Ok(())
+    }
+
+    /// Ends a transaction and gives what it held: to be done on COMMIT, to be forgotten on ABORT.
+    pub(crate) fn end(&mut self, id: &str) -> Result<Vec<Step>, Breach> {
+        let steps = self.open.remove(id).ok_or(Breach::UnknownTransaction)?;
+        self.bytes -= steps.iter().map(Step::bytes).sum::<usize>();
+        Ok(steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::destination::Destination;
+    use crate::headers::Headers;
+
+    fn publish(bytes: usize) -> Step {
+        let destination = Destination::parse("/queue/a").unwrap();
+        Step::Publish(Publication { destination, headers: Headers::default(), body: vec![0; bytes] })
+    }
+
+    #[test]
+    fn every_limit_is_kept_and_freed_by_the_end() {
+        let mut transactions = Transactions::default();
+        for id in 0..TRANSACTIONS_MAX {
+            transactions.begin(id.to_string()).unwrap();
+        }
+        assert_eq!(transactions.begin("more".to_owned()), Err(Breach::TooManyTransactions { limit: TRANSACTIONS_MAX }));
+        transactions.add("0", publish(TRANSACTION_BYTES_MAX)).unwrap();
+        let large = Breach::TransactionTooLarge { limit: TRANSACTION_BYTES_MAX };
+        assert_eq!(transactions.add("1", publish(1)), Err(large));
+        assert_eq!(transactions.end("0").unwrap().len(), 1);
+        for _ in 0..TRANSACTION_FRAMES_MAX {
+            transactions.add("1", publish(1)).unwrap();
+        }
+        let long = Breach::TransactionTooLong { limit: TRANSACTION_FRAMES_MAX };
+        assert_eq!(transactions.add("1", publish(1)), Err(long));
+    }
+}

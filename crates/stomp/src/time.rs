@@ -1,0 +1,39 @@
+//! Time as data: the driver reads its clock once and hands the reading in.
+
+use std::time::Duration;
+
+/// A reading of the driver's clock: nanoseconds since a beginning of its own choice. It never runs backwards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// The latest reading; a moment that would lie beyond it never comes.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    pub fn from_millis(millis: u64) -> Self {
+        Self(0).after(Duration::from_millis(millis))
+    }
+
+    /// The moment `wait` later, or [`Time::NEVER`] where the clock does not reach so far (584 years).
+    #[must_use]
+    pub fn after(self, wait: Duration) -> Self {
+        u64::try_from(wait.as_nanos()).ok().and_then(|nanos| self.0.checked_add(nanos)).map_or(Self::NEVER, Self)
+    }
+
+    /// How long ago `earlier` was; nothing where it lies ahead.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_beyond_the_clock_never_comes() {
+        assert_eq!(Time::from_millis(5).after(Duration::from_millis(2)), Time(7_000_000));
+        assert_eq!(Time::from_millis(5).after(Duration::MAX), Time::NEVER);
+        assert_eq!(Time::from_millis(5).since(Time::from_millis(9)), Duration::ZERO);
+    }
+}
