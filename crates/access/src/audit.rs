@@ -22,6 +22,8 @@ pub const DONE: &str = "done";
 pub enum Door {
     Rest,
     Ui,
+    /// Topics and queues over STOMP.
+    Broker,
     CommandLine,
 }
 
@@ -30,6 +32,7 @@ impl Door {
         match self {
             Self::Rest => "REST",
             Self::Ui => "UI",
+            Self::Broker => "STOMP",
             Self::CommandLine => "CLI",
         }
     }

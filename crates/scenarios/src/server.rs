@@ -26,6 +26,7 @@ pub struct Launch {
 pub struct Server {
     process: Process,
     address: SocketAddr,
+    https_port: Option<u16>,
     pub time_to_ready: Duration,
 }
 
@@ -72,8 +73,9 @@ impl Launch {
             Err(RecvTimeoutError::Disconnected) => panic!("the server did not start: {}", process.wait()),
         };
         let time_to_ready = begun.elapsed();
-        let address = address_in(&line).unwrap_or_else(|| panic!("not a ready line: {line}"));
-        Server { process, address, time_to_ready }
+        let address = address_in(&line, "http").unwrap_or_else(|| panic!("not a ready line: {line}"));
+        let https_port = address_in(&line, "https").map(|address| address.port());
+        Server { process, address, https_port, time_to_ready }
     }
 
     /// Starts what will not serve, and waits for its end.
@@ -99,6 +101,14 @@ impl Launch {
 impl Server {
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it speaks HTTPS.
+    ///
+    /// # Panics
+    /// Where that door is off.
+    pub fn https_port(&self) -> u16 {
+        self.https_port.expect("the door for HTTPS is open")
     }
 
     /// A new connection to it.
@@ -168,8 +178,8 @@ fn threads(pid: u32) -> String {
 }
 
 /// `"http":"http://127.0.0.1:40001"` inside the ready line.
-fn address_in(ready_line: &str) -> Option<SocketAddr> {
-    let (_, rest) = ready_line.split_once("\"http\":\"http://")?;
+fn address_in(ready_line: &str, scheme: &str) -> Option<SocketAddr> {
+    let (_, rest) = ready_line.split_once(&format!("\"{scheme}\":\"{scheme}://"))?;
     rest.split_once('"')?.0.parse().ok()
 }
 

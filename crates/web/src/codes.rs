@@ -59,7 +59,7 @@ pub const CODES: &[Code] = &[
     row(414, "url-too-long", "path and query are longer than the limit"),
     row(415, "unsupported-media-type", "the body is not sent as plain `application/json`"),
     row(422, "missing", "a field that is needed is not there"),
-    row(422, "not-needed", "a field that does not belong to this kind of order is there"),
+    row(422, "not-needed", "a field is there that does not belong to this kind of order or role"),
     row(422, "conflicting-fields", "two fields contradict each other"),
     row(422, "field-fixed", "a modification tries to change what cannot change"),
     row(422, "not-subscribing", "`subscribe` is false at the path that subscribes"),

@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::request::check_parameters;
 use crate::request_id::request_id;
 use crate::rest::{
-    account, audit, broker, exchange, fix, health, history, log, login, marketdata, metrics, order, portfolio,
+    account, audit, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics, order, portfolio,
     position, reference, risk, runtime, security, strategy, subscription, token, transaction, user,
 };
 
@@ -145,6 +145,12 @@ endpoints! {
     GET    "/health/live"                                  Anyone []                                       health::live;
     GET    "/health/ready"                                 Anyone []                                       health::ready;
     GET    "/metrics"                                      Viewer []                                       metrics::all;
+
+    GET    "/openapi.json"                                 Anyone []                                       docs::document;
+    GET    "/docs"                                         Anyone []                                       docs::page;
+    GET    "/docs/start.js"                                Anyone []                                       docs::start;
+    GET    "/docs/swagger-ui.css"                          Anyone []                                       docs::style;
+    GET    "/docs/swagger-ui-bundle.js"                    Anyone []                                       docs::program;
 }
 
 /// The row that a request has matched.

@@ -16,13 +16,13 @@ use crate::problem::Problem;
 
 /// How a connection reached us; every request of it carries this.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reached {
+pub struct Reached {
     /// Our address.
-    pub(crate) at: SocketAddr,
+    pub at: SocketAddr,
     /// The peer's address.
-    pub(crate) from: SocketAddr,
+    pub from: SocketAddr,
     /// Over TLS.
-    pub(crate) secure: bool,
+    pub secure: bool,
 }
 
 impl Reached {

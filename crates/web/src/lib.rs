@@ -31,6 +31,8 @@ mod page;
 mod request;
 /// What callers want, by noun.
 mod rest;
+/// The interface, described for programs.
+mod openapi;
 
 /// Answers that went well.
 mod answer;
@@ -66,11 +68,12 @@ use std::mem::take;
 use std::sync::Arc;
 
 use access::Access;
-use axum::Router;
 use bus::Bus;
 use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 
+pub use axum::Router;
+pub use guard::Reached;
 pub use limits::{Http2Limits, Limits};
 use ports::Port;
 

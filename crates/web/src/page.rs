@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use bus::history::Page;
+use wire::fields::ID_LIMIT;
 
 use crate::problem::Problem;
 use crate::request::Parameters;
@@ -11,11 +12,17 @@ use crate::request::Parameters;
 const PAGE_LIMIT_DEFAULT: usize = 100;
 /// How many it has at the most.
 pub(crate) const PAGE_LIMIT_MAX: usize = 1_000;
+/// What a page begins after: an id or a sequence.
+const KEY: &str = "a whole number from 0 below 2^53";
 
 impl Parameters {
     /// `after` and `limit`.
     pub(crate) fn page(&self) -> Result<Page, Problem> {
-        Ok(Page { after: self.number("after", "a whole number from 0")?.unwrap_or(0), limit: self.page_limit()? })
+        let after = self.number("after", KEY)?.unwrap_or(0);
+        if after >= ID_LIMIT {
+            return Err(Problem::bad_parameter("after", KEY));
+        }
+        Ok(Page { after, limit: self.page_limit()? })
     }
 
     pub(crate) fn page_limit(&self) -> Result<usize, Problem> {

@@ -41,6 +41,9 @@ pub(crate) mod token;
 /// Users.
 pub(crate) mod user;
 
+/// The description of this interface, and a page that shows it.
+pub(crate) mod docs;
+
 /// Where the broker is.
 pub(crate) mod broker;
 /// The sessions of the FIX door.

@@ -73,13 +73,7 @@ impl Fields {
     }
 
     pub fn count(&mut self, field: &'static str) -> Option<u32> {
-        self.read(field, |field, value| {
-            let number = decimal_of(field, value)?;
-            u32::try_from(number)
-                .ok()
-                .filter(|_| number.fract().is_zero())
-                .ok_or_else(|| FieldError::malformed(field, "must be a whole number from 0"))
-        })
+        self.read(field, count_of)
     }
 
     /// A text of at most so many bytes.
@@ -160,6 +154,14 @@ pub(crate) fn decimal_of(field: &'static str, value: Value) -> Result<Decimal, F
             FieldError { field, code: "amount-too-large", reason }
         }
     })
+}
+
+pub(crate) fn count_of(field: &'static str, value: Value) -> Result<u32, FieldError> {
+    let number = decimal_of(field, value)?;
+    u32::try_from(number)
+        .ok()
+        .filter(|_| number.fract().is_zero())
+        .ok_or_else(|| FieldError::malformed(field, "must be a whole number from 0"))
 }
 
 pub(crate) fn int_id_of(field: &'static str, value: Value) -> Result<IntId, FieldError> {

@@ -37,6 +37,9 @@ pub mod problem;
 /// Lists as comma-separated values.
 pub mod csv;
 
+/// JSON schemas of all of these.
+pub mod schema;
+
 /// The fields of a request, with every fault found in them.
 pub mod fields;
 /// A decimal from its digits, exactly or not at all.

@@ -5,7 +5,7 @@ use domain::{Amount, Quantity, Text, TradingState};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields};
+use crate::fields::{BadBody, FieldError, Fields, count_of};
 use crate::json::{Exact, Shown, exact};
 
 /// A reason may be this long.
@@ -106,7 +106,7 @@ pub fn parse_limits(body: &[u8]) -> Result<(Scope, Limits), BadBody> {
 }
 
 fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {
-    let part = |key: &str| value.get(key)?.as_u64().and_then(|number| u32::try_from(number).ok());
+    let part = |key: &'static str| count_of(key, value.get(key)?.clone()).ok();
     part("count")
         .zip(part("millis"))
         .map(|(count, millis)| Burst { count, millis })

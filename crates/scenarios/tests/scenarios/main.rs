@@ -12,6 +12,10 @@ mod evidence;
 mod door;
 /// The first door's manners: problems, origins, hosts, health.
 mod manners;
+/// Whether every answer is one that is described.
+mod description;
+/// What the README promises.
+mod readme;
 /// How a server starts and ends, alone on its folder.
 mod life;
 /// What a restart keeps.

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::request::{KnownParameters, Parameters};
 
 /// The most important first.
-const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
+pub(crate) const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
 
 /// Oldest first: the first of those after an instant, or the newest there are.
 pub(crate) async fn lines(

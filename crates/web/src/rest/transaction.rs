@@ -66,13 +66,13 @@ pub(crate) async fn daily(
     Ok(answer::as_of(told.sequence, list))
 }
 
-const FROM_ONE: &str = "a whole number from 1";
+const FROM_ONE: &str = "a whole number from 1 below 2^32";
 
 /// All of them, where the client does not say.
-fn limit(wanted: Option<usize>) -> Result<usize, Problem> {
+fn limit(wanted: Option<u32>) -> Result<usize, Problem> {
     match wanted {
         Some(0) => Err(Problem::bad_parameter("limit", FROM_ONE)),
-        wanted => Ok(wanted.unwrap_or(usize::MAX)),
+        wanted => Ok(wanted.and_then(|limit| limit.try_into().ok()).unwrap_or(usize::MAX)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Users: to see them, to add, change and remove them.
 
-use access::{Name, Password, Refused, Role, User};
+use access::{Name, NotARole, Password, Refused, Role, User};
 use axum::extract::State;
 use axum::response::Response;
 use domain::Refusal;
@@ -63,11 +63,18 @@ pub(crate) fn name_of(text: &str) -> Result<Name, Problem> {
 
 /// A role, bound to a strategy that exists.
 pub(crate) fn role_of(doors: &Doors, role: &str, strategy: Option<&str>) -> Result<Role, Problem> {
-    let malformed = |error: access::NotARole| vec![FieldError::malformed("role", error.to_string())];
-    let role = Role::new(role, strategy).map_err(malformed)?;
+    let role = Role::new(role, strategy).map_err(|error| vec![not_a_role(error)])?;
     match role.strategy().filter(|name| doors.reference().strategy_named(name).is_none()) {
         Some(name) => Err(Refusal::UnknownStrategy(name.clone()).into()),
         None => Ok(role),
+    }
+}
+
+fn not_a_role(error: NotARole) -> FieldError {
+    match error {
+        NotARole::Unknown => FieldError::malformed("role", error.to_string()),
+        NotARole::StrategyMissing => FieldError::missing("strategy"),
+        NotARole::StrategyNotNeeded => FieldError::not_needed("strategy", "belongs to the role strategy only"),
     }
 }
 

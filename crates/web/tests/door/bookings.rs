@@ -13,7 +13,7 @@ use expect_test::expect;
 use crate::desk::{Desk, Program, code, status};
 use crate::program::{DURABLE, Past};
 
-fn booked(id: u64) -> Arc<Transaction> {
+pub(crate) fn booked(id: u64) -> Arc<Transaction> {
     Arc::new(Transaction {
         id: TransactionId(id),
         uuid: Uuid::mint(1, id),

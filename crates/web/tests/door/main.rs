@@ -41,5 +41,8 @@ mod people_at_the_door;
 /// Who is kept out, and how much is let in.
 mod unwelcome;
 
+/// Whether the interface is as it is described.
+mod description;
+
 /// What other rooms serve on the same ports.
 mod others;

@@ -62,7 +62,7 @@ fn a_page_begins_after_a_key_and_is_as_true_as_what_was_acknowledged() {
 fn a_page_out_of_bounds_is_refused_by_name() {
     let desk = remembering(Past::default());
     for path in ["order", "order/A-1/event", "transaction", "events"] {
-        for bad in ["limit=0", "limit=1001", "limit=ten", "limit=", "after=-1", "after=1.5"] {
+        for bad in ["limit=0", "limit=1001", "limit=ten", "limit=", "after=-1", "after=1.5", "after=9007199254740992"] {
             let answer = desk.get(&format!("/rest/history/{path}?{bad}"));
             assert_eq!(code(&answer), "400 malformed-parameter", "{path} {bad}");
             let name = bad.split('=').next().unwrap();

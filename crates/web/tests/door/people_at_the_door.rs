@@ -99,7 +99,8 @@ fn an_admin_adds_changes_and_removes_users() {
         (r#"{"name": "a b", "password": "correct horse", "role": "ADMIN"}"#, "400 malformed-field"),
         (r#"{"name": "anna", "password": "short", "role": "ADMIN"}"#, "400 malformed-field"),
         (r#"{"name": "anna", "password": "correct horse", "role": "KING"}"#, "400 malformed-field"),
-        (r#"{"name": "anna", "password": "correct horse", "role": "STRATEGY"}"#, "400 malformed-field"),
+        (r#"{"name": "anna", "password": "correct horse", "role": "STRATEGY"}"#, "422 missing"),
+        (r#"{"name": "anna", "password": "correct horse", "role": "ADMIN", "strategy": "MOMENTUM"}"#, "422 not-needed"),
         (
             r#"{"name": "anna", "password": "correct horse", "role": "STRATEGY", "strategy": "X"}"#,
             "422 unknown-strategy",

@@ -9,6 +9,9 @@ mod samples;
 /// What comes in: order bodies against the words they become.
 mod requests;
 
+/// The schemas that describe all of it.
+mod schemas;
+
 use std::sync::Arc;
 
 use domain::command::{Mode, Phase, Subscription};

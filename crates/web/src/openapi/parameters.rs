@@ -1,0 +1,89 @@
+//! What stands in paths and queries.
+
+use serde_json::{Value, json};
+use wire::fields::ID_LIMIT;
+
+use crate::endpoints::Endpoint;
+use crate::page::PAGE_LIMIT_MAX;
+
+pub(super) fn of(row: &Endpoint) -> Vec<Value> {
+    let in_path = row.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    let in_path = in_path.map(|name| described(name, "path", true, in_path_of(row, name)));
+    let in_query =
+        row.parameters.iter().map(|name| described(name, "query", is_needed(row, name), in_query_of(row, name)));
+    in_path.chain(in_query).collect()
+}
+
+/// Whether a parameter names something that may not be known.
+pub(super) fn may_be_unknown(row: &Endpoint) -> bool {
+    let by_name = ["strategy", "account", "security"];
+    row.path.contains('{') || row.parameters.iter().any(|name| by_name.contains(name))
+}
+
+fn described(name: &str, place: &str, is_needed: bool, (says, schema): (&str, Value)) -> Value {
+    json!({ "name": name, "in": place, "required": is_needed, "description": says, "schema": schema })
+}
+
+fn is_needed(row: &Endpoint, name: &str) -> bool {
+    match name {
+        "baseCurrency" | "transactionCurrency" => true,
+        "security" => ["marketdata::bars", "marketdata::book"].contains(&row.handler),
+        _ => false,
+    }
+}
+
+fn in_path_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
+    let text = || json!({ "type": "string", "minLength": 1 });
+    match name {
+        "id" if row.handler.starts_with("fix::") => ("the session's id", text()),
+        "id" => ("its id", json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 })),
+        "intId" => ("the order's intId", text()),
+        _ => ("its name", text()),
+    }
+}
+
+fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
+    let text = || json!({ "type": "string" });
+    match name {
+        "strategy" => ("only of this strategy, by id or name", text()),
+        "account" => ("only of this account, by id or name", text()),
+        "security" => ("only of this security, by id or symbol", text()),
+        "query" => ("words, `field:value`, comparisons, AND, OR, NOT, parentheses; without it, all", text()),
+        "baseCurrency" => ("the currency that is bought", currency()),
+        "transactionCurrency" => ("the currency that it is paid in", currency()),
+        "barSize" => ("how long a bar is", json!({ "type": "string", "enum": bar_sizes(), "default": "MIN_1" })),
+        "level" => {
+            ("this level and the more important ones", json!({ "type": "string", "enum": crate::rest::log::LEVELS }))
+        }
+        "after" => after(row),
+        _ => limit(row),
+    }
+}
+
+fn currency() -> Value {
+    json!({ "type": "string", "pattern": "^[A-Z0-9]{1,8}$", "examples": ["EUR"] })
+}
+
+fn bar_sizes() -> [&'static str; domain::BarSize::ALL.len()] {
+    domain::BarSize::ALL.map(domain::BarSize::name)
+}
+
+/// The past goes by keys, prices and the log by instants.
+fn after(row: &Endpoint) -> (&'static str, Value) {
+    let (says, maximum) = match row.handler {
+        "marketdata::bars" | "log::lines" => {
+            ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs())
+        }
+        "history::events" | "history::order_events" => ("only what has a higher sequence", ID_LIMIT - 1),
+        _ => ("only what has a higher id", ID_LIMIT - 1),
+    };
+    (says, json!({ "type": "integer", "minimum": 0, "maximum": maximum }))
+}
+
+fn limit(row: &Endpoint) -> (&'static str, Value) {
+    if row.handler == "transaction::daily" {
+        return ("at most so many; without it, all", json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }));
+    }
+    let schema = json!({ "type": "integer", "minimum": 1, "maximum": PAGE_LIMIT_MAX, "default": 100 });
+    ("at most so many", schema)
+}

@@ -1,0 +1,166 @@
+//! What comes back, good and bad. Failures follow from the row: what it takes can be wrong.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+use wire::schema::reference;
+
+use super::operations::{Answer, Operation};
+use super::parameters::may_be_unknown;
+use crate::codes::{CODES, Code};
+use crate::endpoints::{Endpoint, Role};
+
+/// What any call may meet: a host that is not ours, a long address, haste, a fault of ours, a server that is busy.
+const ALWAYS: [u16; 6] = [400, 403, 414, 429, 500, 503];
+/// What a body may meet.
+const WITH_BODY: [u16; 3] = [408, 413, 415];
+
+pub(super) fn of(row: &Endpoint, operation: &Operation) -> Map<String, Value> {
+    let mut responses = Map::new();
+    responses.insert("200".into(), good(operation));
+    if matches!(operation.answer, Answer::TaggedList(_)) {
+        let says = "The client has it already, as its `If-None-Match` says.";
+        responses.insert("304".into(), json!({ "description": says, "headers": { "ETag": header("ETag") } }));
+    }
+    for status in failures(row, operation) {
+        responses.insert(status.to_string(), json!({ "$ref": format!("#/components/responses/Problem{status}") }));
+    }
+    if matches!(operation.answer, Answer::Health) {
+        responses.insert("503".into(), unhealthy());
+    }
+    responses
+}
+
+fn failures(row: &Endpoint, operation: &Operation) -> BTreeSet<u16> {
+    let mut failures = BTreeSet::from(ALWAYS);
+    failures.extend(operation.failures);
+    if row.role > Role::Anyone {
+        failures.insert(401);
+    }
+    if may_be_unknown(row) {
+        failures.insert(404);
+    }
+    if operation.body.is_some() {
+        failures.extend(WITH_BODY);
+    }
+    failures
+}
+
+fn good(operation: &Operation) -> Value {
+    let mut response = json!({ "description": says(operation.answer), "headers": headers_of(operation) });
+    if let Some(content) = content(operation.answer) {
+        response["content"] = content;
+    }
+    response
+}
+
+fn says(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Nothing => "Done; the body is empty.",
+        Answer::Location => "Done; the body is empty, and `Location` says where it is found.",
+        Answer::Session => "The session has begun.",
+        Answer::NoSession => "There is no session any more.",
+        Answer::Text(says) | Answer::Texts(says) => says,
+        _ => "As asked.",
+    }
+}
+
+fn content(answer: Answer) -> Option<Value> {
+    let json = |schema: Value| Some(json!({ "application/json": { "schema": schema } }));
+    match answer {
+        Answer::Nothing | Answer::Location | Answer::NoSession => None,
+        Answer::List(name) | Answer::TaggedList(name) => {
+            Some(list(json!({ "type": "array", "items": reference(name) })))
+        }
+        Answer::Texts(_) => Some(list(json!({ "type": "array", "items": { "type": "string" } }))),
+        Answer::One(name) => json(reference(name)),
+        Answer::Health => json(reference("Health")),
+        Answer::Session => json(reference("IdentityVO")),
+        Answer::Text(_) => json(json!({ "type": "string" })),
+        Answer::Parameters => json(json!({ "type": "object", "additionalProperties": { "type": "string" } })),
+        Answer::File("application/json") => json(json!({ "type": "object" })),
+        Answer::File(media_type) => Some(json!({ media_type: { "schema": { "type": "string" } } })),
+    }
+}
+
+/// Lists come in two forms.
+fn list(schema: Value) -> Value {
+    json!({ "application/json": { "schema": schema }, "text/csv": { "schema": { "type": "string" } } })
+}
+
+fn headers_of(operation: &Operation) -> Value {
+    let mut names = vec!["X-Request-Id"];
+    names.extend(operation.is_live().then_some("Rialto-Sequence"));
+    match operation.answer {
+        Answer::Location => names.push("Location"),
+        Answer::TaggedList(_) => names.push("ETag"),
+        Answer::Session | Answer::NoSession => names.push("Set-Cookie"),
+        _ => {}
+    }
+    names.into_iter().map(|name| (name.to_owned(), header(name))).collect::<Map<_, _>>().into()
+}
+
+fn header(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/headers/{name}") })
+}
+
+pub(super) fn headers() -> Value {
+    let text = |says: &str| json!({ "description": says, "schema": { "type": "string" } });
+    let number = |says: &str| json!({ "description": says, "schema": { "type": "integer", "minimum": 0 } });
+    json!({
+        "X-Request-Id": text("the number of the request: the client's own, or a new one"),
+        "Rialto-Sequence": number("the picture is true up to this sequence; topics carry it too"),
+        "Location": text("where the order or the transaction is found"),
+        "ETag": text("the tag of this copy, for `If-None-Match`"),
+        "Set-Cookie": text("the cookie of the session, set or taken away"),
+        "Retry-After": number("seconds after which another try may help"),
+    })
+}
+
+/// A server that is not ready tells why in the same form; one that is too busy to tell has a problem.
+fn unhealthy() -> Value {
+    json!({
+        "description": "Not ready: a check is not passed, or the server is too busy to tell.",
+        "content": {
+            "application/json": { "schema": reference("Health") },
+            wire::problem::MEDIA_TYPE: { "schema": reference("Problem") },
+        },
+    })
+}
+
+/// Every status of a failure, with the codes that go with it.
+pub(super) fn problems() -> Map<String, Value> {
+    let statuses: BTreeSet<_> = CODES.iter().map(|row| row.status).collect();
+    statuses.into_iter().map(|status| (format!("Problem{status}"), problem(status))).collect()
+}
+
+fn problem(status: u16) -> Value {
+    let codes: Vec<_> = CODES.iter().filter(|row| may_be(row, status)).collect();
+    let title = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Error");
+    let mut description = format!("{title}\n\n");
+    for Code { code, meaning, .. } in &codes {
+        description.push_str(&format!("- `{code}`: {meaning}\n"));
+    }
+    let names: Vec<_> = codes.iter().map(|row| row.code).collect();
+    let narrowed = json!({ "properties": { "status": { "const": status }, "code": { "enum": names } } });
+    let content =
+        json!({ "schema": { "allOf": [reference("Problem"), narrowed] }, "example": example(codes[0], title) });
+    let mut response =
+        json!({ "description": description, "headers": {}, "content": { wire::problem::MEDIA_TYPE: content } });
+    response["headers"]["X-Request-Id"] = header("X-Request-Id");
+    if [429, 503].contains(&status) {
+        response["headers"]["Retry-After"] = header("Retry-After");
+    }
+    response
+}
+
+/// What is not known is 404 where it stands in the path or in a parameter.
+fn may_be(row: &Code, status: u16) -> bool {
+    row.status == status || status == 404 && row.code.starts_with("unknown-") && row.status == 422
+}
+
+fn example(row: &Code, title: &str) -> Value {
+    let problem = wire::ProblemVO::new(row.status, row.code, title, row.meaning);
+    serde_json::to_value(problem).unwrap_or_default()
+}

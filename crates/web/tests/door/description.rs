@@ -1,0 +1,158 @@
+//! The description of the interface against the interface: every row of the table is called, well and badly, and must
+//! answer what the description says.
+
+use bus::Wanted;
+use bus::operations::BrokerDoors;
+use domain::risk::Verdict;
+use domain::{Answer, Command, Query, Refusal, SecurityId};
+use serde_json::{Value, json};
+use web::Settings;
+use web::endpoints::{ENDPOINTS, Endpoint};
+
+use crate::bookings::booked;
+use crate::desk::{Desk, Program, code, order, status};
+
+fn document(desk: &Desk) -> Value {
+    let answer = desk.get("/openapi.json");
+    assert_eq!(status(&answer), "HTTP/1.1 200 OK");
+    // Chunked: the text stands between the first brace and the last.
+    let text: String = answer.lines().filter(|line| line.starts_with('{') || line.starts_with('"')).collect();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn operation<'a>(document: &'a Value, row: &Endpoint) -> &'a Value {
+    &document["paths"][row.path][row.method.to_ascii_lowercase()]
+}
+
+/// The row's path with something in the place of every parameter.
+fn path_of(row: &Endpoint, id: &str) -> String {
+    ["{id}", "{name}", "{intId}"].iter().fold(row.path.to_owned(), |path, part| path.replace(part, id))
+}
+
+fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = answer.lines().take_while(|line| !line.is_empty());
+    lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+/// What an answer has that the description does not tell of.
+fn undocumented(answer: &str, operation: &Value, document: &Value) -> Option<String> {
+    let status = status(answer).split(' ').nth(1).unwrap();
+    let mut told = &operation["responses"][status];
+    if let Some(at) = told["$ref"].as_str() {
+        told = document.pointer(&at[1..]).unwrap();
+    }
+    let media_type = header(answer, "content-type").map(|media_type| media_type.split(';').next().unwrap());
+    let is_told = media_type.is_none_or(|media_type| told["content"][media_type].is_object());
+    (!told.is_object() || !is_told).then(|| format!("{status} {media_type:?}: {answer}"))
+}
+
+/// Good and bad requests for a row; the bad ones are bad in each way that there is.
+fn requests(row: &Endpoint, operation: &Value) -> Vec<(String, String, String)> {
+    let json = "Content-Type: application/json\r\n";
+    let example = &operation["requestBody"]["content"]["application/json"]["example"];
+    let good = if example.is_null() { String::new() } else { example.to_string() };
+    let query = match row.handler {
+        "security::forex" => "?baseCurrency=EUR&transactionCurrency=USD",
+        "marketdata::bars" | "marketdata::book" => "?security=1",
+        _ => "",
+    };
+    let call = |id: &str, query: &str, headers: &str, body: &str| {
+        (format!("{}{query}", path_of(row, id)), headers.to_owned(), body.to_owned())
+    };
+    vec![
+        call("1", query, if good.is_empty() { "" } else { json }, &good),
+        call("nobody", query, json, "{"),
+        call("1", "?colour=red", json, &good),
+        call("1", "?limit=0&after=x&level=LOUD&barSize=HUGE&strategy=nobody", "", ""),
+        call("1", query, json, "{}"),
+        call("1", query, "Content-Type: text/plain\r\n", "hello"),
+        call("1", query, "Authorization: Digest x\r\n", ""),
+        call("1", query, "Accept: text/csv\r\n", ""),
+        call("1", query, "If-None-Match: *\r\n", ""),
+        (path_of(row, "1"), "Origin: http://elsewhere.example\r\n".into(), String::new()),
+    ]
+}
+
+/// One desk takes what it is told, one refuses it; both answer only what is described, and neither finds a fault in itself.
+#[test]
+fn every_row_answers_what_the_description_says() {
+    let broker = BrokerDoors { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
+    let taking = Desk::run_by(Program { broker, ..Program::default() }, |wanted| Ok(fitting(wanted)));
+    let refusing = Desk::open(|wanted| match wanted {
+        Wanted::Command(_) => Err(Refusal::UnknownSecurity(SecurityId(1))),
+        question => Ok(fitting(question)),
+    });
+    for desk in [taking, refusing] {
+        // One of the calls adds a user, and from then on nobody is anonymous.
+        let (document, boss) = (document(&desk), desk.people.bearer("boss", access::Role::Admin));
+        for row in ENDPOINTS {
+            let operation = operation(&document, row);
+            for (path, headers, body) in requests(row, operation) {
+                let answer = desk.call(row.method, &path, &format!("{boss}{headers}"), &body);
+                let undocumented = undocumented(&answer, operation, &document);
+                assert_eq!(undocumented, None, "{} {path} {headers}{body}", row.method);
+                assert!(!status(&answer).contains(" 500 "), "{} {path} {headers}{body}: {answer}", row.method);
+            }
+        }
+    }
+}
+
+/// An answer of the kind that belongs to the request.
+fn fitting(wanted: &Wanted) -> Answer {
+    match wanted {
+        Wanted::Command(envelope) => match &envelope.command {
+            Command::Place(_) | Command::Reduce(_) => Answer::Order(order("A-1")),
+            Command::NextOrderId(_) => Answer::OrderId("A-2".parse().unwrap()),
+            Command::Record(_) => Answer::Transaction(booked(1)),
+            Command::Kill { .. } => Answer::Killed { cancels: 3 },
+            _ => Answer::Done,
+        },
+        Wanted::Query(query) => match **query {
+            Query::OpenOrders(_) | Query::Order(_) => Answer::Orders(vec![order("A-1")]),
+            Query::Positions(_) => Answer::Positions(vec![]),
+            Query::Balances(_) => Answer::Balances(vec![]),
+            Query::PortfolioValue(_) => Answer::PortfolioValues(vec![]),
+            Query::DailyTransactions(_) => Answer::Transactions(vec![]),
+            Query::Transaction(_) => Answer::Transaction(booked(1)),
+            Query::TradingStates => Answer::TradingStates(vec![]),
+            Query::Limits => Answer::Limits(vec![]),
+            Query::Check(..) => Answer::Verdict(Verdict { refusal: None, notional: None, fee: None }),
+            Query::Ticks(_) => Answer::Ticks(vec![]),
+            Query::Book(_) => Answer::Book(None),
+            Query::Bars(..) => Answer::Bars(vec![]),
+            Query::Adapters => Answer::Adapters(vec![]),
+            Query::Phases => Answer::Phases(vec![]),
+            Query::Subscriptions | Query::State => Answer::Done,
+        },
+        Wanted::Remember(_) => Answer::Done,
+    }
+}
+
+#[test]
+fn what_needs_a_login_says_so_in_the_description_and_at_the_door() {
+    let desk = Desk::quiet(Settings::default());
+    let document = document(&desk);
+    desk.people.add("anna", access::Role::Viewer);
+    for row in ENDPOINTS {
+        let operation = operation(&document, row);
+        let is_open = operation["security"] == json!([]);
+        let answer = code(&desk.call(row.method, &path_of(row, "1"), "", ""));
+        assert_eq!(is_open, answer != "401 login-needed", "{}: {answer}", row.action);
+        assert!(is_open || operation["responses"]["401"].is_object(), "{}", row.action);
+    }
+}
+
+#[test]
+fn the_page_loads_nothing_from_elsewhere() {
+    let desk = Desk::quiet(Settings::default());
+    let page = desk.get("/docs");
+    assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
+    let policy = header(&page, "content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+    let links: Vec<_> = page.split(['"']).filter(|part| part.starts_with('/') || part.contains("://")).collect();
+    assert_eq!(links, ["/docs/swagger-ui.css", "/openapi.json", "/docs/swagger-ui-bundle.js", "/docs/start.js"]);
+    for link in links {
+        assert_eq!(status(&desk.get(link)), "HTTP/1.1 200 OK", "{link}");
+    }
+    assert!(desk.get("/docs/start.js").contains("\"/openapi.json\""));
+}

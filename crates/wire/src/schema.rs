@@ -1,0 +1,122 @@
+//! JSON schemas (2020-12) of all that outsiders see and send, for the description of the interface. They are written by
+//! hand beside the value objects, and kept honest by the golden files, each of which must fit its schema.
+
+/// What a field holds.
+mod kind;
+
+/// What is seen of reference data and of the house itself.
+mod house;
+/// What is seen of orders, money, prices and the past.
+mod trading;
+
+/// What a client sends.
+mod bodies;
+
+use serde_json::{Map, Value, json};
+
+use kind::Kind;
+pub use kind::reference;
+
+/// An object with its fields.
+pub(crate) struct Shape {
+    name: &'static str,
+    says: &'static str,
+    fields: &'static [Field],
+    /// Fields that stand only on some, by `objectType`.
+    variants: &'static [Variant],
+    /// Text of a golden file, or of a body that its own parser takes.
+    example: Option<&'static str>,
+}
+
+pub(crate) struct Field {
+    name: &'static str,
+    kind: Kind,
+    is_needed: bool,
+}
+
+pub(crate) struct Variant {
+    object_types: &'static [&'static str],
+    needed: &'static [&'static str],
+}
+
+/// Every schema by its name.
+pub fn schemas() -> Map<String, Value> {
+    shapes().map(|shape| (shape.name.to_owned(), shape.schema())).collect()
+}
+
+/// An example of what the schema with this name describes.
+pub fn example(name: &str) -> Option<Value> {
+    shapes().find(|shape| shape.name == name)?.examples().into_iter().next()
+}
+
+fn shapes() -> impl Iterator<Item = &'static Shape> {
+    house::SHAPES.iter().chain(trading::SHAPES).chain(bodies::SHAPES)
+}
+
+const fn shape(name: &'static str, says: &'static str, fields: &'static [Field]) -> Shape {
+    Shape { name, says, fields, variants: &[], example: None }
+}
+
+impl Shape {
+    const fn like(mut self, example: &'static str) -> Self {
+        self.example = Some(example);
+        self
+    }
+
+    const fn varying(mut self, variants: &'static [Variant]) -> Self {
+        self.variants = variants;
+        self
+    }
+
+    fn schema(&self) -> Value {
+        let properties: Map<_, _> =
+            self.fields.iter().map(|field| (field.name.to_owned(), field.kind.schema())).collect();
+        let needed: Vec<_> = self.fields.iter().filter(|field| field.is_needed).map(|field| field.name).collect();
+        let mut schema = json!({ "type": "object", "description": self.says, "properties": properties });
+        if !needed.is_empty() {
+            schema["required"] = json!(needed);
+        }
+        if !self.variants.is_empty() {
+            schema["oneOf"] = self.variants.iter().map(Variant::schema).collect();
+        }
+        let examples = self.examples();
+        if !examples.is_empty() {
+            schema["examples"] = examples.into();
+        }
+        schema
+    }
+
+    /// A golden file may hold a list of them.
+    fn examples(&self) -> Vec<Value> {
+        let parsed = self.example.map(|text| serde_json::from_str(text).expect("examples are JSON, as a test checks"));
+        match parsed {
+            Some(Value::Array(items)) => items,
+            Some(item) => vec![item],
+            None => vec![],
+        }
+    }
+}
+
+impl Variant {
+    fn schema(&self) -> Value {
+        json!({ "properties": { "objectType": { "enum": self.object_types } }, "required": self.needed })
+    }
+}
+
+/// A field that is always there.
+const fn has(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, is_needed: true }
+}
+
+/// A field that may be left out.
+const fn may_have(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, is_needed: false }
+}
+
+/// The text of a golden file.
+macro_rules! golden {
+    ($name:literal) => {
+        include_str!(concat!("../../../../contract/json/", $name, ".json"))
+    };
+}
+use golden;

@@ -1,0 +1,190 @@
+//! What a client sends. Keys that are not listed are ignored, and null means that a key is left out.
+
+use super::house::ROLES;
+use super::kind::Kind::{self, *};
+use super::kind::Sent as Given;
+use super::trading::{ORDER_TYPES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
+use super::{Field, Shape, golden, has, may_have, shape};
+
+const ID: Kind = Sent(Given::Id);
+const NUMBER: Kind = Sent(Given::Number);
+const UNTIL: Kind = Sent(Given::Until);
+const NOTE: Kind = Sent(Given::Text(256));
+const LONG: Kind = Sent(Given::Text(4096));
+const COUNT: Kind = Sent(Given::Count);
+
+/// The fields of every new order, and further ones.
+macro_rules! order {
+    ($($field:expr),*) => {
+        &[
+            may_have("intId", Maybe(&IntId)),
+            has("securityId", ID),
+            may_have("accountId", Maybe(&ID)),
+            may_have("strategyId", Maybe(&ID)),
+            may_have("strategyName", Maybe(&NOTE)),
+            may_have("exchangeId", Maybe(&ID)),
+            has("side", OneOf(SIDES)),
+            has("quantity", NUMBER),
+            may_have("tif", Maybe(&OneOf(TIFS))),
+            may_have("tifDateTime", Maybe(&UNTIL)),
+            may_have("exchangeOrder", Maybe(&Flag)),
+            may_have("reference", Maybe(&NOTE)),
+            $($field),*
+        ]
+    };
+}
+
+pub(super) const SHAPES: &[Shape] = &[
+    shape("MarketOrderVO", "A new order at the market.", order![may_have("objectType", OneOf(&["MarketOrder"]))])
+        .like(golden!("MarketOrderVO")),
+    shape(
+        "LimitOrderVO",
+        "A new order with a limit.",
+        order![may_have("objectType", OneOf(&["LimitOrder"])), has("limit", NUMBER)],
+    )
+    .like(r#"{"intId": "my-first", "securityId": 1, "side": "BUY", "quantity": 10, "limit": 250}"#),
+    shape(
+        "StopOrderVO",
+        "A new order that becomes one at the market when its stop is reached.",
+        order![may_have("objectType", OneOf(&["StopOrder"])), has("stop", NUMBER)],
+    )
+    .like(r#"{"securityId": 1, "side": "SELL", "quantity": 100, "stop": 270}"#),
+    shape(
+        "StopLimitOrderVO",
+        "A new order that becomes one with a limit when its stop is reached.",
+        order![may_have("objectType", OneOf(&["StopLimitOrder"])), has("limit", NUMBER), has("stop", NUMBER)],
+    )
+    .like(r#"{"securityId": 1, "side": "SELL", "quantity": 100, "limit": 269.5, "stop": 270, "tif": "GTC"}"#),
+    shape(
+        "OrderCheckBody",
+        "An order that is only looked at; `objectType` says of which kind it is.",
+        order![
+            has("objectType", OneOf(ORDER_TYPES)),
+            may_have("limit", Maybe(&NUMBER)),
+            may_have("stop", Maybe(&NUMBER))
+        ],
+    )
+    .like(r#"{"objectType": "LimitOrder", "securityId": 1, "side": "BUY", "quantity": 100, "limit": 250}"#),
+    shape("OrderChangeBody", "New terms for a live order; what is left out keeps its value.", CHANGE)
+        .like(r#"{"intId": "my-first", "quantity": 20}"#),
+    shape(
+        "TransactionBody",
+        "A booking as a client records it; what each type needs is checked by the engine.",
+        &[
+            has("type", OneOf(TRANSACTION_TYPES)),
+            has("price", NUMBER),
+            may_have("quantity", Maybe(&NUMBER)),
+            may_have("uuid", Maybe(&Uuid)),
+            may_have("dateTime", Maybe(&Sent(Given::Millis))),
+            may_have("settlementDate", Maybe(&Date)),
+            may_have("extId", Maybe(&NOTE)),
+            may_have("intOrderId", Maybe(&IntId)),
+            may_have("extOrderId", Maybe(&NOTE)),
+            may_have("executionCommission", Maybe(&NUMBER)),
+            may_have("clearingCommission", Maybe(&NUMBER)),
+            may_have("fee", Maybe(&NUMBER)),
+            may_have("currency", Maybe(&Currency)),
+            may_have("accountId", Maybe(&ID)),
+            may_have("securityId", Maybe(&ID)),
+            may_have("strategyId", Maybe(&ID)),
+            may_have("strategyName", Maybe(&NOTE)),
+            may_have("description", Maybe(&NOTE)),
+        ],
+    )
+    .like(r#"{"type": "CREDIT", "price": 1000, "currency": "USD", "accountId": 1, "description": "first deposit"}"#),
+    shape(
+        "SubscriptionBody",
+        "Whose wish it is, and for which security; the path says which way.",
+        &[has("strategyName", NOTE), has("securityId", ID), may_have("subscribe", Maybe(&Flag))],
+    )
+    .like(r#"{"strategyName": "SERVER", "securityId": 1, "subscribe": true}"#),
+    shape(
+        "StateBody",
+        "A trading state for a scope.",
+        &[has("scope", Scope), has("state", OneOf(TRADING_STATES)), may_have("reason", Maybe(&NOTE))],
+    )
+    .like(r#"{"scope": "ACCOUNT-1", "state": "REDUCING", "reason": "before the holidays"}"#),
+    shape(
+        "KillBody",
+        "What is to stop; without a scope, the whole platform.",
+        &[may_have("scope", Maybe(&Scope)), may_have("reason", Maybe(&NOTE))],
+    )
+    .like(r#"{"scope": "STRATEGY-2", "reason": "it went mad"}"#),
+    shape(
+        "LimitsBody",
+        "New limits of a scope: they replace the old ones whole, so what is left out no longer binds.",
+        LIMITS,
+    )
+    .like(golden!("LimitsVO")),
+    shape("ImportBody", "A folder with CSV files on the server's own machine.", &[has("path", Sent(Given::Path))])
+        .like(r#"{"path": "/srv/reference"}"#),
+    shape(
+        "FixNumbersBody",
+        "The numbers that come next; at least one of them.",
+        &[may_have("nextIn", Maybe(&ID)), may_have("nextOut", Maybe(&ID))],
+    )
+    .like(r#"{"nextIn": 1, "nextOut": 1}"#),
+    shape("LoginBody", "A user and his password.", &[has("user", LONG), has("password", LONG)])
+        .like(r#"{"user": "anna", "password": "correct horse"}"#),
+    shape(
+        "UserBody",
+        "A new user, or with `replace` a new password and role for one who is there. The role strategy \
+        needs the name of its strategy, the others take none.",
+        &[
+            has("name", Sent(Given::Name)),
+            has("password", Sent(Given::Password)),
+            has("role", OneOf(ROLES)),
+            may_have("strategy", Maybe(&LONG)),
+            may_have("replace", Maybe(&Flag)),
+        ],
+    )
+    .like(r#"{"name": "anna", "password": "correct horse", "role": "TRADER"}"#),
+    shape(
+        "TokenBody",
+        "A new key for a program. The role strategy needs the name of its strategy, the others take \
+        none.",
+        &[
+            has("name", Sent(Given::Name)),
+            has("role", OneOf(ROLES)),
+            may_have("strategy", Maybe(&LONG)),
+            may_have("days", Maybe(&Sent(Given::Days))),
+        ],
+    )
+    .like(r#"{"name": "robot", "role": "TRADER", "days": 30}"#),
+];
+
+const CHANGE: &[Field] = &[
+    has("intId", IntId),
+    may_have("objectType", Maybe(&OneOf(ORDER_TYPES))),
+    may_have("quantity", Maybe(&NUMBER)),
+    may_have("limit", Maybe(&NUMBER)),
+    may_have("stop", Maybe(&NUMBER)),
+    may_have("tif", Maybe(&OneOf(TIFS))),
+    may_have("tifDateTime", Maybe(&UNTIL)),
+    may_have("side", Maybe(&OneOf(SIDES))),
+    may_have("securityId", Maybe(&ID)),
+    may_have("accountId", Maybe(&ID)),
+    may_have("strategyId", Maybe(&ID)),
+    may_have("strategyName", Maybe(&NOTE)),
+    may_have("exchangeId", Maybe(&ID)),
+];
+
+const LIMITS: &[Field] = &[
+    has("scope", Scope),
+    may_have("maxOrderQuantity", Maybe(&NUMBER)),
+    may_have("maxOrderNotional", Maybe(&NUMBER)),
+    may_have("priceCollarPercent", Maybe(&NUMBER)),
+    may_have("staleAfterSeconds", Maybe(&COUNT)),
+    may_have("maxOpenOrders", Maybe(&COUNT)),
+    may_have("maxOpenNotional", Maybe(&NUMBER)),
+    may_have("maxLong", Maybe(&NUMBER)),
+    may_have("maxShort", Maybe(&NUMBER)),
+    may_have("maxGrossExposure", Maybe(&NUMBER)),
+    may_have("cashCheck", Maybe(&Flag)),
+    may_have("ordersPerSecond", Maybe(&COUNT)),
+    may_have("duplicateGuard", Maybe(&Shape("Burst"))),
+    may_have("rejectBreaker", Maybe(&Shape("Burst"))),
+    may_have("maxDayLoss", Maybe(&NUMBER)),
+    may_have("maxDrawdown", Maybe(&NUMBER)),
+    may_have("selfTrade", Maybe(&OneOf(SELF_TRADES))),
+];

@@ -1,0 +1,144 @@
+//! What a field holds, as a JSON schema.
+
+use serde_json::{Value, json};
+
+use crate::fields::ID_LIMIT;
+
+/// An instant is so many milliseconds before or after 1970 at the most: what nanoseconds in 64 bits can tell.
+const MILLIS_MAX: i64 = 9_223_372_036_854;
+
+/// How long a token may live, and how long a name and a password may be, as `access` has it.
+const TOKEN_DAYS_MAX: u32 = 3_650;
+const NAME_LENGTH_MAX: usize = 64;
+const PASSWORD_LENGTH_MIN: usize = 8;
+const PASSWORD_BYTES_MAX: usize = 1_024;
+
+pub(crate) enum Kind {
+    /// An id that we gave.
+    Id,
+    Text,
+    Flag,
+    /// An exact decimal.
+    Number,
+    /// A number from 0.
+    Whole,
+    /// Epoch milliseconds.
+    Millis,
+    Date,
+    /// An hour of the day in an exchange's zone.
+    Hour,
+    Currency,
+    Uuid,
+    /// The id of an order.
+    IntId,
+    /// What a limit or a trading state is about.
+    Scope,
+    OneOf(&'static [&'static str]),
+    Shape(&'static str),
+    AnyOf(&'static [&'static str]),
+    List(&'static Kind),
+    /// Or null.
+    Maybe(&'static Kind),
+    /// Further of the kinds that clients send: ids, numbers and times may come as text too.
+    Sent(Sent),
+}
+
+pub(crate) enum Sent {
+    Id,
+    Number,
+    Count,
+    /// How long a token lives.
+    Days,
+    Millis,
+    /// An instant, or a day that ends at its close.
+    Until,
+    Text(usize),
+    /// What a user or a token is called.
+    Name,
+    Password,
+    /// A folder, from the root on.
+    Path,
+}
+
+impl Kind {
+    pub(crate) fn schema(&self) -> Value {
+        match self {
+            Self::Id => json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 }),
+            Self::Text => json!({ "type": "string" }),
+            Self::Flag => json!({ "type": "boolean" }),
+            Self::Number => json!({ "type": "number", "description": "exact, to its last digit" }),
+            Self::Whole => json!({ "type": "integer", "minimum": 0 }),
+            Self::Millis => json!({ "type": "integer", "description": "epoch milliseconds" }),
+            Self::Date => json!({ "type": "string", "format": "date" }),
+            Self::Hour => json!({ "type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]$" }),
+            Self::Currency => json!({ "type": "string", "pattern": "^[A-Z0-9]{1,8}$" }),
+            Self::Uuid => json!({ "type": "string", "format": "uuid" }),
+            Self::IntId => json!({ "type": "string", "pattern": "^[!-~]{1,64}$" }),
+            Self::Scope => json!({ "type": "string", "pattern": SCOPE }),
+            Self::OneOf(names) => json!({ "type": "string", "enum": names }),
+            Self::Shape(name) => reference(name),
+            Self::AnyOf(names) => json!({ "anyOf": names.iter().map(|name| reference(name)).collect::<Vec<_>>() }),
+            Self::List(kind) => json!({ "type": "array", "items": kind.schema() }),
+            Self::Maybe(kind) => or_null(kind.schema()),
+            Self::Sent(sent) => sent.schema(),
+        }
+    }
+}
+
+const SCOPE: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
+/// A number as JSON writes it, in a text.
+const NUMBER: &str = "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
+/// A whole number in a text.
+const WHOLE: &str = "^[0-9]{1,9}$";
+
+impl Sent {
+    fn schema(&self) -> Value {
+        match self {
+            Self::Id => json!({ "anyOf": [Kind::Id.schema(), text_like("^[1-9][0-9]{0,14}$")] }),
+            Self::Number => json!({ "anyOf": [{ "type": "number" }, text_like(NUMBER)] }),
+            Self::Count => json!({ "anyOf": [whole(0, u32::MAX), text_like(WHOLE)] }),
+            Self::Days => json!({ "anyOf": [whole(1, TOKEN_DAYS_MAX), text_like("^[1-9][0-9]{0,2}$")] }),
+            Self::Millis => json!({ "anyOf": [millis(), text_like(WHOLE)] }),
+            Self::Until => json!({ "anyOf": [millis(), text_like(WHOLE), Kind::Date.schema()] }),
+            Self::Text(bytes_max) => {
+                json!({ "type": "string", "maxLength": bytes_max, "description": "the limit counts bytes of UTF-8" })
+            }
+            Self::Name => text_like(&format!("^[A-Za-z0-9._@-]{{1,{NAME_LENGTH_MAX}}}$")),
+            Self::Password => password(),
+            Self::Path => json!({ "type": "string", "pattern": "^/", "maxLength": 4096 }),
+        }
+    }
+}
+
+fn whole(minimum: u32, maximum: u32) -> Value {
+    json!({ "type": "integer", "minimum": minimum, "maximum": maximum })
+}
+
+fn millis() -> Value {
+    json!({ "type": "integer", "minimum": -MILLIS_MAX, "maximum": MILLIS_MAX, "description": "epoch milliseconds" })
+}
+
+fn password() -> Value {
+    let (shortest, longest) = (PASSWORD_LENGTH_MIN, PASSWORD_BYTES_MAX);
+    json!({ "type": "string", "format": "password", "minLength": shortest, "maxLength": longest })
+}
+
+fn text_like(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+/// Where the description of the interface keeps the schema with this name.
+pub fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+fn or_null(mut schema: Value) -> Value {
+    let Some(Value::String(of_type)) = schema.get("type").cloned() else {
+        return json!({ "anyOf": [schema, { "type": "null" }] });
+    };
+    schema["type"] = json!([of_type, "null"]);
+    if let Some(Value::Array(names)) = schema.get_mut("enum") {
+        names.push(Value::Null);
+    }
+    schema
+}
