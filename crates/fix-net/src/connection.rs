@@ -1,0 +1,195 @@
+//! One connection. Bytes in, what the conversation makes of them, bytes out; heart-beats when nothing comes. The
+//! reader is never blocked by the writer: while a peer is slow, only its own line waits.
+
+use crate::clock::{now, until};
+use crate::durable::Durable;
+use crate::limits::{MAILBOX_BATCH, PARTING_SECONDS, READ_BYTES, WIRE_BYTES_MAX, WRITE_STALL_SECONDS};
+use crate::mailbox::{Mailbox, Request};
+use crate::stream::Stream;
+use fix::{Application, Conversation, DisconnectReason, SendError};
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::sync::watch;
+use tokio::time::{Instant, Sleep, sleep, timeout};
+
+/// Drives a connected conversation to its end, and says why it ended.
+pub(crate) async fn converse<S: Durable, A: Application>(
+    conversation: &mut Conversation<S, A>,
+    stream: Box<dyn Stream>,
+    mailbox: &mut Mailbox,
+    shutdown: &mut watch::Receiver<bool>,
+) -> DisconnectReason {
+    let (reader, writer) = tokio::io::split(stream);
+    let mut connection = Connection {
+        conversation,
+        reader,
+        writer,
+        received: Vec::with_capacity(READ_BYTES),
+        leaving: Vec::new(),
+        written: 0,
+    };
+    let mut timer = Box::pin(sleep(until(connection.conversation.session().deadline())));
+    let mut stopping = *shutdown.borrow();
+    if stopping {
+        connection.conversation.log_out(now(), None);
+    }
+    while connection.prepare_writing().await {
+        connection.wait(mailbox, timer.as_mut(), shutdown, &mut stopping).await;
+        connection.rearm(timer.as_mut());
+    }
+    tokio::spawn(part(connection.reader, connection.writer));
+    conversation.finish(now())
+}
+
+/// Hangs up and listens until the peer has too: a socket closed with bytes unread would take our last words back.
+async fn part(mut reader: ReadHalf<Box<dyn Stream>>, mut writer: WriteHalf<Box<dyn Stream>>) {
+    let parting = async {
+        writer.shutdown().await?;
+        tokio::io::copy(&mut reader, &mut tokio::io::sink()).await
+    };
+    // The reason for closing is known; how the peer takes it changes nothing.
+    let _ = timeout(Duration::from_secs(PARTING_SECONDS), parting).await;
+}
+
+struct Connection<'a, S, A> {
+    conversation: &'a mut Conversation<S, A>,
+    reader: ReadHalf<Box<dyn Stream>>,
+    writer: WriteHalf<Box<dyn Stream>>,
+    received: Vec<u8>,
+    /// What is being written; the conversation gathers the next in the meantime.
+    leaving: Vec<u8>,
+    written: usize,
+}
+
+impl<S: Durable, A: Application> Connection<'_, S, A> {
+    /// Takes up what the conversation wants written, once that is durable. No when all is written and it has ended.
+    async fn prepare_writing(&mut self) -> bool {
+        while self.leaving.is_empty() {
+            if !self.conversation.wire().is_empty() {
+                if let Err(error) = self.conversation.session_mut().store_mut().settled().await {
+                    // What is not durable is not said.
+                    self.conversation.cut(now(), DisconnectReason::StoreFailed(error.0));
+                    return false;
+                }
+                std::mem::swap(self.conversation.wire(), &mut self.leaving);
+            } else if self.conversation.session().is_resending() {
+                self.conversation.continue_resend(now());
+            } else {
+                break;
+            }
+        }
+        !(self.leaving.is_empty() && self.conversation.ended().is_some())
+    }
+
+    /// Waits for whatever comes first, and deals with it.
+    async fn wait(
+        &mut self,
+        mailbox: &mut Mailbox,
+        timer: std::pin::Pin<&mut Sleep>,
+        shutdown: &mut watch::Receiver<bool>,
+        stopping: &mut bool,
+    ) {
+        let open = self.conversation.ended().is_none();
+        let roomy = self.conversation.wire().len() < WIRE_BYTES_MAX;
+        let listening = open && roomy && !self.conversation.is_undecided();
+        let writing = !self.leaving.is_empty();
+        tokio::select! {
+            biased;
+            result = write_some(&mut self.writer, &self.leaving[self.written..]), if writing => self.wrote(result),
+            result = self.reader.read_buf(&mut self.received), if listening => self.read(result),
+            request = mailbox.requests.recv(), if open && roomy => self.requested(request, mailbox),
+            () = timer, if open => self.conversation.tick(now()),
+            _ = shutdown.changed(), if open && !*stopping => {
+                *stopping = true;
+                self.conversation.log_out(now(), None);
+            }
+        }
+    }
+
+    fn wrote(&mut self, result: io::Result<usize>) {
+        match result {
+            Ok(count) => self.written += count,
+            Err(error) => {
+                self.conversation.cut(now(), failed(&error));
+                self.written = self.leaving.len();
+                self.conversation.wire().clear();
+            }
+        }
+        if self.written == self.leaving.len() {
+            self.leaving.clear();
+            self.written = 0;
+        }
+    }
+
+    fn read(&mut self, result: io::Result<usize>) {
+        match result {
+            Ok(0) => self.conversation.cut(now(), DisconnectReason::PeerClosed),
+            Ok(_) => {
+                self.conversation.buffer().extend_from_slice(&self.received);
+                self.received.clear();
+                self.conversation.pump(now());
+            }
+            Err(error) => self.conversation.cut(now(), failed(&error)),
+        }
+    }
+
+    /// Takes what else is waiting too, so that many messages leave with one write.
+    fn requested(&mut self, request: Option<Request>, mailbox: &mut Mailbox) {
+        let Some(request) = request else {
+            return self.conversation.cut(now(), DisconnectReason::Shutdown);
+        };
+        serve(self.conversation, request);
+        for _ in 1..MAILBOX_BATCH {
+            match mailbox.requests.try_recv() {
+                Ok(request) => serve(self.conversation, request),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// A timer that fires early does no harm, so it is moved only when it would fire late.
+    fn rearm(&mut self, timer: std::pin::Pin<&mut Sleep>) {
+        let wanted = Instant::now() + until(self.conversation.session().deadline());
+        if timer.is_elapsed() || wanted < timer.deadline() {
+            timer.reset(wanted);
+        }
+    }
+}
+
+async fn write_some(writer: &mut WriteHalf<Box<dyn Stream>>, bytes: &[u8]) -> io::Result<usize> {
+    match timeout(Duration::from_secs(WRITE_STALL_SECONDS), writer.write(bytes)).await {
+        Ok(Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
+        Ok(result) => result,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+fn failed(error: &io::Error) -> DisconnectReason {
+    match error.kind() {
+        io::ErrorKind::TimedOut => DisconnectReason::SlowPeer,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => DisconnectReason::PeerClosed,
+        _ => DisconnectReason::SocketFailed(error.to_string()),
+    }
+}
+
+/// What can be done with or without a connection.
+pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<S, A>, request: Request) {
+    match request {
+        Request::Send(message) => match conversation.send(now(), &message) {
+            Ok(_) | Err(SendError::Store(_)) => {}
+            Err(SendError::NotLoggedOn) => conversation.application_mut().unsent(message),
+        },
+        Request::Decide(ticket, verdict) => conversation.decide(now(), ticket, &verdict),
+        Request::LogOut(text) => conversation.log_out(now(), text.as_deref()),
+        Request::Reset => conversation.reset(now()),
+        Request::SetNumbers { incoming, outgoing, done } => {
+            let set = conversation.session_mut().set_numbers(incoming, outgoing).unwrap_or(false);
+            // Whoever asked may have gone.
+            let _ = done.send(set);
+        }
+        Request::Status(reply) => drop(reply.send(conversation.session().status(now()))),
+        // The acceptor hands over one caller at a time; a socket that is dropped is closed.
+        Request::Connected(_) => {}
+    }
+}

@@ -1,0 +1,103 @@
+//! How the rest of the program reaches a session: a bounded queue into its task.
+
+use crate::limits::{HAND_OVER_MILLISECONDS, MAILBOX_MESSAGES_MAX};
+use crate::stream::Stream;
+use fix::{LogonTicket, Outgoing, SeqNum, Status, Verdict};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
+
+/// The session's end of the queue; [`crate::run_session`] takes it.
+pub struct Mailbox {
+    pub(crate) requests: mpsc::Receiver<Request>,
+}
+
+/// The program's end; copies of it reach the same session.
+#[derive(Debug, Clone)]
+pub struct SessionHandle {
+    requests: mpsc::Sender<Request>,
+    /// One chair for a caller: while it is taken, a second caller is turned away.
+    chair: Arc<Semaphore>,
+}
+
+/// The queue is full, or the session's task has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailboxFull;
+
+impl fmt::Display for MailboxFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the session takes no more messages")
+    }
+}
+
+impl std::error::Error for MailboxFull {}
+
+pub(crate) enum Request {
+    Send(Outgoing),
+    Decide(LogonTicket, Verdict),
+    LogOut(Option<String>),
+    Reset,
+    SetNumbers { incoming: SeqNum, outgoing: SeqNum, done: oneshot::Sender<bool> },
+    Status(oneshot::Sender<Status>),
+    Connected(Call),
+}
+
+/// A caller that has said who it is, with all it has sent so far.
+pub(crate) struct Call {
+    pub stream: Box<dyn Stream>,
+    pub bytes: Vec<u8>,
+    /// Given back when the connection has ended.
+    pub chair: Option<OwnedSemaphorePermit>,
+}
+
+pub fn mailbox() -> (SessionHandle, Mailbox) {
+    let (sender, receiver) = mpsc::channel(MAILBOX_MESSAGES_MAX);
+    (SessionHandle { requests: sender, chair: Arc::new(Semaphore::new(1)) }, Mailbox { requests: receiver })
+}
+
+impl SessionHandle {
+    /// Queues a message; if the session is not logged on when its turn comes, `Application::unsent` gets it back.
+    pub fn send(&self, message: Outgoing) -> Result<(), MailboxFull> {
+        self.request(Request::Send(message))
+    }
+
+    /// Answers a Logon for which the application said `Verdict::Later`.
+    pub fn decide(&self, ticket: LogonTicket, verdict: Verdict) -> Result<(), MailboxFull> {
+        self.request(Request::Decide(ticket, verdict))
+    }
+
+    pub fn log_out(&self, text: Option<String>) -> Result<(), MailboxFull> {
+        self.request(Request::LogOut(text))
+    }
+
+    pub fn reset(&self) -> Result<(), MailboxFull> {
+        self.request(Request::Reset)
+    }
+
+    /// Sets both numbers while nobody is connected; says whether that was so.
+    pub async fn set_numbers(&self, incoming: SeqNum, outgoing: SeqNum) -> Result<bool, MailboxFull> {
+        let (done, answer) = oneshot::channel();
+        self.request(Request::SetNumbers { incoming, outgoing, done })?;
+        answer.await.map_err(|_| MailboxFull)
+    }
+
+    pub async fn status(&self) -> Result<Status, MailboxFull> {
+        let (reply, answer) = oneshot::channel();
+        self.request(Request::Status(reply))?;
+        answer.await.map_err(|_| MailboxFull)
+    }
+
+    /// Hands a caller over; a session that has one already takes no second. A client that has just hung up and calls
+    /// again may find its own chair still warm, so there is a moment's grace.
+    pub(crate) async fn connect(&self, stream: Box<dyn Stream>, bytes: Vec<u8>) -> bool {
+        let free = timeout(Duration::from_millis(HAND_OVER_MILLISECONDS), self.chair.clone().acquire_owned());
+        let Ok(Ok(chair)) = free.await else { return false };
+        self.request(Request::Connected(Call { stream, bytes, chair: Some(chair) })).is_ok()
+    }
+
+    fn request(&self, request: Request) -> Result<(), MailboxFull> {
+        self.requests.try_send(request).map_err(|_| MailboxFull)
+    }
+}

@@ -1,0 +1,167 @@
+//! A session behind a real port, and callers with plain sockets.
+
+use fix::{Application, Conversation, Decoder, Echo, Framer, MemoryStore, Session, SessionSettings, Settings};
+use fix_net::{Acceptor, Dictionaries, SessionHandle, mailbox, now, run_session};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Longer than this nobody waits for an answer; a story that does has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) fn acceptor(peer: &str) -> String {
+    format!(
+        "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=RIALTO\n\
+         TargetCompID={peer}\nNonStopSession=Y\n"
+    )
+}
+
+pub(crate) fn initiator(name: &str, port: u16) -> String {
+    format!(
+        "[SESSION]\nConnectionType=initiator\nSocketConnectHost=127.0.0.1\nSocketConnectPort={port}\nHeartBtInt=30\n\
+         BeginString=FIX.4.4\nSenderCompID={name}\nTargetCompID=RIALTO\nNonStopSession=Y\nReconnectInterval=1\n"
+    )
+}
+
+pub(crate) struct World {
+    port: u16,
+    handle: SessionHandle,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl World {
+    pub(crate) async fn echo(settings: String) -> Self {
+        Self::with(settings, Echo::default()).await
+    }
+
+    /// A session that listens.
+    pub(crate) async fn with<A: Application + Send + 'static>(settings: String, application: A) -> Self {
+        let mut world = Self::calling(settings.clone(), application);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let acceptor = Acceptor::new(listener, [(parsed(&settings), world.handle.clone())], None);
+        world.port = acceptor.local_address().unwrap().port();
+        world.tasks.push(tokio::spawn(acceptor.run(world.stop.subscribe())));
+        world
+    }
+
+    /// A session that calls.
+    pub(crate) fn calling<A: Application + Send + 'static>(settings: String, application: A) -> Self {
+        let settings = parsed(&settings);
+        let dictionary = Dictionaries::default().get(&settings.dictionary).unwrap();
+        let session = Session::new(settings, dictionary, MemoryStore::new(now()));
+        let (handle, mailbox) = mailbox();
+        let (stop, shutdown) = watch::channel(false);
+        let conversation = Conversation::new(session, application);
+        let task = tokio::spawn(run_session(conversation, mailbox, None, shutdown));
+        Self { port: 0, handle, stop, tasks: vec![task] }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn handle(&self) -> &SessionHandle {
+        &self.handle
+    }
+
+    pub(crate) async fn stop(self) {
+        self.stop.send_replace(true);
+        for task in self.tasks {
+            timeout(PATIENCE, task).await.unwrap().unwrap();
+        }
+    }
+}
+
+fn parsed(settings: &str) -> Arc<SessionSettings> {
+    Arc::new(Settings::parse(settings).unwrap().sessions.remove(0))
+}
+
+/// Somebody with a plain socket.
+pub(crate) struct Caller {
+    socket: TcpStream,
+    framer: Framer,
+    name: String,
+    port: u16,
+}
+
+impl Caller {
+    pub(crate) async fn connect(world: &World, name: &str) -> Self {
+        let socket = TcpStream::connect(("127.0.0.1", world.port)).await.unwrap();
+        Self { socket, framer: Framer::new(), name: name.to_owned(), port: world.port }
+    }
+
+    pub(crate) async fn logged_on(world: &World, name: &str) -> Self {
+        let mut caller = Self::connect(world, name).await;
+        caller.say("35=A|34=1|98=0|108=30").await;
+        assert!(caller.hear().await.unwrap().contains("|35=A|34=1|"));
+        caller
+    }
+
+    pub(crate) async fn say(&mut self, line: &str) {
+        let frame = self.frame(line);
+        self.socket.write_all(&frame).await.unwrap();
+    }
+
+    /// The line before may not yet have been noticed as broken: calls again until there is an answer.
+    pub(crate) async fn say_until_heard(&mut self, line: &str) -> String {
+        loop {
+            self.say(line).await;
+            match self.hear().await {
+                Some(answer) => return answer,
+                None => self.socket = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap(),
+            }
+        }
+    }
+
+    fn frame(&self, line: &str) -> Vec<u8> {
+        let mut time = Vec::new();
+        now().write(3, &mut time);
+        let time = String::from_utf8(time).unwrap();
+        let (head, rest) = line.match_indices('|').nth(1).map_or((line, ""), |(at, _)| line.split_at(at));
+        let body = format!("{head}|49={}|52={time}|56=RIALTO{rest}|", self.name).replace('|', "\x01");
+        let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+        let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+        frame.extend(format!("10={sum:03}\x01").bytes());
+        frame
+    }
+
+    /// The next message, or none when the line is closed.
+    pub(crate) async fn hear(&mut self) -> Option<String> {
+        timeout(PATIENCE, self.next()).await.expect("nothing was heard")
+    }
+
+    pub(crate) async fn hear_type(&mut self, kind: &str) -> String {
+        loop {
+            let message = self.hear().await.unwrap();
+            if message.contains(&format!("|35={kind}|")) {
+                return message;
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(frame) = self.framer.next_frame().unwrap() {
+                Decoder::new().decode(frame).unwrap();
+                return Some(String::from_utf8_lossy(frame).replace('\x01', "|"));
+            }
+            let read = self.socket.read_buf(self.framer.buffer()).await;
+            if read.is_err() || read.is_ok_and(|count| count == 0) {
+                return None;
+            }
+        }
+    }
+
+    pub(crate) async fn hang_up(mut self) {
+        self.socket.shutdown().await.unwrap();
+    }
+}
+
+pub(crate) fn number(message: &str) -> u64 {
+    message.split("|34=").nth(1).unwrap().split('|').next().unwrap().parse().unwrap()
+}

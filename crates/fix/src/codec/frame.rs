@@ -1,0 +1,229 @@
+//! Cuts a stream of bytes into frames. A frame is only where a message seems to begin and to end; whether it is sound,
+//! the decoder says. The rules are QuickFIX's, so that a peer who errs in BodyLength is treated the same by both:
+//! after `BodyLength` bytes the frame goes on to the next `10=…`, and so a length that is too short changes nothing,
+//! while one that is too long swallows the message behind it.
+
+use super::{SOH, parse_unsigned};
+use std::fmt;
+use std::ops::Range;
+
+/// A peer that announces or sends a longer message is cut off before anything is set aside for it.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// Holds what has arrived and not yet been taken.
+#[derive(Debug)]
+pub struct Framer {
+    buffer: Vec<u8>,
+    taken: usize,
+    /// Whether a message must begin at `taken`; after rubbish its beginning is looked for.
+    in_step: bool,
+}
+
+/// After rubbish so many bytes are kept: a delimiter and the start of an `8=FIX` that is cut in two.
+const TAIL_KEPT: usize = 5;
+
+impl Default for Framer {
+    fn default() -> Self {
+        Self { buffer: Vec::new(), taken: 0, in_step: true }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameError {
+    /// A BodyLength over [`MESSAGE_BYTES_MAX`], or so many bytes without an end: nothing can follow.
+    TooLong,
+    /// A BodyLength that is no number: what followed up to the next beginning is lost.
+    BadLength,
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "a message of more than {MESSAGE_BYTES_MAX} bytes"),
+            Self::BadLength => write!(f, "BodyLength (9) is not a number"),
+        }
+    }
+}
+
+impl Framer {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where a driver appends what it reads from its socket.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        if self.taken > 0 {
+            self.buffer.drain(..self.taken);
+            self.taken = 0;
+        }
+        &mut self.buffer
+    }
+
+    /// The next whole frame, if there is one. After [`FrameError::BadLength`] it may be asked again.
+    pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameError> {
+        if !self.find_start() {
+            return Ok(None);
+        }
+        match frame_length(&self.buffer[self.taken..]) {
+            Ok(Some(length)) => Ok(Some(self.take(length))),
+            Ok(None) if self.buffer.len() - self.taken > MESSAGE_BYTES_MAX => Err(FrameError::TooLong),
+            Ok(None) => Ok(None),
+            Err(BadHead::TooLong) => Err(FrameError::TooLong),
+            Err(BadHead::NoNumber { skip }) => {
+                self.taken += skip;
+                self.in_step = false;
+                Err(FrameError::BadLength)
+            }
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::default() };
+        self.buffer.clear();
+    }
+
+    fn take(&mut self, length: usize) -> &[u8] {
+        let from = self.taken;
+        self.taken += length;
+        &self.buffer[from..self.taken]
+    }
+
+    /// Moves on to where a message begins: at `8=`, but after rubbish not at the tail of another tag such as `58=`.
+    fn find_start(&mut self) -> bool {
+        let bytes = &self.buffer[self.taken..];
+        if self.in_step && (b"8=".starts_with(bytes) || bytes.starts_with(b"8=")) {
+            return bytes.len() >= 2;
+        }
+        let start = (0..bytes.len()).find(|&at| {
+            let after_a_field = at > 0 && bytes[at - 1] == SOH;
+            bytes[at..].starts_with(b"8=FIX") || (after_a_field && bytes[at..].starts_with(b"8="))
+        });
+        self.in_step = start.is_some();
+        self.taken += start.unwrap_or(bytes.len().saturating_sub(TAIL_KEPT));
+        self.in_step
+    }
+}
+
+enum BadHead {
+    TooLong,
+    NoNumber { skip: usize },
+}
+
+fn frame_length(bytes: &[u8]) -> Result<Option<usize>, BadHead> {
+    let Some(length) = field_value(bytes, b"\x019=", 0) else { return Ok(None) };
+    let Some(body) = parse_unsigned(&bytes[length.clone()]).and_then(|length| usize::try_from(length).ok()) else {
+        return Err(BadHead::NoNumber { skip: length.end });
+    };
+    if body > MESSAGE_BYTES_MAX {
+        return Err(BadHead::TooLong);
+    }
+    // The byte before the trailer is the delimiter that ends the body.
+    Ok(field_value(bytes, b"\x0110=", length.end + body).map(|checksum| checksum.end + 1))
+}
+
+/// Where the value of a field lies whose opening is looked for from a place on; none while its end is not there.
+fn field_value(bytes: &[u8], opening: &[u8], from: usize) -> Option<Range<usize>> {
+    let searched = bytes.get(from..)?;
+    let start = from + searched.windows(opening.len()).position(|window| window == opening)? + opening.len();
+    let length = bytes[start..].iter().position(|byte| *byte == SOH)?;
+    Some(start..start + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LOGON: &str = "8=FIX.4.4|9=5|35=A|10=178|";
+    const BEAT: &str = "8=FIX.4.4|9=5|35=0|10=161|";
+
+    fn wire(text: &str) -> Vec<u8> {
+        text.replace('|', "\x01").into_bytes()
+    }
+
+    /// Everything the framer says about a stream that arrives in these pieces.
+    fn cut<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+        let mut framer = Framer::new();
+        let mut said = String::new();
+        for piece in pieces {
+            framer.buffer().extend_from_slice(piece);
+            loop {
+                match framer.next_frame() {
+                    Ok(None) => break,
+                    Ok(Some(frame)) => said += &(String::from_utf8_lossy(frame).replace('\x01', "|") + "\n"),
+                    Err(error) => {
+                        said += &format!("{error}\n");
+                        if error == FrameError::TooLong {
+                            return said;
+                        }
+                    }
+                }
+            }
+        }
+        said
+    }
+
+    fn whole(text: &str) -> String {
+        cut([wire(text).as_slice()])
+    }
+
+    #[test]
+    fn rubbish_in_front_is_dropped() {
+        assert_eq!(whole(&format!("58=hello|{LOGON}GET / HTTP/1.1{BEAT}")), format!("{LOGON}\n{BEAT}\n"));
+    }
+
+    #[test]
+    fn a_length_that_is_too_short_does_not_move_the_end() {
+        assert_eq!(
+            whole(&format!("8=FIX.4.4|9=2|35=A|10=178|{BEAT}")),
+            format!("8=FIX.4.4|9=2|35=A|10=178|\n{BEAT}\n")
+        );
+    }
+
+    #[test]
+    fn a_length_that_is_too_long_swallows_the_next_message() {
+        let long = "8=FIX.4.4|9=20|35=A|10=178|";
+        assert_eq!(whole(&format!("{long}{BEAT}{LOGON}")), format!("{long}{BEAT}\n{LOGON}\n"));
+    }
+
+    #[test]
+    fn a_length_that_is_no_number_loses_that_message_only() {
+        assert_eq!(
+            whole(&format!("8=FIX.4.4|9=x|35=A|10=178|{BEAT}")),
+            format!("BodyLength (9) is not a number\n{BEAT}\n")
+        );
+    }
+
+    #[test]
+    fn a_message_over_the_limit_is_refused_by_its_announcement() {
+        assert_eq!(whole("8=FIX.4.4|9=99999999|35=A|"), "a message of more than 1048576 bytes\n");
+        let endless = vec![b'1'; MESSAGE_BYTES_MAX];
+        assert_eq!(cut([b"8=FIX.4.4\x019=".as_slice(), &endless]), "a message of more than 1048576 bytes\n");
+    }
+
+    fn stream() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = prop_oneof![
+            Just(wire(LOGON)),
+            Just(wire(BEAT)),
+            Just(wire("8=FIX.4.4|9=20|35=A|10=178|")),
+            Just(wire("8=FIX.4.4|9=|35=A|10=178|")),
+            Just(wire("58=8=9=10=|")),
+            proptest::collection::vec(any::<u8>(), 0..8),
+        ];
+        proptest::collection::vec(pieces, 0..8).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same_frames(bytes in stream(), cuts in proptest::collection::vec(1_usize..9, 1..64)) {
+            let mut pieces = Vec::new();
+            let mut rest = bytes.as_slice();
+            for length in cuts.iter().cycle().take(bytes.len()) {
+                let (piece, later) = rest.split_at((*length).min(rest.len()));
+                pieces.push(piece);
+                rest = later;
+            }
+            prop_assert_eq!(cut(pieces), cut([bytes.as_slice()]));
+        }
+    }
+}

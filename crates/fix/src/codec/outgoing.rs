@@ -1,0 +1,250 @@
+//! A message on its way out. The application gives type and fields in any order; the encoder adds header and trailer
+//! and writes 8, 9, 35 and then ascending tags, header before body, each repeating group in one piece. Engines that
+//! are picky about order are content with that.
+
+use super::{SOH, Time, checksum};
+use crate::tag::{self, Tag};
+
+/// A message under construction; cleared and filled again, it needs no new memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    msg_type: Vec<u8>,
+    text: Vec<u8>,
+    pieces: Vec<Piece>,
+}
+
+/// `tag=value` and its end, or a whole group: what is moved as one when fields are put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    section: Section,
+    tag: Tag,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    Header,
+    Body,
+    Trailer,
+}
+
+impl Section {
+    fn of(tag: Tag) -> Self {
+        match tag {
+            _ if tag::is_header(tag) => Self::Header,
+            _ if tag::is_trailer(tag) => Self::Trailer,
+            _ => Self::Body,
+        }
+    }
+}
+
+impl Outgoing {
+    pub fn new(msg_type: impl AsRef<[u8]>) -> Self {
+        let mut outgoing = Self::default();
+        outgoing.begin(msg_type);
+        outgoing
+    }
+
+    /// Forgets all fields and starts a message of this type.
+    pub fn begin(&mut self, msg_type: impl AsRef<[u8]>) -> &mut Self {
+        self.text.clear();
+        self.pieces.clear();
+        self.msg_type.clear();
+        self.msg_type.extend_from_slice(msg_type.as_ref());
+        self
+    }
+
+    /// Becomes a copy, in the memory it has.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.begin(&other.msg_type);
+        self.text.extend_from_slice(&other.text);
+        self.pieces.extend_from_slice(&other.pieces);
+    }
+
+    pub fn msg_type(&self) -> &[u8] {
+        &self.msg_type
+    }
+
+    /// A field of the body; a tag of the header (such as PossResend) or of the trailer goes there by itself.
+    pub fn field(&mut self, tag: Tag, value: impl AsRef<[u8]>) -> &mut Self {
+        let start = self.text.len();
+        write_field(tag, value.as_ref(), &mut self.text);
+        self.pieces.push(Piece { section: Section::of(tag), tag, start, end: self.text.len() });
+        self
+    }
+
+    pub fn number(&mut self, tag: Tag, value: u64) -> &mut Self {
+        let mut digits = [0; 20];
+        let start = format_number(value, &mut digits);
+        self.field(tag, &digits[start..])
+    }
+
+    /// Appends to the piece before: the members of a group follow their count (given by [`Self::number`]) in order.
+    pub fn member(&mut self, tag: Tag, value: impl AsRef<[u8]>) -> &mut Self {
+        write_field(tag, value.as_ref(), &mut self.text);
+        if let Some(group) = self.pieces.last_mut() {
+            group.end = self.text.len();
+        }
+        self
+    }
+
+    /// Fields that are in order already, taken over as they are, in the place of their first tag.
+    pub(crate) fn body_as_it_is(&mut self, first_tag: Tag, bytes: &[u8]) {
+        let start = self.text.len();
+        self.text.extend_from_slice(bytes);
+        self.pieces.push(Piece { section: Section::Body, tag: first_tag, start, end: self.text.len() });
+    }
+}
+
+/// What the session adds to a message.
+pub(crate) struct Head<'a> {
+    pub begin_string: &'a [u8],
+    pub sender: &'a [u8],
+    pub target: &'a [u8],
+    pub number: u64,
+    pub sending_time: Time,
+    pub fraction_digits: u8,
+    /// The first time this message was sent, when it is sent again.
+    pub original_time: Option<&'a [u8]>,
+}
+
+/// Writes messages with memory it keeps.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
+    frame: Outgoing,
+    body: Vec<u8>,
+}
+
+impl Encoder {
+    /// Appends the whole message.
+    pub(crate) fn encode(&mut self, head: &Head<'_>, message: &Outgoing, out: &mut Vec<u8>) {
+        self.gather(head, message);
+        self.body.clear();
+        write_field(tag::MSG_TYPE, &message.msg_type, &mut self.body);
+        for piece in &self.frame.pieces {
+            self.body.extend_from_slice(&self.frame.text[piece.start..piece.end]);
+        }
+        let start = out.len();
+        write_field(tag::BEGIN_STRING, head.begin_string, out);
+        write_number(tag::BODY_LENGTH, self.body.len() as u64, out);
+        out.extend_from_slice(&self.body);
+        let sum = checksum(&out[start..]);
+        let digits = [b'0' + sum / 100, b'0' + sum / 10 % 10, b'0' + sum % 10];
+        write_field(tag::CHECK_SUM, &digits, out);
+    }
+
+    /// Header and body together, in the order of the wire.
+    fn gather(&mut self, head: &Head<'_>, message: &Outgoing) {
+        let frame = &mut self.frame;
+        frame.copy_from(message);
+        frame.number(tag::MSG_SEQ_NUM, head.number);
+        frame.field(tag::SENDER_COMP_ID, head.sender);
+        frame.field(tag::TARGET_COMP_ID, head.target);
+        let start = frame.text.len();
+        frame.text.extend_from_slice(b"52=");
+        head.sending_time.write(head.fraction_digits, &mut frame.text);
+        frame.text.push(SOH);
+        frame.pieces.push(Piece { section: Section::Header, tag: tag::SENDING_TIME, start, end: frame.text.len() });
+        if let Some(original) = head.original_time {
+            frame.field(tag::POSS_DUP_FLAG, b"Y").field(tag::ORIG_SENDING_TIME, original);
+        }
+        // Where a tag stands twice, the order in which they were given decides.
+        frame.pieces.sort_unstable_by_key(|piece| (piece.section, piece.tag, piece.start));
+    }
+}
+
+fn write_field(tag: Tag, value: &[u8], out: &mut Vec<u8>) {
+    if tag < 0 {
+        out.push(b'-');
+    }
+    let mut digits = [0; 20];
+    let start = format_number(u64::from(tag.unsigned_abs()), &mut digits);
+    out.extend_from_slice(&digits[start..]);
+    out.push(b'=');
+    out.extend_from_slice(value);
+    out.push(SOH);
+}
+
+fn write_number(tag: Tag, value: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let start = format_number(value, &mut digits);
+    write_field(tag, &digits[start..], out);
+}
+
+/// Writes the digits at the end of the array and says where they begin.
+fn format_number(mut value: u64, digits: &mut [u8; 20]) -> usize {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b"0123456789"[(value % 10) as usize];
+        value /= 10;
+        if value == 0 {
+            return at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Decoder;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn head<'a>(original_time: Option<&'a [u8]>) -> Head<'a> {
+        Head {
+            begin_string: b"FIX.4.4",
+            sender: b"ISLD",
+            target: b"TW44",
+            number: 12,
+            sending_time: Time::parse(b"20260105-12:00:00.007").unwrap(),
+            fraction_digits: 3,
+            original_time,
+        }
+    }
+
+    fn encoded(message: &Outgoing, original_time: Option<&[u8]>) -> String {
+        let mut out = Vec::new();
+        Encoder::default().encode(&head(original_time), message, &mut out);
+        Decoder::new().decode(&out).expect("our own messages are sound");
+        String::from_utf8_lossy(&out).replace('\x01', "|")
+    }
+
+    #[test]
+    fn tags_ascend_in_header_and_body_and_groups_stay_whole() {
+        let mut order = Outgoing::new("D");
+        order.field(55, "INTC").field(97, "Y").number(78, 2);
+        order.member(79, "b").member(80, "1").member(79, "a").member(80, "2");
+        order.field(11, "id").field(38, "002000.00").field(115, "JCD");
+        assert_eq!(
+            encoded(&order, None),
+            "8=FIX.4.4|9=117|35=D|34=12|49=ISLD|52=20260105-12:00:00.007|56=TW44|97=Y|115=JCD|11=id|38=002000.00|55=INTC|\
+             78=2|79=b|80=1|79=a|80=2|10=106|"
+        );
+    }
+
+    #[test]
+    fn a_message_sent_again_says_so() {
+        assert_eq!(
+            encoded(Outgoing::new("8").field(17, "e"), Some(b"20260105-11:00:00")),
+            "8=FIX.4.4|9=84|35=8|34=12|43=Y|49=ISLD|52=20260105-12:00:00.007|56=TW44|122=20260105-11:00:00|17=e|10=106|"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_can_be_read(fields in proptest::collection::btree_map(100_i32..9999, "[a-z0-9.]{1,9}", 0..40)) {
+            let fields: Vec<_> = fields.into_iter().filter(|(tag, _)| !tag::is_header(*tag) && tag::data_after(*tag).is_none()).collect();
+            let mut message = Outgoing::new("U1");
+            for (tag, value) in fields.iter().rev() {
+                message.field(*tag, value);
+            }
+            let mut out = Vec::new();
+            Encoder::default().encode(&head(None), &message, &mut out);
+            let mut decoder = Decoder::new();
+            let read = decoder.decode(&out).unwrap();
+            let body: Vec<_> = read.fields().skip(7).map(|f| (f.tag, String::from_utf8_lossy(f.value).into_owned())).collect();
+            prop_assert_eq!(&body[..body.len() - 1], &fields[..]);
+        }
+    }
+}

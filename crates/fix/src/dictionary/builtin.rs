@@ -1,0 +1,69 @@
+//! The FIX 4.4 dictionary that is in the binary: QuickFIX's, as hotfix-dictionary packs it.
+
+use super::kind::Kind;
+use super::spec::{FieldSpec, Item, MessageSpec, Spec};
+use crate::tag::Tag;
+use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
+
+/// The platform's own fields on a New Order Single.
+pub(super) const ORDER_EXTENSIONS: [(Tag, &str); 3] = [(7001, "STRING"), (7002, "STRING"), (7003, "BOOLEAN")];
+
+pub(super) fn fix44() -> Spec {
+    let packed = Dictionary::fix44();
+    let component = |name: &str| packed.component_by_name(name).map(|c| items(c.items())).unwrap_or_default();
+    Spec {
+        version: packed.version().to_owned(),
+        fields: packed.fields().into_iter().map(|field| field_spec(&field)).collect(),
+        header: component("StandardHeader"),
+        trailer: component("StandardTrailer"),
+        messages: packed
+            .messages()
+            .iter()
+            .map(|message| MessageSpec { msg_type: message.msg_type().to_owned(), items: items(message.layout()) })
+            .collect(),
+    }
+}
+
+/// The same with tags 7001 to 7003 on New Order Single.
+pub(super) fn fix44_with_extensions() -> Spec {
+    let mut spec = fix44();
+    let field = |(tag, kind)| FieldSpec { tag, kind: Kind::of(kind), values: Vec::new() };
+    spec.fields.extend(ORDER_EXTENSIONS.map(field));
+    let order = spec.messages.iter_mut().find(|message| message.msg_type == "D");
+    let item = |(tag, _)| Item { tag, required: false, members: None };
+    order.expect("FIX 4.4 has a New Order Single").items.extend(ORDER_EXTENSIONS.map(item));
+    spec
+}
+
+fn field_spec(field: &hotfix_dictionary::Field<'_>) -> FieldSpec {
+    FieldSpec {
+        tag: number(field.tag()),
+        kind: Kind::of(field.fix_datatype().to_quickfix_name()),
+        values: field.enums().map(|values| values.map(|value| value.value().to_owned()).collect()).unwrap_or_default(),
+    }
+}
+
+/// A component's items stand in the place of the component; they are required only where it is.
+fn items<'a>(layout: impl Iterator<Item = LayoutItem<'a>>) -> Vec<Item> {
+    let mut flat = Vec::new();
+    for item in layout {
+        let required = item.required();
+        match item.kind() {
+            LayoutItemKind::Field(field) => flat.push(Item { tag: number(field.tag()), required, members: None }),
+            LayoutItemKind::Group(count, members) => {
+                let members = Some(items(members.into_iter()));
+                flat.push(Item { tag: number(count.tag()), required, members });
+            }
+            LayoutItemKind::Component(component) => {
+                flat.extend(
+                    items(component.items()).into_iter().map(|i| Item { required: i.required && required, ..i }),
+                );
+            }
+        }
+    }
+    flat
+}
+
+fn number(tag: TagU32) -> Tag {
+    Tag::try_from(tag.get()).expect("the tags of FIX 4.4 have at most four digits")
+}

@@ -1,0 +1,196 @@
+//! The checks of a message against its dictionary. When a message has several faults, the peer hears of the one that
+//! QuickFIX would find: first the order of sections, then the message type, then what is missing, then field by field
+//! (header, trailer, body; in each by ascending tag). The values inside repeating groups are left to the application.
+
+use super::tables::{Dictionary, FieldSet, Part, Section, Slot};
+use crate::codec::{Field, Message, Outgoing, parse_unsigned};
+use crate::reject::{Fault, RejectReason};
+use crate::tag::{self, Tag};
+
+/// Which checks are made; the names are those of the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckRules {
+    pub fields_out_of_order: bool,
+    pub fields_have_values: bool,
+    pub user_defined_fields: bool,
+    pub allow_unknown_fields: bool,
+}
+
+impl Default for CheckRules {
+    fn default() -> Self {
+        Self {
+            fields_out_of_order: true,
+            fields_have_values: true,
+            user_defined_fields: true,
+            allow_unknown_fields: false,
+        }
+    }
+}
+
+/// Checks one message after the other with the same memory.
+#[derive(Debug, Default)]
+pub struct Checker {
+    seen: FieldSet,
+}
+
+impl Checker {
+    pub fn check(&mut self, dictionary: &Dictionary, rules: CheckRules, message: &Message<'_>) -> Result<(), Fault> {
+        self.seen.clear();
+        let unknown_type = Section::default();
+        let body = dictionary.message(message.msg_type());
+        let mut findings = Findings::new(dictionary, rules, body.unwrap_or(&unknown_type));
+        findings.look_at_all(message, &mut self.seen);
+
+        if let Some(tag) = findings.out_of_order.filter(|_| rules.fields_out_of_order) {
+            return Err(Fault::at(RejectReason::TagOutOfOrder, tag));
+        }
+        let Some(body) = body else { return Err(Fault::of(RejectReason::InvalidMsgType)) };
+        let sections = [&dictionary.header, &dictionary.trailer, body];
+        let missing = sections.iter().find_map(|section| self.missing_of(dictionary, section));
+        if let Some(tag) = missing.or(findings.missing_in_group.map(|(_, member)| member)) {
+            return Err(Fault::at(RejectReason::RequiredTagMissing, tag));
+        }
+        findings.first.map_or(Ok(()), |(_, fault)| Err(fault))
+    }
+
+    fn missing_of(&self, dictionary: &Dictionary, section: &Section) -> Option<Tag> {
+        let present = |tag: &Tag| dictionary.slot(*tag).is_some_and(|slot| self.seen.contains(slot));
+        section.required.iter().find(|tag| !present(tag)).copied()
+    }
+}
+
+/// Where a fault stands in the order of judgement.
+type Rank = (Part, Tag);
+
+/// What one pass over a message found.
+struct Findings<'a> {
+    dictionary: &'a Dictionary,
+    rules: CheckRules,
+    body: &'a Section,
+    out_of_order: Option<Tag>,
+    /// By the count of the group.
+    missing_in_group: Option<(Tag, Tag)>,
+    first: Option<(Rank, Fault)>,
+}
+
+impl<'a> Findings<'a> {
+    fn new(dictionary: &'a Dictionary, rules: CheckRules, body: &'a Section) -> Self {
+        Self { dictionary, rules, body, out_of_order: None, missing_in_group: None, first: None }
+    }
+
+    fn look_at_all(&mut self, message: &Message<'_>, seen: &mut FieldSet) {
+        let mut reached = Part::Header;
+        let mut at = 0;
+        while at < message.field_count() {
+            let field = message.field(at);
+            let slot = self.dictionary.slot(field.tag);
+            let part = self.dictionary.part(slot, field.tag);
+            let late =
+                matches!((part, reached), (Part::Header, Part::Body | Part::Trailer) | (Part::Body, Part::Trailer));
+            if late {
+                self.out_of_order.get_or_insert(field.tag);
+            }
+            // A header field that comes late leaves us where we were.
+            if part != Part::Header {
+                reached = part;
+            }
+            at = self.look_at(part, slot, field, message, at + 1, seen);
+        }
+    }
+
+    /// Judges a field, with the group that it may count; says where the next one is.
+    fn look_at(
+        &mut self,
+        part: Part,
+        slot: Option<Slot>,
+        field: Field<'_>,
+        message: &Message<'_>,
+        next: usize,
+        seen: &mut FieldSet,
+    ) -> usize {
+        let repeated = slot.is_some_and(|slot| !seen.insert(slot));
+        let section = match part {
+            Part::Header => &self.dictionary.header,
+            Part::Trailer => &self.dictionary.trailer,
+            Part::Body => self.body,
+        };
+        let walk = section.group(slot, field.tag).map(|group| group.walk(message, next));
+        let count_is_wrong = walk.as_ref().is_some_and(|walk| Some(walk.entries) != parse_unsigned(field.value));
+        let reason = match self.reason(part, slot, field, repeated) {
+            None if count_is_wrong && part == Part::Body => Some(RejectReason::IncorrectGroupCount),
+            reason => reason,
+        };
+        if let Some(reason) = reason {
+            self.note((part, header_first(field.tag)), Fault::at(reason, field.tag));
+        }
+        let Some(walk) = walk else { return next };
+        if let Some(member) = walk.missing.filter(|_| self.missing_in_group.is_none_or(|(count, _)| field.tag < count))
+        {
+            self.missing_in_group = Some((field.tag, member));
+        }
+        walk.end
+    }
+
+    fn reason(&self, part: Part, slot: Option<Slot>, field: Field<'_>, repeated: bool) -> Option<RejectReason> {
+        if repeated {
+            return Some(RejectReason::TagAppearsTwice);
+        }
+        if field.value.is_empty() && self.rules.fields_have_values {
+            return Some(RejectReason::TagWithoutValue);
+        }
+        let rule = slot.map(|slot| self.dictionary.rule(slot));
+        if rule.is_some_and(|rule| !rule.has_format(field.value)) {
+            return Some(RejectReason::IncorrectDataFormat);
+        }
+        if rule.is_some_and(|rule| !rule.allows(field.value)) {
+            return Some(RejectReason::ValueIncorrect);
+        }
+        let free =
+            self.rules.allow_unknown_fields || (field.tag >= tag::USER_DEFINED_MIN && !self.rules.user_defined_fields);
+        match slot {
+            _ if free => None,
+            None => Some(RejectReason::InvalidTagNumber),
+            Some(slot) if part == Part::Body && !self.body.fields.contains(slot) => {
+                Some(RejectReason::TagNotDefinedForMessage)
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Of two faults of one rank the one that came first on the wire stays.
+    fn note(&mut self, rank: Rank, fault: Fault) {
+        if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
+            self.first = Some((rank, fault));
+        }
+    }
+}
+
+/// 8, 9 and 35 come before everything else in a header.
+fn header_first(tag: Tag) -> Tag {
+    match tag {
+        tag::BEGIN_STRING => Tag::MIN,
+        tag::BODY_LENGTH => Tag::MIN + 1,
+        tag::MSG_TYPE => Tag::MIN + 2,
+        _ => tag,
+    }
+}
+
+impl Dictionary {
+    /// Takes over the body of a message, so that it can be sent on: fields as they are, groups whole and in order.
+    pub fn copy_body(&self, message: &Message<'_>, out: &mut Outgoing) {
+        let unknown_type = Section::default();
+        let body = self.message(message.msg_type()).unwrap_or(&unknown_type);
+        let mut at = 0;
+        while at < message.field_count() {
+            let field = message.field(at);
+            at += 1;
+            let slot = self.slot(field.tag);
+            if self.part(slot, field.tag) == Part::Header {
+                at = self.header.group(slot, field.tag).map_or(at, |group| group.walk(message, at).end);
+            } else if field.tag != tag::CHECK_SUM {
+                out.field(field.tag, field.value);
+                at = body.group(slot, field.tag).map_or(at, |group| group.copy(message, at, out));
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Repeating groups. On the wire a group is a count and then fields, and only the dictionary tells which of them
+//! belong to it; an entry begins with the group's first member, or where a member comes a second time.
+
+use super::spec::Item;
+use crate::codec::{Message, Outgoing};
+use crate::tag::Tag;
+use std::ops::Range;
+
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The tag that says how many entries follow.
+    pub count: Tag,
+    /// In the order of the dictionary; the first begins an entry.
+    members: Vec<Tag>,
+    /// Ascending.
+    required: Vec<Tag>,
+    nested: Vec<Group>,
+}
+
+/// What a look at a group on the wire found.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    pub entries: u64,
+    /// The first member that an entry lacks.
+    pub missing: Option<Tag>,
+    /// The index of the first field behind the group.
+    pub end: usize,
+}
+
+impl Group {
+    pub(super) fn of(item: &Item) -> Option<Self> {
+        let members = item.members.as_ref()?;
+        let mut required: Vec<_> = members.iter().filter(|member| member.required).map(|member| member.tag).collect();
+        required.sort_unstable();
+        Some(Self {
+            count: item.tag,
+            members: members.iter().map(|member| member.tag).collect(),
+            required,
+            nested: members.iter().filter_map(Self::of).collect(),
+        })
+    }
+
+    /// Walks over the entries from the field behind the count on.
+    pub(super) fn walk(&self, message: &Message<'_>, start: usize) -> Walk {
+        let mut walk = Walk { end: start, ..Walk::default() };
+        while let Some(entry) = self.entry(message, walk.end, &mut walk.missing) {
+            walk.entries += 1;
+            walk.missing = walk.missing.or_else(|| self.lacks(message, &entry));
+            walk.end = entry.end;
+        }
+        walk
+    }
+
+    /// The fields of the entry that begins here, nested groups included; none where the group has ended.
+    fn entry(&self, message: &Message<'_>, start: usize, missing: &mut Option<Tag>) -> Option<Range<usize>> {
+        let mut at = start;
+        while at < message.field_count() {
+            let tag = message.tag_at(at);
+            let begins_next = at > start && (self.members.first() == Some(&tag) || has(message, start..at, tag));
+            if begins_next || !self.members.contains(&tag) {
+                break;
+            }
+            at += 1;
+            if let Some(nested) = self.nested(tag) {
+                let walk = nested.walk(message, at);
+                *missing = missing.or(walk.missing);
+                at = walk.end;
+            }
+        }
+        (at > start).then_some(start..at)
+    }
+
+    fn lacks(&self, message: &Message<'_>, entry: &Range<usize>) -> Option<Tag> {
+        self.required.iter().copied().find(|tag| !has(message, entry.clone(), *tag))
+    }
+
+    fn nested(&self, count: Tag) -> Option<&Self> {
+        self.nested.iter().find(|group| group.count == count)
+    }
+
+    /// Copies the entries behind a count, the members of each in the order of the dictionary; says where they end.
+    pub(super) fn copy(&self, message: &Message<'_>, start: usize, out: &mut Outgoing) -> usize {
+        let mut at = start;
+        while let Some(entry) = self.entry(message, at, &mut None) {
+            for tag in &self.members {
+                if let Some(place) = entry.clone().find(|place| message.tag_at(*place) == *tag) {
+                    out.member(*tag, message.field(place).value);
+                    self.nested(*tag).map(|nested| nested.copy(message, place + 1, out));
+                }
+            }
+            at = entry.end;
+        }
+        at
+    }
+}
+
+fn has(message: &Message<'_>, mut fields: Range<usize>, tag: Tag) -> bool {
+    fields.any(|at| message.tag_at(at) == tag)
+}

@@ -1,0 +1,217 @@
+//! A dictionary flattened into tables, so that checking a message takes look-ups only.
+
+use super::group::Group;
+use super::kind::Kind;
+use super::spec::{FieldSpec, Item, Spec};
+use super::xml::DictionaryError;
+use super::{builtin, xml};
+use crate::tag::{self, Tag};
+use std::collections::BTreeMap;
+
+/// Tags below this are looked up in an array, those above in a tree.
+const NEAR_TAGS: usize = 10_000;
+
+/// Which fields there are, what each message may and must have, and how its groups are built.
+#[derive(Debug)]
+pub struct Dictionary {
+    version: String,
+    fields: Vec<FieldRule>,
+    near: Vec<u16>,
+    far: BTreeMap<Tag, u16>,
+    pub(super) header: Section,
+    pub(super) trailer: Section,
+    messages: BTreeMap<Vec<u8>, Section>,
+}
+
+/// A field's place in the table of fields; also its place in a [`FieldSet`].
+pub(super) type Slot = u16;
+
+const NO_SLOT: Slot = Slot::MAX;
+
+/// Sections in the order in which their fields are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    Header,
+    Trailer,
+    Body,
+}
+
+#[derive(Debug)]
+pub(super) struct FieldRule {
+    pub part: Part,
+    kind: Kind,
+    /// Sorted; empty where any value goes.
+    values: Vec<Vec<u8>>,
+}
+
+impl Part {
+    /// By the standard alone.
+    pub(super) fn of(tag: Tag) -> Self {
+        match tag {
+            _ if tag::is_header(tag) => Self::Header,
+            _ if tag::is_trailer(tag) => Self::Trailer,
+            _ => Self::Body,
+        }
+    }
+}
+
+impl FieldRule {
+    pub(super) fn has_format(&self, value: &[u8]) -> bool {
+        self.kind.accepts(value)
+    }
+
+    pub(super) fn allows(&self, value: &[u8]) -> bool {
+        let known = |value: &[u8]| self.values.binary_search_by(|known| known.as_slice().cmp(value)).is_ok();
+        match self.kind {
+            _ if self.values.is_empty() => true,
+            Kind::SeveralValues => value.split(|byte| *byte == b' ').all(known),
+            _ => known(value),
+        }
+    }
+}
+
+/// What stands in a header, a trailer or the body of one type of message.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    pub fields: FieldSet,
+    /// Ascending.
+    pub required: Vec<Tag>,
+    /// Those fields that count a group.
+    counts: FieldSet,
+    groups: Vec<Group>,
+}
+
+impl Section {
+    pub(super) fn group(&self, slot: Option<Slot>, count: Tag) -> Option<&Group> {
+        self.counts.contains(slot?).then(|| self.groups.iter().find(|group| group.count == count))?
+    }
+}
+
+/// A set of fields, one bit each.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FieldSet {
+    words: Vec<u64>,
+}
+
+impl FieldSet {
+    /// Says whether it was new.
+    pub(super) fn insert(&mut self, slot: Slot) -> bool {
+        let (word, bit) = (usize::from(slot / 64), 1 << (slot % 64));
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        let new = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        new
+    }
+
+    pub(super) fn contains(&self, slot: Slot) -> bool {
+        self.words.get(usize::from(slot / 64)).is_some_and(|word| word & (1 << (slot % 64)) != 0)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+}
+
+impl Dictionary {
+    /// FIX 4.4 as QuickFIX ships it.
+    pub fn fix44() -> Self {
+        Self::flatten(builtin::fix44())
+    }
+
+    /// FIX 4.4 with the platform's own tags 7001 to 7003 on New Order Single.
+    pub fn fix44_with_extensions() -> Self {
+        Self::flatten(builtin::fix44_with_extensions())
+    }
+
+    /// A dictionary file in QuickFIX's XML format.
+    pub fn from_quickfix_xml(text: &str) -> Result<Self, DictionaryError> {
+        xml::read(text).map(Self::flatten)
+    }
+
+    /// Such as `FIX.4.4`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    pub(super) fn slot(&self, tag: Tag) -> Option<Slot> {
+        let slot = match usize::try_from(tag).ok().and_then(|tag| self.near.get(tag)) {
+            Some(slot) => *slot,
+            None => *self.far.get(&tag)?,
+        };
+        (slot != NO_SLOT).then_some(slot)
+    }
+
+    pub(super) fn part(&self, slot: Option<Slot>, tag: Tag) -> Part {
+        slot.map_or_else(|| Part::of(tag), |slot| self.rule(slot).part)
+    }
+
+    pub(super) fn rule(&self, slot: Slot) -> &FieldRule {
+        &self.fields[usize::from(slot)]
+    }
+
+    pub(super) fn message(&self, msg_type: &[u8]) -> Option<&Section> {
+        self.messages.get(msg_type)
+    }
+
+    fn flatten(spec: Spec) -> Self {
+        let mut dictionary = Self {
+            version: spec.version,
+            fields: Vec::new(),
+            near: vec![NO_SLOT; NEAR_TAGS],
+            far: BTreeMap::new(),
+            header: Section::default(),
+            trailer: Section::default(),
+            messages: BTreeMap::new(),
+        };
+        for field in spec.fields {
+            dictionary.add(field);
+        }
+        dictionary.header = dictionary.section(&spec.header);
+        dictionary.trailer = dictionary.section(&spec.trailer);
+        dictionary.place(&spec.header, Part::Header);
+        dictionary.place(&spec.trailer, Part::Trailer);
+        for message in &spec.messages {
+            let section = dictionary.section(&message.items);
+            dictionary.messages.insert(message.msg_type.as_bytes().to_vec(), section);
+        }
+        dictionary
+    }
+
+    /// More fields than there are slots have no place: they stay unknown.
+    fn add(&mut self, field: FieldSpec) {
+        let Some(slot) = Slot::try_from(self.fields.len()).ok().filter(|slot| *slot != NO_SLOT) else { return };
+        match usize::try_from(field.tag).ok().and_then(|tag| self.near.get_mut(tag)) {
+            Some(place) => *place = slot,
+            None => drop(self.far.insert(field.tag, slot)),
+        }
+        let mut values: Vec<_> = field.values.into_iter().map(String::into_bytes).collect();
+        values.sort();
+        self.fields.push(FieldRule { part: Part::of(field.tag), kind: field.kind, values });
+    }
+
+    fn place(&mut self, items: &[Item], part: Part) {
+        for item in items {
+            if let Some(slot) = self.slot(item.tag) {
+                self.fields[usize::from(slot)].part = part;
+            }
+        }
+    }
+
+    fn section(&self, items: &[Item]) -> Section {
+        let mut section = Section::default();
+        for item in items {
+            if let Some(slot) = self.slot(item.tag) {
+                section.fields.insert(slot);
+                if item.members.is_some() {
+                    section.counts.insert(slot);
+                }
+            }
+            section.required.extend(item.required.then_some(item.tag));
+            section.groups.extend(Group::of(item));
+        }
+        section.required.sort_unstable();
+        section
+    }
+}

@@ -1,0 +1,64 @@
+//! The stock application that acceptance definitions are run against: it sends back what it gets.
+
+use crate::codec::{Message, Outgoing};
+use crate::conversation::{Application, Line, LogonTicket, Verdict};
+use crate::dictionary::Dictionary;
+use crate::reject::BusinessRejectReason;
+use crate::tag;
+use std::collections::BTreeSet;
+
+/// So many ClOrdIDs are remembered for PossResend; then all are forgotten.
+pub const ECHO_ORDERS_MAX: usize = 100_000;
+
+/// Echoes orders, security definitions and e-mails; anything else is a message type it does not support.
+#[derive(Debug, Default)]
+pub struct Echo {
+    seen: BTreeSet<Vec<u8>>,
+    answer: Outgoing,
+}
+
+impl Echo {
+    /// An order that may be a repetition is echoed only if it is none.
+    fn is_repetition(&mut self, message: &Message<'_>) -> bool {
+        let Some(id) = message.get(tag::CL_ORD_ID).filter(|_| message.msg_type() == b"D") else { return false };
+        if self.seen.contains(id) {
+            return message.flag(tag::POSS_RESEND);
+        }
+        if self.seen.len() >= ECHO_ORDERS_MAX {
+            self.seen.clear();
+        }
+        self.seen.insert(id.to_vec());
+        false
+    }
+
+    fn echo(&mut self, message: &Message<'_>, dictionary: Option<&Dictionary>) {
+        self.answer.begin(message.msg_type());
+        if let Some(flag) = message.get(tag::POSS_RESEND) {
+            self.answer.field(tag::POSS_RESEND, flag);
+        }
+        match dictionary {
+            Some(dictionary) => dictionary.copy_body(message, &mut self.answer),
+            None => message.copy_body_as_it_is(&mut self.answer),
+        }
+    }
+}
+
+impl Application for Echo {
+    fn logon(&mut self, _logon: &Message<'_>, _ticket: LogonTicket) -> Verdict {
+        Verdict::Admit
+    }
+
+    fn received(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        match message.msg_type() {
+            b"D" | b"d" | b"C" if self.is_repetition(message) => return,
+            b"D" | b"d" | b"C" => self.echo(message, line.dictionary()),
+            _ => BusinessRejectReason::UnsupportedMessageType.reject(message, None, &mut self.answer),
+        }
+        // A peer that has gone in the meantime needs no echo.
+        let _ = line.send(&self.answer);
+    }
+
+    fn logged_out(&mut self) {
+        self.seen.clear();
+    }
+}

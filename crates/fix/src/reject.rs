@@ -1,0 +1,134 @@
+//! Why a message is rejected: codes and texts of the standard, which peers' engines compare letter by letter.
+
+use crate::codec::{Message, Outgoing};
+use crate::tag::{self, Tag};
+
+/// SessionRejectReason (373): the message itself is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectReason {
+    InvalidTagNumber,
+    RequiredTagMissing,
+    TagNotDefinedForMessage,
+    TagWithoutValue,
+    ValueIncorrect,
+    IncorrectDataFormat,
+    CompIdProblem,
+    SendingTimeAccuracy,
+    InvalidMsgType,
+    TagAppearsTwice,
+    TagOutOfOrder,
+    IncorrectGroupCount,
+}
+
+impl RejectReason {
+    pub fn code(self) -> u64 {
+        self.code_and_text().0
+    }
+
+    pub fn text(self) -> &'static str {
+        self.code_and_text().1
+    }
+
+    fn code_and_text(self) -> (u64, &'static str) {
+        match self {
+            Self::InvalidTagNumber => (0, "Invalid tag number"),
+            Self::RequiredTagMissing => (1, "Required tag missing"),
+            Self::TagNotDefinedForMessage => (2, "Tag not defined for this message type"),
+            Self::TagWithoutValue => (4, "Tag specified without a value"),
+            Self::ValueIncorrect => (5, "Value is incorrect (out of range) for this tag"),
+            Self::IncorrectDataFormat => (6, "Incorrect data format for value"),
+            Self::CompIdProblem => (9, "CompID problem"),
+            Self::SendingTimeAccuracy => (10, "SendingTime accuracy problem"),
+            Self::InvalidMsgType => (11, "Invalid MsgType"),
+            Self::TagAppearsTwice => (13, "Tag appears more than once"),
+            Self::TagOutOfOrder => (14, "Tag specified out of required order"),
+            Self::IncorrectGroupCount => (16, "Incorrect NumInGroup count for repeating group"),
+        }
+    }
+}
+
+/// What is wrong with a message, and at which tag where that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    pub reason: RejectReason,
+    pub tag: Option<Tag>,
+}
+
+impl Fault {
+    pub(crate) fn at(reason: RejectReason, tag: Tag) -> Self {
+        Self { reason, tag: Some(tag) }
+    }
+
+    pub(crate) fn of(reason: RejectReason) -> Self {
+        Self { reason, tag: None }
+    }
+
+    /// The Reject (3) that tells the peer.
+    pub(crate) fn reject(self, refused: &Message<'_>, out: &mut Outgoing) {
+        out.begin("3");
+        reverse_route(refused, out);
+        refer_to(refused, out);
+        out.field(tag::TEXT, self.reason.text());
+        if let Some(tag) = self.tag {
+            out.field(tag::REF_TAG_ID, tag.to_string());
+        }
+        out.number(tag::SESSION_REJECT_REASON, self.reason.code());
+    }
+}
+
+/// BusinessRejectReason (380): the message is well-formed, but the application can't serve it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusinessRejectReason {
+    Other,
+    UnknownId,
+    UnknownSecurity,
+    UnsupportedMessageType,
+    ApplicationNotAvailable,
+    ConditionallyRequiredFieldMissing,
+    NotAuthorized,
+}
+
+impl BusinessRejectReason {
+    fn code_and_text(self) -> (u64, &'static str) {
+        match self {
+            Self::Other => (0, "Other"),
+            Self::UnknownId => (1, "Unknown ID"),
+            Self::UnknownSecurity => (2, "Unknown Security"),
+            Self::UnsupportedMessageType => (3, "Unsupported Message Type"),
+            Self::ApplicationNotAvailable => (4, "Application not available"),
+            Self::ConditionallyRequiredFieldMissing => (5, "Conditionally Required Field Missing"),
+            Self::NotAuthorized => (6, "Not authorized"),
+        }
+    }
+
+    /// The Business Message Reject (j); a text of the caller's own replaces the standard one.
+    pub fn reject(self, refused: &Message<'_>, text: Option<&str>, out: &mut Outgoing) {
+        let (code, standard_text) = self.code_and_text();
+        out.begin("j");
+        refer_to(refused, out);
+        out.field(tag::TEXT, text.unwrap_or(standard_text)).number(tag::BUSINESS_REJECT_REASON, code);
+    }
+}
+
+fn refer_to(refused: &Message<'_>, out: &mut Outgoing) {
+    if let Some(number) = refused.number(tag::MSG_SEQ_NUM) {
+        out.number(tag::REF_SEQ_NUM, number);
+    }
+    if !refused.msg_type().is_empty() {
+        out.field(tag::REF_MSG_TYPE, refused.msg_type());
+    }
+}
+
+/// The answer to a message that came through a third party goes back through it.
+fn reverse_route(refused: &Message<'_>, out: &mut Outgoing) {
+    const PAIRS: [(Tag, Tag); 3] = [
+        (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),
+        (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
+        (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
+    ];
+    for (from, to) in PAIRS.iter().flat_map(|(one, other)| [(*one, *other), (*other, *one)]) {
+        if let Some(value) = refused.get(from).filter(|value| !value.is_empty()) {
+            out.field(to, value);
+        }
+    }
+}

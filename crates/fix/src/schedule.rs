@@ -1,0 +1,222 @@
+//! When a session is open, and when its numbers start again. A schedule is a row of periods; a session belongs to the
+//! period in which its numbers began, and is reset when that period is over.
+
+use crate::codec::Time;
+use jiff::Timestamp;
+use jiff::civil::{self, Date, Weekday};
+use jiff::tz::TimeZone;
+
+/// A period begins at most a week and a day before one looks.
+const DAYS_SEARCHED: i64 = 8;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    pub hours: Hours,
+    pub zone: TimeZone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hours {
+    /// Open for ever; numbers start again only when somebody asks.
+    NonStop,
+    /// Round the clock; numbers start again when the date changes. QuickFIX reads equal StartTime and EndTime so.
+    WholeDays,
+    /// From one time of the day to the other, over midnight where the end is earlier.
+    Daily { start: civil::Time, end: civil::Time },
+    /// From one time in the week to the other; a whole week where both are the same.
+    Weekly { start: (Weekday, civil::Time), end: (Weekday, civil::Time) },
+}
+
+/// The end does not belong to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    pub start: Time,
+    pub end: Time,
+}
+
+impl Period {
+    fn contains(self, now: Time) -> bool {
+        self.start <= now && now < self.end
+    }
+}
+
+impl Schedule {
+    pub fn non_stop() -> Self {
+        Self { hours: Hours::NonStop, zone: TimeZone::UTC }
+    }
+
+    /// The period that is open at this time, if one is.
+    pub fn period(&self, now: Time) -> Option<Period> {
+        let today = self.date(now);
+        (0..=DAYS_SEARCHED).find_map(|back| self.starting_on(day(today, -back)?).filter(|period| period.contains(now)))
+    }
+
+    /// When a period next ends or, if none is open, begins.
+    pub fn next_change(&self, now: Time) -> Time {
+        let today = self.date(now);
+        let next_start = || {
+            (0..=DAYS_SEARCHED)
+                .filter_map(|ahead| self.starting_on(day(today, ahead)?))
+                .map(|period| period.start)
+                .find(|start| *start > now)
+        };
+        self.period(now).map(|period| period.end).or_else(next_start).unwrap_or(Time::from_nanos(i64::MAX))
+    }
+
+    fn starting_on(&self, date: Date) -> Option<Period> {
+        let midnight = civil::Time::midnight();
+        let (start, end) = match self.hours {
+            Hours::NonStop => {
+                return Some(Period { start: Time::from_nanos(i64::MIN), end: Time::from_nanos(i64::MAX) });
+            }
+            Hours::WholeDays => ((date, midnight), (day(date, 1)?, midnight)),
+            Hours::Daily { start, end } => ((date, start), (day(date, i64::from(end <= start))?, end)),
+            Hours::Weekly { start, .. } if date.weekday() != start.0 => return None,
+            Hours::Weekly { start, end } => ((date, start.1), (day(date, days_of_week(start, end))?, end.1)),
+        };
+        Some(Period { start: self.instant(start)?, end: self.instant(end)? })
+    }
+
+    /// Where clocks jump over a time, the time after the jump; where they pass it twice, the first.
+    fn instant(&self, (date, time): (Date, civil::Time)) -> Option<Time> {
+        let zoned = date.to_datetime(time).to_zoned(self.zone.clone()).ok()?;
+        i64::try_from(zoned.timestamp().as_nanosecond()).ok().map(Time::from_nanos)
+    }
+
+    fn date(&self, now: Time) -> Date {
+        let timestamp =
+            Timestamp::from_nanosecond(i128::from(now.nanos())).expect("every i64 of nanoseconds is a time");
+        timestamp.to_zoned(self.zone.clone()).date()
+    }
+}
+
+fn day(date: Date, later: i64) -> Option<Date> {
+    date.checked_add(jiff::Span::new().try_days(later).ok()?).ok()
+}
+
+fn days_of_week(start: (Weekday, civil::Time), end: (Weekday, civil::Time)) -> i64 {
+    match i64::from(start.0.until(end.0)) {
+        0 if end.1 <= start.1 => 7,
+        days => days,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(text: &str) -> Time {
+        Time::parse(text.as_bytes()).unwrap()
+    }
+
+    fn text(time: Time) -> String {
+        let mut out = Vec::new();
+        time.write(0, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn time(text: &str) -> civil::Time {
+        text.parse().unwrap()
+    }
+
+    fn daily(start: &str, end: &str, zone: &str) -> Schedule {
+        Schedule { hours: Hours::Daily { start: time(start), end: time(end) }, zone: TimeZone::get(zone).unwrap() }
+    }
+
+    fn seen(schedule: &Schedule, now: &str) -> String {
+        match schedule.period(at(now)) {
+            Some(period) => format!("{} to {}", text(period.start), text(period.end)),
+            None => format!("closed until {}", text(schedule.next_change(at(now)))),
+        }
+    }
+
+    #[test]
+    fn a_day_session_is_closed_at_night() {
+        let day = daily("08:00:00", "17:00:00", "UTC");
+        assert_eq!(seen(&day, "20260105-07:59:59"), "closed until 20260105-08:00:00");
+        assert_eq!(seen(&day, "20260105-08:00:00"), "20260105-08:00:00 to 20260105-17:00:00");
+        assert_eq!(seen(&day, "20260105-17:00:00"), "closed until 20260106-08:00:00");
+    }
+
+    #[test]
+    fn a_night_session_goes_over_midnight() {
+        let night = daily("22:00:00", "06:00:00", "UTC");
+        assert_eq!(seen(&night, "20260105-23:00:00"), "20260105-22:00:00 to 20260106-06:00:00");
+        assert_eq!(seen(&night, "20260106-05:59:59"), "20260105-22:00:00 to 20260106-06:00:00");
+        assert_eq!(seen(&night, "20260106-06:00:00"), "closed until 20260106-22:00:00");
+    }
+
+    #[test]
+    fn whole_days_change_with_the_date_of_the_zone() {
+        let utc = Schedule { hours: Hours::WholeDays, zone: TimeZone::UTC };
+        assert_eq!(seen(&utc, "20260105-23:59:59"), "20260105-00:00:00 to 20260106-00:00:00");
+        let tokyo = Schedule { hours: Hours::WholeDays, zone: TimeZone::get("Asia/Tokyo").unwrap() };
+        assert_eq!(seen(&tokyo, "20260105-15:00:00"), "20260105-15:00:00 to 20260106-15:00:00");
+    }
+
+    #[test]
+    fn a_week_may_begin_on_sunday_evening() {
+        let week = |start_day, start, end_day, end| Schedule {
+            hours: Hours::Weekly { start: (start_day, time(start)), end: (end_day, time(end)) },
+            zone: TimeZone::UTC,
+        };
+        let futures = week(Weekday::Sunday, "18:00:00", Weekday::Friday, "17:00:00");
+        assert_eq!(seen(&futures, "20260107-12:00:00"), "20260104-18:00:00 to 20260109-17:00:00");
+        assert_eq!(seen(&futures, "20260110-12:00:00"), "closed until 20260111-18:00:00");
+        let whole = week(Weekday::Saturday, "22:00:00", Weekday::Saturday, "22:00:00");
+        assert_eq!(seen(&whole, "20260107-12:00:00"), "20260103-22:00:00 to 20260110-22:00:00");
+    }
+
+    #[test]
+    fn hours_follow_the_clocks_of_the_exchange_when_they_change() {
+        let york = daily("09:30:00", "16:00:00", "America/New_York");
+        assert_eq!(seen(&york, "20260306-15:00:00"), "20260306-14:30:00 to 20260306-21:00:00");
+        assert_eq!(seen(&york, "20260309-15:00:00"), "20260309-13:30:00 to 20260309-20:00:00");
+        let night = daily("22:00:00", "06:00:00", "Europe/London");
+        assert_eq!(seen(&night, "20260329-03:00:00"), "20260328-22:00:00 to 20260329-05:00:00", "an hour shorter");
+        assert_eq!(seen(&night, "20261025-03:00:00"), "20261024-21:00:00 to 20261025-06:00:00", "an hour longer");
+        let missing = daily("02:30:00", "02:00:00", "America/New_York");
+        assert_eq!(seen(&missing, "20260308-12:00:00"), "20260308-07:30:00 to 20260309-06:00:00", "no 02:30 that day");
+    }
+
+    #[test]
+    fn a_session_without_stop_has_one_period() {
+        assert_eq!(
+            Schedule::non_stop().period(at("19700101-00:00:00")),
+            Schedule::non_stop().period(at("20991231-00:00:00"))
+        );
+    }
+
+    fn any_schedule() -> impl Strategy<Value = Schedule> {
+        let seconds =
+            || (0_i32..86_400).prop_map(|s| civil::Time::midnight().wrapping_add(jiff::Span::new().seconds(s)));
+        let weekday = || (0_i8..7).prop_map(|n| Weekday::from_sunday_zero_offset(n).unwrap());
+        let hours = prop_oneof![
+            Just(Hours::WholeDays),
+            (seconds(), seconds()).prop_map(|(start, end)| Hours::Daily { start, end }),
+            (weekday(), seconds(), weekday(), seconds())
+                .prop_map(|(d, s, e, t)| Hours::Weekly { start: (d, s), end: (e, t) }),
+        ];
+        let zone =
+            prop_oneof![Just("UTC"), Just("America/New_York"), Just("Europe/London"), Just("Australia/Lord_Howe")];
+        (hours, zone).prop_map(|(hours, zone)| Schedule { hours, zone: TimeZone::get(zone).unwrap() })
+    }
+
+    proptest! {
+        #[test]
+        fn periods_follow_each_other_without_overlap(schedule in any_schedule(), seconds in 1_700_000_000_i64..1_900_000_000) {
+            let now = Time::from_nanos(0).plus_seconds(seconds);
+            let change = schedule.next_change(now);
+            prop_assert!(change > now);
+            if let Some(period) = schedule.period(now) {
+                prop_assert!(period.contains(now) && period.end == change);
+                let just_before = Time::from_nanos(change.nanos() - 1);
+                prop_assert_eq!(schedule.period(just_before), Some(period));
+                prop_assert_ne!(schedule.period(change), Some(period));
+            } else {
+                prop_assert_eq!(schedule.period(change).map(|period| period.start), Some(change));
+            }
+        }
+    }
+}

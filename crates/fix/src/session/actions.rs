@@ -1,0 +1,127 @@
+//! What a session wants done. Bytes are gathered in one buffer, so that many messages leave with one write.
+
+use crate::reject::Fault;
+use crate::store::SeqNum;
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// A message lies in [`Actions::wire`] and is to be written.
+    Send(Range<usize>),
+    /// The message that was just received is for the application.
+    Deliver,
+    /// The Logon that was just received waits for `admit` or `refuse`.
+    AskLogon,
+    LoggedOn,
+    LoggedOut,
+    /// What lies in the buffer is still to be written, then the socket is to be closed.
+    Close(DisconnectReason),
+}
+
+/// Kept by the driver and filled by the session, again and again.
+#[derive(Debug, Default)]
+pub struct Actions {
+    /// Messages to write, one after the other; the driver empties it.
+    pub wire: Vec<u8>,
+    queue: VecDeque<Action>,
+}
+
+impl Actions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn push(&mut self, action: Action) {
+        self.queue.push_back(action);
+    }
+
+    pub fn pop(&mut self) -> Option<Action> {
+        self.queue.pop_front()
+    }
+}
+
+/// Why a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DisconnectReason {
+    /// The peer logged out, perhaps with a text.
+    LoggedOutByPeer(Option<String>),
+    /// We logged out, and the peer has answered.
+    LogoutAnswered,
+    /// We logged out, and the peer has not answered.
+    LogoutTimeout,
+    LogonTimeout,
+    HeartbeatTimeout,
+    /// The first message was not a Logon.
+    NotLogon,
+    /// A Logon on a session that is logged on, without a reset.
+    SecondLogon,
+    BadLogon(Fault),
+    /// The application did not want the Logon.
+    LogonRefused(String),
+    Garbled,
+    WrongBeginString,
+    NumberMissing,
+    NumberTooLow {
+        expected: SeqNum,
+        received: SeqNum,
+    },
+    /// ResetSeqNumFlag (141) with a number that is not 1.
+    ResetWithoutOne,
+    /// A message came while the application was still deciding about the Logon.
+    NotYetAdmitted,
+    OutsideSchedule,
+    PeriodEnded,
+    /// An operator has reset the numbers.
+    Reset,
+    StoreFailed(String),
+    // What only a driver sees.
+    MessageTooLong,
+    UnknownSession,
+    AlreadyConnected,
+    AddressNotAllowed,
+    PeerClosed,
+    SocketFailed(String),
+    /// The peer reads slower than we write, and the buffer for it is full.
+    SlowPeer,
+    Shutdown,
+}
+
+impl fmt::Display for DisconnectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::LoggedOutByPeer(None) => "the peer logged out",
+            Self::LoggedOutByPeer(Some(text)) => return write!(f, "the peer logged out: {text}"),
+            Self::LogoutAnswered => "we logged out and the peer answered",
+            Self::LogoutTimeout => "we logged out and the peer did not answer",
+            Self::LogonTimeout => "no Logon in time",
+            Self::HeartbeatTimeout => "nothing was heard of the peer for 2.4 heart-beat intervals",
+            Self::NotLogon => "the first message was not a Logon",
+            Self::SecondLogon => "a second Logon without a reset",
+            Self::BadLogon(fault) => return write!(f, "a Logon that can't be accepted: {}", fault.reason.text()),
+            Self::LogonRefused(text) => return write!(f, "the Logon was refused: {text}"),
+            Self::Garbled => "rubbish before the Logon",
+            Self::WrongBeginString => "another version of FIX",
+            Self::NumberMissing => "a message without MsgSeqNum",
+            Self::NumberTooLow { expected, received } => {
+                return write!(f, "MsgSeqNum too low, expecting {expected} but received {received}");
+            }
+            Self::ResetWithoutOne => "a reset with a number that is not 1",
+            Self::NotYetAdmitted => "a message before the Logon was answered",
+            Self::OutsideSchedule => "a Logon outside of the session's hours",
+            Self::PeriodEnded => "the session's period is over",
+            Self::Reset => "an operator has reset the numbers",
+            Self::StoreFailed(text) => return write!(f, "the session store failed: {text}"),
+            Self::MessageTooLong => "a message that is too long",
+            Self::UnknownSession => "no session has these CompIDs",
+            Self::AlreadyConnected => "the session is connected already",
+            Self::AddressNotAllowed => "the peer's address is not allowed",
+            Self::PeerClosed => "the peer closed the connection",
+            Self::SocketFailed(text) => return write!(f, "the socket failed: {text}"),
+            Self::SlowPeer => "the peer reads too slowly",
+            Self::Shutdown => "we are shutting down",
+        };
+        f.write_str(text)
+    }
+}

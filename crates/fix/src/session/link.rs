@@ -1,0 +1,158 @@
+//! The state of one connection; it starts from nothing with the next.
+
+use crate::codec::Time;
+use crate::store::SeqNum;
+use std::collections::BTreeMap;
+
+/// While a gap is open so much of what is behind it is kept. More is dropped, and asked for when the gap has closed.
+pub const PARKED_MESSAGES_MAX: usize = 10_000;
+pub const PARKED_BYTES_MAX: usize = 16 << 20;
+
+/// How far a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Phase {
+    #[default]
+    Down,
+    /// Connected; the peer's Logon is awaited.
+    Connected,
+    /// Our Logon is on its way; the answer is awaited.
+    LogonSent,
+    /// The application looks at a Logon; `again` when the session was logged on already.
+    Deciding {
+        again: bool,
+    },
+    LoggedOn,
+    /// We have sent a Logout and await the answer.
+    LoggingOut,
+}
+
+impl Phase {
+    pub fn is_logged_on(self) -> bool {
+        matches!(self, Self::LoggedOn | Self::LoggingOut | Self::Deciding { again: true })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Link {
+    pub phase: Phase,
+    /// When the phase began that has a time-out.
+    pub since: Time,
+    pub heartbeat_seconds: u32,
+    pub last_received: Time,
+    pub last_sent: Time,
+    pub test_request_pending: bool,
+    /// Our Logon asked for a reset.
+    pub reset_sent: bool,
+    pub logon: Option<LogonFacts>,
+    pub gap: Option<Gap>,
+    pub parked: Parking,
+    pub resend: Option<Resend>,
+}
+
+/// What a Logon said, kept while the application decides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LogonFacts {
+    pub number: SeqNum,
+    pub heartbeat_seconds: u32,
+    pub reset: bool,
+}
+
+/// Numbers that were asked for again, up to this one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gap {
+    pub end: SeqNum,
+    /// The part of it that the newest Resend Request covers.
+    pub asked_to: SeqNum,
+}
+
+/// Messages that came before their turn.
+#[derive(Debug, Default)]
+pub(super) struct Parking {
+    places: BTreeMap<SeqNum, Parked>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum Parked {
+    /// Was acted upon when it came, and only counts.
+    Settled,
+    Message(Vec<u8>),
+}
+
+/// What the peer has asked for and not yet got.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resend {
+    pub next: SeqNum,
+    pub end: SeqNum,
+    /// Where the numbers begin that the next gap fill skips.
+    pub gap_from: Option<SeqNum>,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        let never = Time::from_nanos(0);
+        Self {
+            phase: Phase::Down,
+            since: never,
+            heartbeat_seconds: 0,
+            last_received: never,
+            last_sent: never,
+            test_request_pending: false,
+            reset_sent: false,
+            logon: None,
+            gap: None,
+            parked: Parking::default(),
+            resend: None,
+        }
+    }
+}
+
+impl Parking {
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn park(&mut self, number: SeqNum, parked: Parked) {
+        let bytes = self.bytes + parked.bytes();
+        if self.places.len() < PARKED_MESSAGES_MAX && bytes <= PARKED_BYTES_MAX && !self.places.contains_key(&number) {
+            self.bytes = bytes;
+            self.places.insert(number, parked);
+        }
+    }
+
+    /// The one with the lowest number, if its turn has come or is past.
+    pub(super) fn take_up_to(&mut self, number: SeqNum) -> Option<(SeqNum, Parked)> {
+        let entry = self.places.first_entry().filter(|entry| *entry.key() <= number)?;
+        let (number, parked) = entry.remove_entry();
+        self.bytes -= parked.bytes();
+        Some((number, parked))
+    }
+}
+
+impl Parked {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Settled => 0,
+            Self::Message(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl Link {
+    pub(super) fn connected(now: Time, heartbeat_seconds: u32) -> Self {
+        Self {
+            phase: Phase::Connected,
+            since: now,
+            heartbeat_seconds,
+            last_received: now,
+            last_sent: now,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn forget_numbers(&mut self) {
+        self.gap = None;
+        self.resend = None;
+        self.parked = Parking::default();
+    }
+}

@@ -1,0 +1,113 @@
+//! Numbers. Each message counts once and in order: what comes too early is parked while the gap is asked for, what
+//! comes a second time is ignored if it says so, and what is too low without saying so ends the connection.
+
+use super::link::{Gap, Parked};
+use super::{Actions, DisconnectReason, Session};
+use crate::codec::{Message, Time};
+use crate::reject::{Fault, RejectReason};
+use crate::store::{SeqNum, Store, StoreError, Traffic};
+use crate::tag;
+use std::cmp::Ordering;
+
+impl<S: Store> Session<S> {
+    /// Whether it is this message's turn; if not, all that follows from that has been done.
+    pub(super) fn is_due(
+        &mut self,
+        now: Time,
+        message: &Message<'_>,
+        number: SeqNum,
+        actions: &mut Actions,
+    ) -> Result<bool, StoreError> {
+        if !self.is_trusted(now, message, actions)? {
+            return Ok(false);
+        }
+        match number.cmp(&self.store.next_incoming()) {
+            Ordering::Equal => return Ok(true),
+            Ordering::Greater => {
+                self.link.parked.park(number, Parked::Message(message.bytes().to_vec()));
+                self.ask_for_gap(now, number, actions)?;
+            }
+            Ordering::Less if message.flag(tag::POSS_DUP_FLAG) => self.duplicate(now, message, actions)?,
+            Ordering::Less => self.too_low(now, number, actions)?,
+        }
+        Ok(false)
+    }
+
+    /// The message with the next number is settled; any other leaves the count alone.
+    pub(super) fn settle(&mut self, number: SeqNum, traffic: Traffic) -> Result<(), StoreError> {
+        if number != self.store.next_incoming() {
+            return Ok(());
+        }
+        self.store.set_next_incoming(number + 1, traffic)
+    }
+
+    /// The next parked message whose turn has come; the driver brings it like one that arrives now.
+    pub fn next_parked(&mut self) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut next = self.store.next_incoming();
+        while let Some((number, parked)) = self.link.parked.take_up_to(next) {
+            match parked {
+                Parked::Message(bytes) if number == next => return Ok(Some(bytes)),
+                Parked::Settled if number == next => self.store.set_next_incoming(next + 1, Traffic::Session)?,
+                // A reset or a gap fill went past it.
+                Parked::Message(_) | Parked::Settled => {}
+            }
+            next = self.store.next_incoming();
+        }
+        Ok(None)
+    }
+
+    /// Asks for all that is missing before this number, but not twice.
+    pub(super) fn ask_for_gap(&mut self, now: Time, number: SeqNum, actions: &mut Actions) -> Result<(), StoreError> {
+        let next = self.store.next_incoming();
+        if self.link.gap.is_some_and(|gap| next <= gap.end) {
+            return Ok(());
+        }
+        self.request_resend(now, number - 1, actions)
+    }
+
+    /// Where gaps are asked for in pieces: the next piece, once the one before has come.
+    pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        let next = self.store.next_incoming();
+        match self.link.gap {
+            Some(gap) if next > gap.end => {
+                self.link.gap = None;
+                Ok(())
+            }
+            Some(gap) if next > gap.asked_to => self.request_resend(now, gap.end, actions),
+            _ => Ok(()),
+        }
+    }
+
+    /// A request without a chunk is open-ended, as QuickFIX makes it.
+    fn request_resend(&mut self, now: Time, end: SeqNum, actions: &mut Actions) -> Result<(), StoreError> {
+        let from = self.store.next_incoming();
+        let chunk_end = self.settings.resend_request_chunk.map(|size| from.saturating_add(size - 1));
+        let bounded = chunk_end.filter(|chunk_end| *chunk_end < end);
+        self.link.gap = Some(Gap { end, asked_to: bounded.unwrap_or(end) });
+        self.draft.begin("2").number(tag::BEGIN_SEQ_NO, from).number(tag::END_SEQ_NO, bounded.unwrap_or(0));
+        self.transmit(now, Traffic::Session, actions).map(drop)
+    }
+
+    /// A message we had before is ignored, if it tells truly when it was first sent.
+    fn duplicate(&mut self, now: Time, message: &Message<'_>, actions: &mut Actions) -> Result<(), StoreError> {
+        if message.msg_type() == b"4" {
+            return Ok(());
+        }
+        let Some(original) = message.time(tag::ORIG_SENDING_TIME) else {
+            let fault = Fault::at(RejectReason::RequiredTagMissing, tag::ORIG_SENDING_TIME);
+            return self.reject(now, fault, message, actions);
+        };
+        if message.time(tag::SENDING_TIME).is_some_and(|sent| original > sent) {
+            self.reject(now, Fault::of(RejectReason::SendingTimeAccuracy), message, actions)?;
+            self.log_out(now, None, actions)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn too_low(&mut self, now: Time, received: SeqNum, actions: &mut Actions) -> Result<(), StoreError> {
+        let expected = self.store.next_incoming();
+        let reason = DisconnectReason::NumberTooLow { expected, received };
+        self.say_goodbye(now, &reason.to_string(), actions)?;
+        self.close(now, reason, actions)
+    }
+}

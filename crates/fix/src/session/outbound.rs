@@ -1,0 +1,143 @@
+//! What the session sends. A message is remembered before it can leave.
+
+use super::{Action, Actions, Phase, Session};
+use crate::codec::{Head, Message, Outgoing, Time};
+use crate::reject::Fault;
+use crate::store::{SeqNum, Store, StoreError, Traffic};
+use crate::tag;
+use std::fmt;
+
+/// Why an application's message was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SendError {
+    NotLoggedOn,
+    Store(StoreError),
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLoggedOn => f.write_str("the session is not logged on"),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SendError {}
+
+impl<S: Store> Session<S> {
+    /// Sends a message of the application; says which number it got.
+    pub fn send(&mut self, now: Time, message: &Outgoing, actions: &mut Actions) -> Result<SeqNum, SendError> {
+        if self.link.phase != Phase::LoggedOn {
+            return Err(SendError::NotLoggedOn);
+        }
+        self.draft.copy_from(message);
+        self.transmit(now, Traffic::Application, actions).map_err(SendError::Store)
+    }
+
+    /// Logs out and waits for the answer; for a peer that is not logged on there is nothing to do.
+    pub fn log_out(&mut self, now: Time, text: Option<&str>, actions: &mut Actions) -> Result<(), StoreError> {
+        if self.link.phase != Phase::LoggedOn {
+            return Ok(());
+        }
+        self.link.phase = Phase::LoggingOut;
+        self.link.since = now;
+        self.send_logout(now, text, actions)
+    }
+
+    /// A last Logout before we close without waiting.
+    pub(super) fn say_goodbye(&mut self, now: Time, text: &str, actions: &mut Actions) -> Result<(), StoreError> {
+        if self.link.phase == Phase::LoggingOut {
+            return Ok(());
+        }
+        self.send_logout(now, Some(text).filter(|text| !text.is_empty()), actions)
+    }
+
+    fn send_logout(&mut self, now: Time, text: Option<&str>, actions: &mut Actions) -> Result<(), StoreError> {
+        self.draft.begin("5");
+        if let Some(text) = text {
+            self.draft.field(tag::TEXT, text);
+        }
+        self.transmit(now, Traffic::Session, actions).map(drop)
+    }
+
+    /// A rejected message counts as received, except a Logon or a Sequence Reset.
+    pub(super) fn reject(
+        &mut self,
+        now: Time,
+        fault: Fault,
+        message: &Message<'_>,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        if let Some(number) = message.number(tag::MSG_SEQ_NUM).filter(|_| !matches!(message.msg_type(), b"A" | b"4")) {
+            self.settle(number, Traffic::Session)?;
+        }
+        fault.reject(message, &mut self.draft);
+        self.transmit(now, Traffic::Session, actions)?;
+        self.ask_for_more(now, actions)
+    }
+
+    pub(super) fn answer_test_request(
+        &mut self,
+        now: Time,
+        message: &Message<'_>,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        self.draft.begin("0");
+        if let Some(id) = message.get(tag::TEST_REQ_ID) {
+            self.draft.field(tag::TEST_REQ_ID, id);
+        }
+        self.transmit(now, Traffic::Session, actions).map(drop)
+    }
+
+    pub(super) fn send_heartbeat(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        self.draft.begin("0");
+        self.transmit(now, Traffic::Session, actions).map(drop)
+    }
+
+    pub(super) fn send_test_request(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        self.link.test_request_pending = true;
+        self.draft.begin("1").field(tag::TEST_REQ_ID, &self.settings.test_request_id);
+        self.transmit(now, Traffic::Session, actions).map(drop)
+    }
+
+    /// Numbers the draft, remembers it and lets it go.
+    pub(super) fn transmit(
+        &mut self,
+        now: Time,
+        traffic: Traffic,
+        actions: &mut Actions,
+    ) -> Result<SeqNum, StoreError> {
+        let number = self.store.next_outgoing();
+        let start = actions.wire.len();
+        self.encode(now, number, None, actions);
+        if let Err(error) = self.store.append(number, traffic, &actions.wire[start..]) {
+            actions.wire.truncate(start);
+            return Err(error);
+        }
+        self.link.last_sent = now;
+        actions.push(Action::Send(start..actions.wire.len()));
+        Ok(number)
+    }
+
+    /// Sends the draft under a number that was used before.
+    pub(super) fn transmit_again(&mut self, now: Time, number: SeqNum, original_time: &[u8], actions: &mut Actions) {
+        let start = actions.wire.len();
+        self.encode(now, number, Some(original_time), actions);
+        self.link.last_sent = now;
+        actions.push(Action::Send(start..actions.wire.len()));
+    }
+
+    fn encode(&mut self, now: Time, number: SeqNum, original_time: Option<&[u8]>, actions: &mut Actions) {
+        let head = Head {
+            begin_string: self.settings.id.begin_string.as_bytes(),
+            sender: self.settings.id.sender.as_bytes(),
+            target: self.settings.id.target.as_bytes(),
+            number,
+            sending_time: now,
+            fraction_digits: self.settings.fraction_digits,
+            original_time,
+        };
+        self.encoder.encode(&head, &self.draft, &mut actions.wire);
+    }
+}

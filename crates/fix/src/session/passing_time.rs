@@ -1,0 +1,100 @@
+//! What happens because time passes: heart-beats, time-outs, the end of a period.
+
+use super::{Actions, DisconnectReason, Phase, Session};
+use crate::codec::Time;
+use crate::store::{Store, StoreError};
+
+/// After 1.2 intervals of silence the peer is asked whether it lives, after 2.4 it is given up.
+const TEST_REQUEST_TENTHS: i64 = 12;
+const GIVE_UP_TENTHS: i64 = 24;
+
+impl<S: Store> Session<S> {
+    /// The driver calls this when [`Self::deadline`] has come; earlier calls do no harm.
+    pub fn tick(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        self.follow_schedule(now, actions)?;
+        let waited = |seconds: u32| now >= self.link.since.plus_seconds(i64::from(seconds));
+        match self.link.phase {
+            Phase::Connected | Phase::LogonSent | Phase::Deciding { again: false }
+                if waited(self.settings.logon_timeout_seconds) =>
+            {
+                self.close(now, DisconnectReason::LogonTimeout, actions)
+            }
+            Phase::LoggingOut if waited(self.settings.logout_timeout_seconds) => {
+                self.close(now, DisconnectReason::LogoutTimeout, actions)
+            }
+            Phase::LoggedOn | Phase::LoggingOut | Phase::Deciding { again: true } => self.keep_alive(now, actions),
+            Phase::Down | Phase::Connected | Phase::LogonSent | Phase::Deciding { again: false } => Ok(()),
+        }
+    }
+
+    /// While an answer to our Test Request is due we send no heart-beats, as QuickFIX does.
+    fn keep_alive(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        let beats = self.beats();
+        if self.link.heartbeat_seconds == 0 {
+            Ok(())
+        } else if now >= beats.give_up {
+            self.close(now, DisconnectReason::HeartbeatTimeout, actions)
+        } else if self.link.test_request_pending {
+            Ok(())
+        } else if now >= beats.test_request {
+            self.send_test_request(now, actions)
+        } else if now >= beats.heartbeat {
+            self.send_heartbeat(now, actions)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// When `tick` has something to do; it may be later by then, but not earlier.
+    pub fn deadline(&self) -> Time {
+        let schedule = self.schedule_holds_until;
+        let after = |seconds: u32| self.link.since.plus_seconds(i64::from(seconds));
+        let beats = self.beats();
+        let next = match self.link.phase {
+            Phase::Down => schedule,
+            Phase::Connected | Phase::LogonSent | Phase::Deciding { again: false } => {
+                after(self.settings.logon_timeout_seconds)
+            }
+            Phase::LoggingOut => after(self.settings.logout_timeout_seconds),
+            Phase::LoggedOn | Phase::Deciding { again: true } if self.link.heartbeat_seconds == 0 => schedule,
+            Phase::LoggedOn | Phase::Deciding { again: true } if self.link.test_request_pending => beats.give_up,
+            Phase::LoggedOn | Phase::Deciding { again: true } => beats.test_request.min(beats.heartbeat),
+        };
+        next.min(schedule)
+    }
+
+    fn beats(&self) -> Beats {
+        let interval = i64::from(self.link.heartbeat_seconds);
+        Beats {
+            heartbeat: self.link.last_sent.plus_seconds(interval),
+            test_request: self.link.last_received.plus_tenths(interval * TEST_REQUEST_TENTHS),
+            give_up: self.link.last_received.plus_tenths(interval * GIVE_UP_TENTHS),
+        }
+    }
+
+    /// When the period in which the numbers began is over, a peer that is logged on is logged out, and they begin anew.
+    pub(super) fn follow_schedule(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        if now < self.schedule_holds_until {
+            return Ok(());
+        }
+        let schedule = &self.settings.schedule;
+        let period = schedule.period(now);
+        self.schedule_holds_until = schedule.next_change(now);
+        self.open = period.is_some();
+        if period == schedule.period(self.store.created()) {
+            return Ok(());
+        }
+        if self.link.phase.is_logged_on() {
+            self.say_goodbye(now, "", actions)?;
+            self.close(now, DisconnectReason::PeriodEnded, actions)?;
+        }
+        self.start_again(now)
+    }
+}
+
+/// When the next sign of life is due, in either direction.
+struct Beats {
+    heartbeat: Time,
+    test_request: Time,
+    give_up: Time,
+}

@@ -1,0 +1,153 @@
+//! Answering a Resend Request: application messages go out again with PossDup, and each run of others becomes one gap
+//! fill. Only a piece is read at a time, so that a request for a million messages holds up nobody.
+
+use super::link::Resend;
+use super::{Actions, Session};
+use crate::codec::{Message, Outgoing, Time};
+use crate::reject::{Fault, RejectReason};
+use crate::store::{SeqNum, Store, StoreError, Traffic};
+use crate::tag::{self, Tag};
+
+/// So many numbers are looked at before the driver may write and listen again.
+pub const RESEND_CHUNK: SeqNum = 256;
+
+/// Header fields that each sending writes anew.
+const OF_ONE_SENDING: [Tag; 9] = [
+    tag::BEGIN_STRING,
+    tag::BODY_LENGTH,
+    tag::MSG_SEQ_NUM,
+    tag::MSG_TYPE,
+    tag::POSS_DUP_FLAG,
+    tag::SENDER_COMP_ID,
+    tag::SENDING_TIME,
+    tag::TARGET_COMP_ID,
+    tag::ORIG_SENDING_TIME,
+];
+
+impl<S: Store> Session<S> {
+    /// Answered whatever its own number is: a peer that has lost count must be able to ask.
+    pub(super) fn on_resend_request(
+        &mut self,
+        now: Time,
+        message: &Message<'_>,
+        number: SeqNum,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        if !self.is_trusted(now, message, actions)? {
+            return Ok(());
+        }
+        match self.range_asked_for(message) {
+            Ok((from, to)) => {
+                self.settle(number, Traffic::Session)?;
+                self.start_resend(from, to);
+                self.continue_resend(now, actions).map(drop)
+            }
+            Err(fault) => self.reject(now, fault, message, actions),
+        }
+    }
+
+    fn range_asked_for(&self, message: &Message<'_>) -> Result<(SeqNum, SeqNum), Fault> {
+        let wrong = |tag| Fault::at(RejectReason::ValueIncorrect, tag);
+        let last = self.store.next_outgoing() - 1;
+        let from = message.number(tag::BEGIN_SEQ_NO).ok_or(wrong(tag::BEGIN_SEQ_NO))?.max(1);
+        let to = match message.number(tag::END_SEQ_NO).ok_or(wrong(tag::END_SEQ_NO))? {
+            0 => last,
+            to => to.min(last),
+        };
+        if from > last {
+            return Err(wrong(tag::BEGIN_SEQ_NO));
+        }
+        if to < from {
+            return Err(wrong(tag::END_SEQ_NO));
+        }
+        Ok((from, to))
+    }
+
+    /// A second request while the first is being answered widens it.
+    fn start_resend(&mut self, from: SeqNum, to: SeqNum) {
+        let resend = match self.link.resend {
+            Some(open) => {
+                Resend { next: from.min(open.gap_from.unwrap_or(open.next)), end: to.max(open.end), gap_from: None }
+            }
+            None => Resend { next: from, end: to, gap_from: None },
+        };
+        self.link.resend = Some(resend);
+    }
+
+    /// The next piece; says whether there is more. What is sent in between has numbers of its own and does no harm.
+    pub fn continue_resend(&mut self, now: Time, actions: &mut Actions) -> Result<bool, StoreError> {
+        let Some(mut resend) = self.link.resend.take() else { return Ok(false) };
+        let piece_end = resend.end.min(resend.next.saturating_add(RESEND_CHUNK - 1));
+        if self.settings.persist_messages {
+            self.send_piece_again(now, &mut resend, piece_end, actions)?;
+        }
+        if resend.next <= piece_end {
+            resend.gap_from.get_or_insert(resend.next);
+            resend.next = piece_end + 1;
+        }
+        if resend.next <= resend.end {
+            self.link.resend = Some(resend);
+            return Ok(true);
+        }
+        if let Some(from) = resend.gap_from {
+            self.fill_gap(now, from, resend.end + 1, actions);
+        }
+        Ok(false)
+    }
+
+    pub fn is_resending(&self) -> bool {
+        self.link.resend.is_some()
+    }
+
+    fn send_piece_again(
+        &mut self,
+        now: Time,
+        resend: &mut Resend,
+        piece_end: SeqNum,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        let mut piece = Vec::new();
+        self.store.read(resend.next, piece_end, &mut |number, bytes| {
+            piece.push((number, bytes.to_vec()));
+        })?;
+        for (number, bytes) in piece {
+            if number > resend.next {
+                resend.gap_from.get_or_insert(resend.next);
+            }
+            if let Some(from) = resend.gap_from.take() {
+                self.fill_gap(now, from, number, actions);
+            }
+            self.send_again(now, number, &bytes, actions)?;
+            resend.next = number + 1;
+        }
+        Ok(())
+    }
+
+    fn send_again(&mut self, now: Time, number: SeqNum, bytes: &[u8], actions: &mut Actions) -> Result<(), StoreError> {
+        let broken = |why: &dyn std::fmt::Display| StoreError(format!("message {number} can't be sent again: {why}"));
+        let mut replay = std::mem::take(&mut self.replay);
+        let message = replay.decode(bytes).map_err(|garbled| broken(&garbled))?;
+        let original_time = message.get(tag::SENDING_TIME).ok_or_else(|| broken(&"it has no SendingTime"))?;
+        draft_again(&message, &mut self.draft);
+        self.transmit_again(now, number, original_time, actions);
+        self.replay = replay;
+        Ok(())
+    }
+
+    fn fill_gap(&mut self, now: Time, from: SeqNum, next: SeqNum, actions: &mut Actions) {
+        self.draft.begin("4").number(tag::NEW_SEQ_NO, next).field(tag::GAP_FILL_FLAG, b"Y");
+        let mut original_time = Vec::new();
+        now.write(self.settings.fraction_digits, &mut original_time);
+        self.transmit_again(now, from, &original_time, actions);
+    }
+}
+
+/// The same message for another sending: the body is in order already.
+fn draft_again(message: &Message<'_>, draft: &mut Outgoing) {
+    draft.begin(message.msg_type());
+    let body = message.fields().position(|field| !tag::is_header(field.tag)).unwrap_or(message.field_count());
+    for field in message.fields().take(body).filter(|field| !OF_ONE_SENDING.contains(&field.tag)) {
+        draft.field(field.tag, field.value);
+    }
+    message.copy_body_as_it_is(draft);
+}

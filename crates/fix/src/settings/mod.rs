@@ -1,0 +1,137 @@
+//! The session file in QuickFIX's format: `[DEFAULT]` and any number of `[SESSION]`, `Name=value` a line. What is
+//! written is read first, then checked; all that is wrong is told at once, each with its line.
+
+/// Every name we know, what it is to us, and the nearest to one that nobody knows.
+mod names;
+/// The file as it is written.
+mod raw;
+/// What the words mean: raw sections become session settings or complaints.
+mod meaning;
+
+pub use meaning::SettingsError;
+
+use crate::dictionary::CheckRules;
+use crate::schedule::Schedule;
+use std::fmt;
+
+/// All sessions of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pub sessions: Vec<SessionSettings>,
+    /// Names of QuickFIX that have no effect here.
+    pub warnings: Vec<String>,
+}
+
+impl Settings {
+    pub fn parse(text: &str) -> Result<Self, Vec<SettingsError>> {
+        meaning::settings(&raw::read(text)?)
+    }
+}
+
+/// Who speaks with whom: our CompID and the peer's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId {
+    pub begin_string: String,
+    pub sender: String,
+    pub target: String,
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}->{}", self.begin_string, self.sender, self.target)
+    }
+}
+
+/// One session, as the rules and the driver need it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionSettings {
+    pub id: SessionId,
+    pub role: Role,
+    pub schedule: Schedule,
+    /// Of an acceptor only where the peer's Logon does not say.
+    pub heartbeat_seconds: u32,
+    pub dictionary: DictionaryChoice,
+    /// Whether incoming messages are checked against the dictionary (`ValidateIncomingMessage`).
+    pub validate_incoming: bool,
+    pub check: CheckRules,
+    pub reset_on_logon: bool,
+    pub reset_on_logout: bool,
+    pub reset_on_disconnect: bool,
+    pub refresh_on_logon: bool,
+    /// How far the peer's clock may be off; none with `CheckLatency=N`.
+    pub max_latency_seconds: Option<u64>,
+    pub check_comp_ids: bool,
+    pub logon_timeout_seconds: u32,
+    pub logout_timeout_seconds: u32,
+    /// How much of a gap is asked for at once; none asks for all of it.
+    pub resend_request_chunk: Option<u64>,
+    /// With `PersistMessages=N` a resend is answered by a gap fill alone.
+    pub persist_messages: bool,
+    /// The digits of a second in our timestamps.
+    pub fraction_digits: u8,
+    /// The TestReqID of our own Test Requests.
+    pub test_request_id: String,
+    pub use_tls: bool,
+    pub message_log: Option<String>,
+    pub gateway: GatewaySettings,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    Acceptor {
+        port: u16,
+        /// Empty: anybody may connect.
+        allowed_addresses: Vec<std::net::IpAddr>,
+        /// What the peer must present in its Logon, where that is asked for.
+        credentials: Option<Credentials>,
+    },
+    Initiator {
+        host: String,
+        port: u16,
+        reconnect_seconds: u32,
+        credentials: Option<Credentials>,
+    },
+}
+
+/// Username (553) and Password (554); never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    pub username: String,
+    pub password: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials({}, ***)", self.username)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DictionaryChoice {
+    /// `UseDataDictionary=N`: groups can't be told from other fields.
+    None,
+    /// FIX 4.4 with the platform's own tags.
+    BuiltIn,
+    /// The path that `DataDictionary` gives.
+    File(String),
+}
+
+/// Settings that only the order gateway reads; they stand in the same file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewaySettings {
+    /// OrdType (40) values that are taken.
+    pub valid_order_types: Vec<char>,
+    pub standard_exec_types: bool,
+    pub extended_messages: bool,
+    pub cancel_on_disconnect: CancelOnDisconnect,
+    pub cancel_on_disconnect_grace_seconds: u32,
+    /// None: no throttle.
+    pub max_orders_per_second: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelOnDisconnect {
+    Off,
+    DayOrders,
+    All,
+}

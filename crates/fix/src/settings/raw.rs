@@ -1,0 +1,54 @@
+//! The file as it is written: sections of `Name=value` lines.
+
+use super::SettingsError;
+
+#[derive(Debug, Default)]
+pub(super) struct RawSettings {
+    pub default: RawSection,
+    pub sessions: Vec<RawSection>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct RawSection {
+    /// Where its `[…]` stands.
+    pub line: usize,
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub line: usize,
+    pub name: String,
+    pub value: String,
+}
+
+/// Comments begin with `#`; what comes later in a section wins, as in QuickFIX.
+pub(super) fn read(text: &str) -> Result<RawSettings, Vec<SettingsError>> {
+    let mut settings = RawSettings::default();
+    let mut errors = Vec::new();
+    let mut in_section = false;
+    for (line, content) in text.lines().map(str::trim).enumerate().map(|(at, line)| (at + 1, line)) {
+        match content {
+            _ if content.is_empty() || content.starts_with('#') => {}
+            _ if content.eq_ignore_ascii_case("[DEFAULT]") => in_section = begin_default(&mut settings),
+            _ if content.eq_ignore_ascii_case("[SESSION]") => {
+                settings.sessions.push(RawSection { line, entries: Vec::new() });
+                in_section = true;
+            }
+            _ => match content.split_once('=').filter(|_| in_section) {
+                Some((name, value)) => {
+                    let entry = Entry { line, name: name.trim().to_owned(), value: value.trim().to_owned() };
+                    settings.sessions.last_mut().unwrap_or(&mut settings.default).entries.push(entry);
+                }
+                None => errors
+                    .push(SettingsError::new(line, format!("`{content}` is no [DEFAULT], [SESSION] or Name=value"))),
+            },
+        }
+    }
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
+/// A second `[DEFAULT]` behind sessions would be read into the last of them; it can only come first.
+fn begin_default(settings: &mut RawSettings) -> bool {
+    settings.sessions.is_empty()
+}

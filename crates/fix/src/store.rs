@@ -1,0 +1,152 @@
+//! What a session must remember between connections: its two numbers and the messages it sent.
+
+use crate::codec::Time;
+use std::fmt;
+
+/// MsgSeqNum (34): counted from 1 in each direction.
+pub type SeqNum = u64;
+
+/// Who a message is for. Messages of the session layer are never sent again, so a store need not keep their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traffic {
+    Session,
+    Application,
+}
+
+/// A store that fails ends the connection: nothing is sent that is not remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreError(pub String);
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the session store failed: {}", self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// Gets each message that a store reads.
+pub type Visit<'a> = dyn FnMut(SeqNum, &[u8]) + 'a;
+
+pub trait Store {
+    /// When the numbers last began at 1.
+    fn created(&self) -> Time;
+
+    fn next_outgoing(&self) -> SeqNum;
+
+    fn next_incoming(&self) -> SeqNum;
+
+    /// Remembers a message before it is sent; the next outgoing number is one more.
+    fn append(&mut self, number: SeqNum, traffic: Traffic, message: &[u8]) -> Result<(), StoreError>;
+
+    /// All incoming numbers below this one are settled. An application that journals its orders together with their
+    /// number may leave [`Traffic::Application`] to that journal.
+    fn set_next_incoming(&mut self, next: SeqNum, traffic: Traffic) -> Result<(), StoreError>;
+
+    fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError>;
+
+    /// Visits the application messages that were sent with these numbers, in order. A number may be missing.
+    fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut Visit<'_>) -> Result<(), StoreError>;
+
+    /// Both numbers begin at 1 again, and nothing that was sent can be asked for any more.
+    fn reset(&mut self, now: Time) -> Result<(), StoreError>;
+
+    /// Reads the numbers again, where somebody else may have changed them.
+    fn refresh(&mut self) -> Result<(), StoreError>;
+}
+
+/// The memory store forgets the older half of its messages when they fill this; a resend then fills the gap.
+pub const MEMORY_STORE_BYTES_MAX: usize = 64 << 20;
+
+/// Remembers as long as the process lives.
+#[derive(Debug)]
+pub struct MemoryStore {
+    created: Time,
+    next_incoming: SeqNum,
+    /// The number that the first kept message has.
+    first: SeqNum,
+    /// Where each message ends in `bytes`; one of the session layer takes no room.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl MemoryStore {
+    pub fn new(created: Time) -> Self {
+        Self { created, next_incoming: 1, first: 1, ends: Vec::new(), bytes: Vec::new() }
+    }
+
+    fn message(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[at]]
+    }
+
+    fn forget_older_half(&mut self) {
+        let half = self.ends.len().div_ceil(2);
+        let cut = self.ends[half - 1];
+        self.ends.drain(..half);
+        self.ends.iter_mut().for_each(|end| *end -= cut);
+        self.bytes.drain(..cut);
+        self.first += half as SeqNum;
+    }
+}
+
+impl Store for MemoryStore {
+    fn created(&self) -> Time {
+        self.created
+    }
+
+    fn next_outgoing(&self) -> SeqNum {
+        self.first + self.ends.len() as SeqNum
+    }
+
+    fn next_incoming(&self) -> SeqNum {
+        self.next_incoming
+    }
+
+    fn append(&mut self, number: SeqNum, traffic: Traffic, message: &[u8]) -> Result<(), StoreError> {
+        if number != self.next_outgoing() {
+            return Err(StoreError(format!("number {number} comes instead of {}", self.next_outgoing())));
+        }
+        if traffic == Traffic::Application {
+            self.bytes.extend_from_slice(message);
+        }
+        self.ends.push(self.bytes.len());
+        if self.bytes.len() > MEMORY_STORE_BYTES_MAX {
+            self.forget_older_half();
+        }
+        Ok(())
+    }
+
+    fn set_next_incoming(&mut self, next: SeqNum, _traffic: Traffic) -> Result<(), StoreError> {
+        self.next_incoming = next;
+        Ok(())
+    }
+
+    fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError> {
+        self.first = next;
+        self.ends.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut Visit<'_>) -> Result<(), StoreError> {
+        for number in from.max(self.first)..=to.min(self.next_outgoing().saturating_sub(1)) {
+            let at = usize::try_from(number - self.first).map_err(|error| StoreError(error.to_string()))?;
+            let message = self.message(at);
+            if !message.is_empty() {
+                visit(number, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, now: Time) -> Result<(), StoreError> {
+        self.created = now;
+        self.next_incoming = 1;
+        self.set_next_outgoing(1)
+    }
+
+    fn refresh(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

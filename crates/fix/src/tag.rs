@@ -1,0 +1,86 @@
+//! The numbers of the fields that the session layer itself reads or writes.
+
+/// A field's number. Signed, because a peer may send `-1=x` and must be told which tag was wrong.
+pub type Tag = i32;
+
+pub const BEGIN_SEQ_NO: Tag = 7;
+pub const BEGIN_STRING: Tag = 8;
+pub const BODY_LENGTH: Tag = 9;
+pub const CHECK_SUM: Tag = 10;
+pub const CL_ORD_ID: Tag = 11;
+pub const END_SEQ_NO: Tag = 16;
+pub const MSG_SEQ_NUM: Tag = 34;
+pub const MSG_TYPE: Tag = 35;
+pub const NEW_SEQ_NO: Tag = 36;
+pub const POSS_DUP_FLAG: Tag = 43;
+pub const REF_SEQ_NUM: Tag = 45;
+pub const SENDER_COMP_ID: Tag = 49;
+pub const SENDING_TIME: Tag = 52;
+pub const TARGET_COMP_ID: Tag = 56;
+pub const TEXT: Tag = 58;
+pub const RAW_DATA: Tag = 96;
+pub const POSS_RESEND: Tag = 97;
+pub const ENCRYPT_METHOD: Tag = 98;
+pub const HEART_BT_INT: Tag = 108;
+pub const TEST_REQ_ID: Tag = 112;
+pub const ON_BEHALF_OF_COMP_ID: Tag = 115;
+pub const ON_BEHALF_OF_SUB_ID: Tag = 116;
+pub const ORIG_SENDING_TIME: Tag = 122;
+pub const GAP_FILL_FLAG: Tag = 123;
+pub const DELIVER_TO_COMP_ID: Tag = 128;
+pub const DELIVER_TO_SUB_ID: Tag = 129;
+pub const RESET_SEQ_NUM_FLAG: Tag = 141;
+pub const ON_BEHALF_OF_LOCATION_ID: Tag = 144;
+pub const DELIVER_TO_LOCATION_ID: Tag = 145;
+pub const REF_TAG_ID: Tag = 371;
+pub const REF_MSG_TYPE: Tag = 372;
+pub const SESSION_REJECT_REASON: Tag = 373;
+pub const BUSINESS_REJECT_REASON: Tag = 380;
+pub const USERNAME: Tag = 553;
+pub const PASSWORD: Tag = 554;
+pub const NEW_PASSWORD: Tag = 925;
+
+/// From here on tags belong to whoever agrees on them; `ValidateUserDefinedFields` says whether they are checked.
+pub const USER_DEFINED_MIN: Tag = 5000;
+
+/// The standard header of FIX 4.4, in ascending order.
+const HEADER: [Tag; 29] = [
+    8, 9, 34, 35, 43, 49, 50, 52, 56, 57, 90, 91, 97, 115, 116, 122, 128, 129, 142, 143, 144, 145, 212, 213, 347, 369,
+    370, 627, 1128,
+];
+
+/// Data fields may hold any byte, the delimiter too; the field in front says how many.
+const DATA: [(Tag, Tag); 16] = [
+    (90, 91),
+    (93, 89),
+    (95, 96),
+    (212, 213),
+    (348, 349),
+    (350, 351),
+    (352, 353),
+    (354, 355),
+    (356, 357),
+    (358, 359),
+    (360, 361),
+    (362, 363),
+    (364, 365),
+    (445, 446),
+    (618, 619),
+    (621, 622),
+];
+
+pub fn is_header(tag: Tag) -> bool {
+    HEADER.binary_search(&tag).is_ok()
+}
+
+pub fn is_trailer(tag: Tag) -> bool {
+    matches!(tag, 89 | 93 | CHECK_SUM)
+}
+
+/// The data field whose length a field of this number gives.
+pub fn data_after(length: Tag) -> Option<Tag> {
+    if !(90..=621).contains(&length) {
+        return None;
+    }
+    DATA.binary_search_by_key(&length, |(length, _)| *length).ok().map(|at| DATA[at].1)
+}

@@ -1,0 +1,71 @@
+//! In steady state a message costs no memory of its own: buffers are kept and filled again.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
+
+use fix::{
+    Application, Conversation, Dictionary, Line, LogonTicket, MemoryStore, Message, Outgoing, Session, Settings, Time,
+    Verdict, tag,
+};
+use std::sync::Arc;
+
+const SETTINGS: &str = "
+    [SESSION]
+    ConnectionType=acceptor
+    SocketAcceptPort=0
+    BeginString=FIX.4.4
+    SenderCompID=RIALTO
+    TargetCompID=DESK
+    NonStopSession=Y
+";
+
+const ORDERS: u64 = 10_000;
+
+/// The memory of the store doubles now and then; an allocation for each message would be thousands.
+const ALLOCATIONS_MAX: u64 = 40;
+
+/// Answers each order with a report.
+#[derive(Default)]
+struct Desk {
+    report: Outgoing,
+}
+
+impl Application for Desk {
+    fn logon(&mut self, _logon: &Message<'_>, _ticket: LogonTicket) -> Verdict {
+        Verdict::Admit
+    }
+
+    fn received(&mut self, order: &Message<'_>, line: &mut dyn Line) {
+        let id = order.get(tag::CL_ORD_ID).unwrap_or_default();
+        self.report.begin("8").field(tag::CL_ORD_ID, id).field(39, b"A").field(150, b"A").field(151, b"100");
+        line.send(&self.report).expect("the session is logged on");
+    }
+}
+
+fn frame(kind: &str, number: u64, body: &str) -> Vec<u8> {
+    let body = format!("35={kind}|34={number}|49=DESK|52=20260105-12:00:00|56=RIALTO|{body}").replace('|', "\x01");
+    let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+    let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    frame.extend(format!("10={sum:03}\x01").bytes());
+    frame
+}
+
+#[test]
+fn an_order_and_its_report_allocate_nothing() {
+    let now = Time::parse(b"20260105-12:00:00").unwrap();
+    let settings = Arc::new(Settings::parse(SETTINGS).unwrap().sessions.remove(0));
+    let session = Session::new(settings, Some(Arc::new(Dictionary::fix44())), MemoryStore::new(now));
+    let mut conversation = Conversation::new(session, Desk::default());
+    conversation.connect(now);
+    let order = "11=order-1|38=100|40=2|44=10.5|54=1|55=AAPL|60=20260105-12:00:00|";
+    let frames: Vec<_> = (2..2 + ORDERS).map(|number| frame("D", number, order)).collect();
+    let mut play = |bytes: &[u8]| {
+        conversation.buffer().extend_from_slice(bytes);
+        conversation.pump(now);
+        assert!(!conversation.wire().is_empty());
+        conversation.wire().clear();
+    };
+    play(&frame("A", 1, "98=0|108=30|"));
+    frames[..1_000].iter().for_each(|frame| play(frame));
+    let counted = allocation_counter::measure(|| frames[1_000..].iter().for_each(|frame| play(frame)));
+    assert!(counted.count_total < ALLOCATIONS_MAX, "{counted:?}");
+}

@@ -1,0 +1,61 @@
+//! The two built-in dictionaries, and one from a file.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
+
+use fix::{CheckRules, Checker, Decoder, Dictionary};
+
+fn verdict(dictionary: &Dictionary, body: &str) -> String {
+    let body = format!("{body}|").replace('|', "\x01");
+    let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+    let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    frame.extend(format!("10={sum:03}\x01").bytes());
+    let mut decoder = Decoder::new();
+    let message = decoder.decode(&frame).unwrap();
+    match Checker::default().check(dictionary, CheckRules::default(), &message) {
+        Ok(()) => "fine".to_owned(),
+        Err(fault) => format!("{} {:?}: {}", fault.reason.code(), fault.tag, fault.reason.text()),
+    }
+}
+
+const ORDER: &str = "35=D|34=2|49=A|52=20260105-12:00:00|56=B|11=id|38=1|40=2|44=1.5|54=1|55=AAPL|60=20260105-12:00:00";
+
+#[test]
+fn the_platforms_own_tags_are_known_on_an_order_only() {
+    let (stock, ours) = (Dictionary::fix44(), Dictionary::fix44_with_extensions());
+    let extended = format!("{ORDER}|7001=3|7002=EMA|7003=Y");
+    assert_eq!(verdict(&stock, ORDER), "fine");
+    assert_eq!(verdict(&ours, &extended), "fine");
+    assert_eq!(verdict(&stock, &extended), "0 Some(7001): Invalid tag number");
+    assert_eq!(verdict(&ours, &format!("{ORDER}|7003=X")), "6 Some(7003): Incorrect data format for value");
+    let heartbeat = "35=0|34=2|49=A|52=20260105-12:00:00|56=B|7001=3";
+    assert_eq!(verdict(&ours, heartbeat), "2 Some(7001): Tag not defined for this message type");
+}
+
+#[test]
+fn a_file_says_what_its_messages_may_have() {
+    let file = "<fix type='FIX' major='4' minor='4' servicepack='0'>
+        <header><field name='BeginString' required='Y'/><field name='MsgSeqNum' required='Y'/></header>
+        <trailer><field name='CheckSum' required='Y'/></trailer>
+        <messages><message name='Wish' msgtype='U7' msgcat='app'>
+            <field name='Star' required='Y'/><component name='Wishes' required='Y'/>
+        </message></messages>
+        <components><component name='Wishes'>
+            <group name='NoWishes' required='N'><field name='Text' required='Y'/><field name='Star' required='N'/></group>
+        </component></components>
+        <fields>
+            <field number='8' name='BeginString' type='STRING'/><field number='34' name='MsgSeqNum' type='SEQNUM'/>
+            <field number='10' name='CheckSum' type='STRING'/><field number='58' name='Text' type='NEVERHEARD'/>
+            <field number='20001' name='NoWishes' type='NUMINGROUP'/><field number='9' name='BodyLength' type='LENGTH'/>
+            <field number='35' name='MsgType' type='STRING'/>
+            <field number='20002' name='Star' type='CHAR'><value enum='A' description='ALDEBARAN'/></field>
+        </fields></fix>";
+    let dictionary = Dictionary::from_quickfix_xml(file).unwrap();
+    assert_eq!(dictionary.version(), "FIX.4.4");
+    assert_eq!(verdict(&dictionary, "35=U7|34=1|20002=A|20001=2|58=x|58=y|20002=A"), "fine");
+    assert_eq!(verdict(&dictionary, "35=U7|34=1|20001=1|58=x"), "1 Some(20002): Required tag missing");
+    assert_eq!(
+        verdict(&dictionary, "35=U7|34=1|20002=B"),
+        "5 Some(20002): Value is incorrect (out of range) for this tag"
+    );
+    assert_eq!(verdict(&dictionary, "35=U8|34=1|20002=A"), "11 None: Invalid MsgType");
+}

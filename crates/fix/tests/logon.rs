@@ -1,0 +1,172 @@
+//! Who may log on: the application is asked before anything changes, and may take its time.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
+
+use fix::{
+    Application, Conversation, DisconnectReason, Line, LogonTicket, MemoryStore, Message, SeqNum, Session, Settings,
+    Store, StoreError, Time, Traffic, Verdict, Visit, tag,
+};
+use std::sync::Arc;
+
+const SETTINGS: &str = "
+    [SESSION]
+    ConnectionType=acceptor
+    SocketAcceptPort=0
+    BeginString=FIX.4.4
+    SenderCompID=RIALTO
+    TargetCompID=DESK
+    NonStopSession=Y
+    UseDataDictionary=N
+";
+
+/// Knows one password, and answers at once or later.
+struct Doorman {
+    later: bool,
+    tickets: Vec<LogonTicket>,
+    orders: Vec<String>,
+}
+
+impl Application for Doorman {
+    fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict {
+        self.tickets.push(ticket);
+        match logon.text(tag::PASSWORD) {
+            _ if self.later => Verdict::Later,
+            Some("open sesame") => Verdict::Admit,
+            _ => Verdict::Refuse("wrong password".to_owned()),
+        }
+    }
+
+    fn received(&mut self, message: &Message<'_>, _line: &mut dyn Line) {
+        self.orders.extend(message.text(tag::CL_ORD_ID).map(str::to_owned));
+    }
+}
+
+fn noon() -> Time {
+    Time::parse(b"20260105-12:00:00").unwrap()
+}
+
+fn conversation<S: Store>(later: bool, store: S) -> Conversation<S, Doorman> {
+    let settings = Settings::parse(SETTINGS).unwrap().sessions.remove(0);
+    let session = Session::new(Arc::new(settings), None, store);
+    let mut conversation = Conversation::new(session, Doorman { later, tickets: Vec::new(), orders: Vec::new() });
+    conversation.connect(noon());
+    conversation
+}
+
+fn say<S: Store>(conversation: &mut Conversation<S, Doorman>, body: &str) -> String {
+    let body = format!("{body}|49=DESK|52=20260105-12:00:00|56=RIALTO|").replace('|', "\x01");
+    let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+    let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    frame.extend(format!("10={sum:03}\x01").bytes());
+    conversation.buffer().extend(frame);
+    conversation.pump(noon());
+    heard(conversation)
+}
+
+fn heard<S: Store>(conversation: &mut Conversation<S, Doorman>) -> String {
+    String::from_utf8_lossy(&std::mem::take(conversation.wire())).replace('\x01', "|")
+}
+
+fn numbers<S: Store>(conversation: &Conversation<S, Doorman>) -> (SeqNum, SeqNum) {
+    let store = conversation.session().store();
+    (store.next_incoming(), store.next_outgoing())
+}
+
+#[test]
+fn a_stranger_resets_nothing() {
+    let mut store = MemoryStore::new(noon());
+    store.set_next_incoming(40, Traffic::Session).unwrap();
+    store.set_next_outgoing(50).unwrap();
+    let mut conversation = conversation(false, store);
+    let answer = say(&mut conversation, "35=A|34=1|98=0|108=30|141=Y|554=guess");
+    assert!(
+        answer.contains("|35=5|34=50|") && answer.contains("|58=the Logon was refused: wrong password|"),
+        "{answer}"
+    );
+    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
+    assert_eq!(numbers(&conversation), (40, 51), "only our Logout has a number");
+}
+
+#[test]
+fn whoever_knows_the_password_is_let_in() {
+    let mut conversation = conversation(false, MemoryStore::new(noon()));
+    let answer = say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
+    assert!(answer.contains("|35=A|34=1|"), "{answer}");
+    assert_eq!(numbers(&conversation), (2, 2));
+}
+
+#[test]
+fn what_follows_a_logon_waits_until_the_application_has_decided() {
+    let mut conversation = conversation(true, MemoryStore::new(noon()));
+    assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30"), "");
+    assert_eq!(say(&mut conversation, "35=D|34=2|11=early"), "");
+    assert!(conversation.is_undecided());
+    assert_eq!(numbers(&conversation), (1, 1));
+    let ticket = conversation.application_mut().tickets[0];
+    conversation.decide(noon(), ticket, &Verdict::Admit);
+    assert!(heard(&mut conversation).contains("|35=A|34=1|"));
+    assert_eq!(conversation.application_mut().orders, ["early"]);
+    assert_eq!(numbers(&conversation), (3, 2));
+}
+
+#[test]
+fn an_application_that_never_decides_costs_the_connection() {
+    let mut conversation = conversation(true, MemoryStore::new(noon()));
+    say(&mut conversation, "35=A|34=1|98=0|108=30");
+    conversation.tick(noon().plus_seconds(10));
+    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonTimeout));
+}
+
+#[test]
+fn a_verdict_that_comes_too_late_does_not_let_in_the_next_caller() {
+    let mut conversation = conversation(true, MemoryStore::new(noon()));
+    say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
+    conversation.cut(noon(), DisconnectReason::PeerClosed);
+    conversation.connect(noon());
+    say(&mut conversation, "35=A|34=1|98=0|108=30|554=guess");
+    let [late, due] = conversation.application_mut().tickets[..] else { panic!("two callers") };
+    conversation.decide(noon(), late, &Verdict::Admit);
+    assert!(conversation.is_undecided());
+    conversation.decide(noon(), due, &Verdict::Refuse("wrong password".to_owned()));
+    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
+}
+
+/// A store whose disk is full.
+struct FullDisk(MemoryStore);
+
+impl Store for FullDisk {
+    fn created(&self) -> Time {
+        self.0.created()
+    }
+    fn next_outgoing(&self) -> SeqNum {
+        self.0.next_outgoing()
+    }
+    fn next_incoming(&self) -> SeqNum {
+        self.0.next_incoming()
+    }
+    fn append(&mut self, _: SeqNum, _: Traffic, _: &[u8]) -> Result<(), StoreError> {
+        Err(StoreError("no space left".to_owned()))
+    }
+    fn set_next_incoming(&mut self, next: SeqNum, traffic: Traffic) -> Result<(), StoreError> {
+        self.0.set_next_incoming(next, traffic)
+    }
+    fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError> {
+        self.0.set_next_outgoing(next)
+    }
+    fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut Visit<'_>) -> Result<(), StoreError> {
+        self.0.read(from, to, visit)
+    }
+    fn reset(&mut self, now: Time) -> Result<(), StoreError> {
+        self.0.reset(now)
+    }
+    fn refresh(&mut self) -> Result<(), StoreError> {
+        self.0.refresh()
+    }
+}
+
+#[test]
+fn what_can_not_be_remembered_is_not_said() {
+    let mut conversation = conversation(false, FullDisk(MemoryStore::new(noon())));
+    assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame"), "");
+    assert_eq!(conversation.ended(), Some(&DisconnectReason::StoreFailed("no space left".to_owned())));
+}

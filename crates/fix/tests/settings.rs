@@ -1,0 +1,155 @@
+//! Session files: the two of the specification, and all that can be wrong with one.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
+
+use fix::{CancelOnDisconnect, Credentials, DictionaryChoice, Hours, Role, Settings};
+
+const ACCEPTOR: &str = "
+# the acceptor of the specification
+[DEFAULT]
+ConnectionType=acceptor
+StartTime=00:00:00
+EndTime=00:00:00
+HeartBtInt=30
+BeginString=FIX.4.4
+UseDataDictionary=Y
+ValidateIncomingMessage=N
+ResetOnLogon=Y
+RefreshOnLogon=Y
+ValidOrderTypes=1,2,3,4
+SocketAcceptPort=9880
+FileStorePath=store
+FileLogPath=log
+
+[SESSION]
+SenderCompID=RIALTO
+TargetCompID=DESK1
+
+[SESSION]
+SenderCompID=RIALTO
+TargetCompID=DESK2
+ResetOnLogon=N
+CancelOnDisconnect=DAY
+CancelOnDisconnectGrace=5
+MaxOrdersPerSecond=100
+Username=desk2
+Password=secret
+AllowedRemoteAddresses=127.0.0.1, ::1
+";
+
+const INITIATOR: &str = "
+[DEFAULT]
+ConnectionType=initiator
+SocketConnectHost=broker.example
+SocketConnectPort=4001
+StartTime=00:00:00
+EndTime=00:00:00
+HeartBtInt=300
+ReconnectInterval=5
+BeginString=FIX.4.4
+[SESSION]
+SenderCompID=DESK1
+TargetCompID=RIALTO
+";
+
+fn complaints(text: &str) -> String {
+    match Settings::parse(text) {
+        Ok(settings) => format!("{} sessions", settings.sessions.len()),
+        Err(errors) => errors.iter().map(|error| format!("{error}\n")).collect(),
+    }
+}
+
+#[test]
+fn the_acceptor_of_the_specification_is_understood() {
+    let settings = Settings::parse(ACCEPTOR).unwrap();
+    assert_eq!(settings.warnings, ["line 15: FileStorePath is a QuickFIX setting that has no effect here"]);
+    let [one, two] = &settings.sessions[..] else { panic!("two sessions") };
+    assert_eq!(one.id.to_string(), "FIX.4.4:RIALTO->DESK1");
+    assert_eq!(one.role, Role::Acceptor { port: 9880, allowed_addresses: vec![], credentials: None });
+    assert_eq!(one.schedule.hours, Hours::WholeDays);
+    assert_eq!((one.heartbeat_seconds, one.validate_incoming), (30, false));
+    assert_eq!((one.reset_on_logon, two.reset_on_logon), (true, false));
+    assert_eq!(one.dictionary, DictionaryChoice::BuiltIn);
+    assert_eq!(one.message_log.as_deref(), Some("log"));
+    assert_eq!(one.gateway.valid_order_types, ['1', '2', '3', '4']);
+    assert_eq!(two.gateway.cancel_on_disconnect, CancelOnDisconnect::DayOrders);
+    assert_eq!((two.gateway.cancel_on_disconnect_grace_seconds, two.gateway.max_orders_per_second), (5, Some(100)));
+    let credentials = Credentials { username: "desk2".to_owned(), password: "secret".to_owned() };
+    assert!(!format!("{two:?}").contains("secret"), "a password is not printed");
+    let allowed_addresses = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
+    assert_eq!(two.role, Role::Acceptor { port: 9880, allowed_addresses, credentials: Some(credentials) });
+}
+
+#[test]
+fn the_initiator_of_the_specification_is_understood() {
+    let settings = Settings::parse(INITIATOR).unwrap();
+    let session = &settings.sessions[0];
+    let host = "broker.example".to_owned();
+    assert_eq!(session.role, Role::Initiator { host, port: 4001, reconnect_seconds: 5, credentials: None });
+    assert_eq!(session.heartbeat_seconds, 300);
+    assert_eq!(session.max_latency_seconds, Some(120));
+}
+
+#[test]
+fn a_setting_of_quickfix_that_we_do_not_need_is_a_warning() {
+    let text = ACCEPTOR.replace("FileStorePath=store", "SocketTcpNoDelay=Y");
+    assert_eq!(
+        Settings::parse(&text).unwrap().warnings,
+        ["line 15: SocketTcpNoDelay is a QuickFIX setting that has no effect here"]
+    );
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let text = "
+[DEFAULT]
+ConnectionType=acceptor
+HeartBtInt=half a minute
+BeginString=FIX.4.2
+StartTime=8:30
+EndTime=17:00:00
+ResetOnLogin=Y
+[SESSION]
+SenderCompID=RIALTO
+SocketAcceptPort=99999
+ResetOnLogon=yes
+TimeZone=Europe/Nowhere
+TotallyDifferent=1
+";
+    assert_eq!(
+        complaints(text),
+        "line 4: HeartBtInt: half a minute is no such number\n\
+         line 5: BeginString: FIX.4.2 is not spoken here, FIX.4.4 is\n\
+         line 6: StartTime: 8:30 is no time of day such as 08:30:00\n\
+         line 8: ResetOnLogin is no setting; did you mean ResetOnLogon?\n\
+         line 9: TargetCompID is missing\n\
+         line 11: SocketAcceptPort: 99999 is no such number\n\
+         line 12: ResetOnLogon: yes is neither Y nor N\n\
+         line 13: TimeZone: Europe/Nowhere is no time zone\n\
+         line 14: TotallyDifferent is no setting\n"
+    );
+}
+
+#[test]
+fn what_belongs_together_must_stand_together() {
+    assert_eq!(
+        complaints(&(ACCEPTOR.to_owned() + "StartDay=mon\n")),
+        "line 32: StartDay: StartDay and EndDay belong together\n"
+    );
+    assert_eq!(
+        complaints(&ACCEPTOR.replace("Password=secret", "")),
+        "line 29: Username: Username and Password belong together\n"
+    );
+    assert_eq!(
+        complaints(&ACCEPTOR.replace("DESK2", "DESK1")),
+        "line 22: the session FIX.4.4:RIALTO->DESK1 stands here a second time\n"
+    );
+    assert_eq!(complaints("[DEFAULT]\nHeartBtInt=30\n"), "line 1: there is no [SESSION]\n");
+    assert_eq!(complaints("HeartBtInt=30\n"), "line 1: `HeartBtInt=30` is no [DEFAULT], [SESSION] or Name=value\n");
+}
+
+#[test]
+fn a_name_in_another_case_is_not_the_name() {
+    let text = ACCEPTOR.replace("HeartBtInt=30", "heartbtint=30");
+    assert_eq!(complaints(&text), "line 7: heartbtint is no setting; did you mean HeartBtInt?\n");
+}
