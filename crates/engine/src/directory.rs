@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use domain::command::ReferenceChange;
 use domain::{
-    Account, AccountId, AdapterName, Calendar, ExchangeId, MarketPhase, ReferenceData, Refusal, Security, SecurityId,
-    Session, Strategy, StrategyId, Timestamp,
+    Account, AccountId, AdapterName, Calendar, ExchangeId, Index, MarketPhase, ReferenceData, Refusal, Security,
+    SecurityId, Session, Strategy, StrategyId, Timestamp,
 };
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Directory {
     data: Arc<ReferenceData>,
+    /// Those of the data, which every order and every fill looks up.
+    securities: Index<SecurityId, Arc<Security>>,
     calendars: BTreeMap<ExchangeId, Hours>,
     adapters: BTreeMap<AccountId, AdapterName>,
     /// Before this instant no session ends.
@@ -35,7 +37,7 @@ impl Directory {
     }
 
     pub(crate) fn security(&self, id: SecurityId) -> Result<&Arc<Security>, Refusal> {
-        self.data.securities.get(&id).ok_or(Refusal::UnknownSecurity(id))
+        self.securities.get(&id).ok_or(Refusal::UnknownSecurity(id))
     }
 
     pub(crate) fn account(&self, id: AccountId) -> Result<&Arc<Account>, Refusal> {
@@ -111,6 +113,7 @@ impl Directory {
     }
 
     fn derive(&mut self) {
+        self.securities = self.data.securities.values().map(|security| (security.id, security.clone())).collect();
         let routes = self.data.accounts.values().map(|account| (account.id, account.adapter()));
         self.adapters = routes.collect();
         self.calendars = self.data.exchanges.values().filter_map(|exchange| hours(exchange.clone())).collect();

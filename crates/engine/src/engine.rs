@@ -95,7 +95,12 @@ impl Engine {
 
     /// The whole trading state, in one encoding: equal states have equal bytes.
     pub fn encode_state(&self) -> Vec<u8> {
-        minicbor::to_vec(&self.trading).expect("a vector takes everything")
+        encode(&self.trading)
+    }
+
+    /// The trading state as it is now, to be encoded by somebody who has the time: a copy takes a fraction of that.
+    pub fn still(&self) -> Still {
+        Still(self.trading.clone())
     }
 
     pub fn from_state(bytes: &[u8]) -> Result<Self, BadSnapshot> {
@@ -105,6 +110,20 @@ impl Engine {
         market.list(trading.directory.data());
         Ok(Self { market, trading })
     }
+}
+
+/// A trading state that no longer moves.
+pub struct Still(Trading);
+
+impl Still {
+    /// The same bytes as those of the engine that it was taken from.
+    pub fn encode_state(&self) -> Vec<u8> {
+        encode(&self.0)
+    }
+}
+
+fn encode(trading: &Trading) -> Vec<u8> {
+    minicbor::to_vec(trading).expect("a vector takes everything")
 }
 
 /// The security that a command is about: its newest price must be known before it is applied.
@@ -145,7 +164,7 @@ impl Trading {
             Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
             Query::Adapters => Answer::Adapters(self.desks.sessions()),
             Query::Phases => Answer::Phases(self.phases.iter().map(|(id, (_, phase))| (*id, *phase)).collect()),
-            Query::State => Answer::State(minicbor::to_vec(self).expect("a vector takes everything")),
+            Query::State => Answer::State(encode(self)),
             Query::Ticks(_) | Query::Book(_) | Query::Bars(..) => unreachable!("answered by the market half"),
         })
     }

@@ -37,5 +37,5 @@ mod codec;
 #[cfg(test)]
 mod samples;
 
-pub use engine::{BadSnapshot, Engine, subject};
+pub use engine::{BadSnapshot, Engine, Still, subject};
 pub use outbox::Outbox;

@@ -10,6 +10,8 @@ mod numbers;
 mod records;
 /// Snapshot and replay: the state as it was.
 mod recovery;
+/// Snapshots, written beside the loop.
+mod snapshotting;
 
 pub use live::{Clock, Ended, Live, Options, Parts, Reader};
 pub use recovery::{Recovered, RecoveryError, recover};

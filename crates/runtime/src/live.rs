@@ -16,11 +16,12 @@ use domain::{AdapterName, Event, Input, Instruction, Published, SecurityId, Stam
 use engine::{Engine, Outbox};
 use storage::journal::{Batch, Durable, Journal, Record};
 use storage::{LedgerBook, Snapshots};
-use tracing::{error, info, warn};
+use tracing::{error, warn};
 
 use crate::gate::{Gate, Held};
 use crate::numbers::Numbers;
 use crate::records;
+use crate::snapshotting::{Scene, Snapshotting};
 
 /// Requests and reports that one turn of the loop takes at the most.
 const BATCH_MAX: usize = 1_024;
@@ -39,7 +40,7 @@ pub struct Parts {
     pub engine: Engine,
     pub lanes: Lanes,
     pub journal: Journal,
-    pub snapshots: Snapshots,
+    pub snapshots: Arc<Snapshots>,
     pub ledger: Arc<LedgerBook>,
     pub feed: Feed,
     pub catalogue: Catalogue,
@@ -70,6 +71,8 @@ pub struct Live {
     parts: Parts,
     options: Options,
     numbers: Numbers,
+    /// What the input that is being applied causes; empty in between.
+    out: Outbox,
     gate: Gate,
     /// Reports that the loop makes itself: an instruction that could not be handed over.
     own_reports: VecDeque<Report>,
@@ -78,8 +81,9 @@ pub struct Live {
     /// Whether a venue said something since the last pulse.
     traded: bool,
     inputs_since_snapshot: u64,
+    snapshotting: Snapshotting,
     /// A state that waits until it is durable to be written.
-    snapshot_due: Option<(u64, Vec<u8>)>,
+    snapshot_due: Option<Scene>,
     next_pulse: Timestamp,
 }
 
@@ -102,8 +106,10 @@ impl Live {
     pub fn new(parts: Parts, options: Options, recovered: &crate::Recovered) -> Self {
         Self {
             numbers: Numbers::after(recovered.last_sequence, recovered.reserved),
+            snapshotting: Snapshotting::new(parts.snapshots.clone(), options.build.clone()),
             parts,
             options,
+            out: Outbox::default(),
             gate: Gate::default(),
             own_reports: VecDeque::new(),
             read: recovered.last_sequence,
@@ -240,7 +246,10 @@ impl Live {
         for request in requests {
             asked.push(self.stamp_request(now, request, &mut inputs, &mut records));
         }
-        self.journal(now, records);
+        if !self.journal(now, records) {
+            // Nothing of this may show: promises are dropped unkept, and the loop ends.
+            return;
+        }
         let rest = inputs.split_off(first_request);
         inputs.into_iter().for_each(|input| self.apply(input, None));
         self.apply_requests(now, rest, asked);
@@ -317,15 +326,17 @@ impl Live {
         (request.promise, asked)
     }
 
-    fn journal(&mut self, now: Timestamp, records: Vec<Record>) {
+    /// Whether the journal took them. `wait` left room, so only one that has failed refuses.
+    fn journal(&mut self, now: Timestamp, records: Vec<Record>) -> bool {
         if records.is_empty() {
-            return;
+            return true;
         }
         self.inputs_since_snapshot += records.len() as u64;
-        if let Err(refused) = self.parts.journal.append(Batch { time: now.0, records }) {
-            // `wait` left room, so only a journal that has failed refuses; the loop ends before anything leaves.
+        let taken = self.parts.journal.append(Batch { time: now.0, records });
+        if let Err(refused) = &taken {
             error!(reason = ?refused.reason, "the journal takes nothing any more");
         }
+        taken.is_ok()
     }
 
     /// In the order in which they came, so that a question sees the command before it.
@@ -357,12 +368,12 @@ impl Live {
     }
 
     fn apply(&mut self, input: Stamped<Input>, promise: Option<Promise>) {
-        let mut out = Outbox::default();
-        let outcome = self.parts.engine.apply(&input, &mut out);
+        let outcome = self.parts.engine.apply(&input, &mut self.out);
         let Stamped { sequence, at, .. } = input;
-        let events = out.events.into_iter().map(|event| Published { sequence, at, event }).collect();
+        let events = self.out.events.drain(..).map(|event| Published { sequence, at, event }).collect();
+        let instructions = std::mem::take(&mut self.out.instructions);
         let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
-        self.gate.hold(Held { sequence, reply, events, instructions: out.instructions, remembered: None });
+        self.gate.hold(Held { sequence, reply, events, instructions, remembered: None });
     }
 
     /// Lets out everything that is durable.
@@ -410,26 +421,23 @@ impl Live {
     }
 
     fn write_snapshot_if_due(&mut self) {
-        if self.snapshot_due.is_none() && self.inputs_since_snapshot >= self.options.snapshot_every_inputs {
-            self.snapshot_due = Some((self.shown(), self.state()));
+        let is_due = self.inputs_since_snapshot >= self.options.snapshot_every_inputs;
+        if is_due && self.snapshot_due.is_none() && !self.snapshotting.is_busy() {
+            self.snapshot_due = Some(self.scene());
             self.inputs_since_snapshot = 0;
         }
         let durable = self.parts.journal.durable();
-        if let Some((sequence, state)) = self.snapshot_due.take_if(|(sequence, _)| *sequence <= durable) {
-            self.write_snapshot(sequence, &state);
+        if let Some(scene) = self.snapshot_due.take_if(|scene| scene.sequence <= durable) {
+            self.snapshotting.begin(scene);
         }
     }
 
-    fn state(&self) -> Vec<u8> {
-        let (engine, ledger) = (self.parts.engine.encode_state(), self.parts.ledger.export());
-        records::snapshot(&engine, &ledger, self.numbers.reserved())
-    }
-
-    fn write_snapshot(&mut self, sequence: u64, state: &[u8]) {
-        match self.parts.snapshots.write(sequence, state, &self.options.build) {
-            Ok(()) => info!(sequence, bytes = state.len(), "snapshot written"),
-            // The journal holds everything: without the snapshot the next start only takes longer.
-            Err(problem) => warn!(%problem, "no snapshot was written"),
+    fn scene(&self) -> Scene {
+        Scene {
+            sequence: self.shown(),
+            engine: self.parts.engine.still(),
+            ledger: self.parts.ledger.export(),
+            reserved: self.numbers.reserved(),
         }
     }
 
@@ -441,9 +449,9 @@ impl Live {
             }
             self.release();
         }
-        let (sequence, state) = (self.shown(), self.state());
         if self.inputs_since_snapshot > 0 {
-            self.write_snapshot(sequence, &state);
+            let scene = self.scene();
+            self.snapshotting.finish(&scene);
         }
         self.parts.feed.close();
         match self.parts.journal.close() {

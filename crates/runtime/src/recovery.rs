@@ -79,6 +79,7 @@ pub fn recover(
 
 struct Replay<'a> {
     engine: Engine,
+    out: Outbox,
     recovered: Recovered,
     ledger: &'a LedgerBook,
     reader_has: u64,
@@ -102,8 +103,8 @@ impl<'a> Replay<'a> {
             Some(snapshot) if snapshot.sequence <= reader_has => Some(snapshot),
             _ => snapshots.newest_good(Some(reader_has))?,
         };
-        let mut replay =
-            Self { engine: Engine::default(), recovered: Recovered::default(), ledger, reader_has, reader };
+        let (engine, out, recovered) = (Engine::default(), Outbox::default(), Recovered::default());
+        let mut replay = Self { engine, out, recovered, ledger, reader_has, reader };
         if let Some(snapshot) = usable {
             replay.load(snapshot.sequence, &snapshot.state)?;
         }
@@ -141,12 +142,12 @@ impl<'a> Replay<'a> {
         let what = records::decode_input(entry.payload)
             .map_err(|Unreadable(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })?;
         let (sequence, at) = (entry.sequence, Timestamp(entry.time));
-        let mut out = Outbox::default();
         // Whoever asked was answered, and venues were instructed, when it happened.
-        let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
+        let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut self.out);
+        self.out.instructions.clear();
+        let events = self.out.events.drain(..).map(|event| Published { sequence, at, event });
         if sequence > self.reader_has {
-            let events: Vec<_> = out.events.into_iter().map(|event| Published { sequence, at, event }).collect();
-            (self.reader)(sequence, &events);
+            (self.reader)(sequence, &events.collect::<Vec<_>>());
         }
         Ok(())
     }

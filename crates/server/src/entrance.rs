@@ -38,13 +38,23 @@ fn may_stand_open(config: &Config, has_users: bool) -> Result<(), Failure> {
              instance with rialto user add admin --role admin"
         )));
     }
-    if config.http_port.0.is_some() && !config.auth_allow_plaintext {
-        return Err(refused(format!(
-            "http.port: passwords and tokens would cross the network to {address} in plain text; set http.port=off to \
-             serve HTTPS alone, or auth.allowPlaintext=true if that is what you want"
-        )));
+    match plaintext_door(config).filter(|_| !config.auth_allow_plaintext) {
+        Some((key, rest)) => Err(refused(format!(
+            "{key}: passwords and tokens would cross the network to {address} in plain text; set {key}=off to serve \
+             {rest} alone, or auth.allowPlaintext=true if that is what you want"
+        ))),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// A door that does not insist on TLS, and what is left without it.
+fn plaintext_door(config: &Config) -> Option<(&'static str, &'static str)> {
+    let doors = [
+        ("http.port", "HTTPS", config.http_port),
+        ("broker.tcp.port", "STOMP over TLS", config.broker_tcp_port),
+        ("broker.ws.port", "the WebSocket of HTTPS", config.broker_ws_port),
+    ];
+    doors.into_iter().find(|(_, _, port)| port.0.is_some()).map(|(key, rest, _)| (key, rest))
 }
 
 fn refused(reason: String) -> Failure {
@@ -108,7 +118,11 @@ mod tests {
             the configuration can't be used:
               http.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set http.port=off to serve HTTPS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&house.opens(&["bind=192.168.1.5"]));
         assert_eq!(house.opens(&["bind=192.168.1.5", "auth.allowPlaintext=true"]), "");
-        assert_eq!(house.opens(&["bind=192.168.1.5", "http.port=off"]), "");
+        let plain = ["bind=192.168.1.5", "http.port=off"];
+        expect![[r#"
+            the configuration can't be used:
+              broker.tcp.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set broker.tcp.port=off to serve STOMP over TLS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&house.opens(&plain));
+        assert_eq!(house.opens(&[&plain[..], &["broker.tcp.port=off", "broker.ws.port=off"]].concat()), "");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use std::sync::LazyLock;
 
 use bus::operations::LogLine;
+use tokio::sync::mpsc::Receiver;
 use tracing::{Level, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -17,7 +18,7 @@ use tracing_subscriber::{Layer, fmt, registry};
 use crate::config::{Config, LogFormat, LogLevel};
 use ring::Ring;
 
-pub use ring::{LOG_LINES_KEPT, LOG_TEXT_BYTES_MAX};
+pub use ring::{LOG_LINES_KEPT, LOG_LINES_WAITING_MAX, LOG_TEXT_BYTES_MAX};
 
 /// Libraries whose smaller talk is about themselves.
 const CHATTY: [&str; 4] = ["hyper", "hyper_util", "tower", "mio"];
@@ -28,6 +29,11 @@ static RING: LazyLock<Ring> = LazyLock::new(Ring::default);
 /// The newest lines, oldest first.
 pub fn newest() -> Vec<LogLine> {
     RING.lines()
+}
+
+/// The lines from now on.
+pub fn listen() -> Receiver<LogLine> {
+    RING.listen()
 }
 
 /// Begins to log; the first caller in a process decides.

@@ -30,7 +30,17 @@ impl Server {
     fn start(folder: &Path, set: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
         command.args(["serve", "--data-dir", "data"]).current_dir(folder).env_clear();
-        for setting in ["http.port=0", "https.port=0", "demo.activity=off"].iter().chain(set) {
+        for setting in [
+            "http.port=0",
+            "https.port=0",
+            "broker.tcp.port=0",
+            "broker.tls.port=0",
+            "broker.ws.port=0",
+            "demo.activity=off",
+        ]
+        .iter()
+        .chain(set)
+        {
             command.args(["--set", setting]);
         }
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -28,6 +28,7 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let mut command = rialto();
         command.args(["serve", "--set", "http.port=0", "--set", "https.port=0", "--set", "demo.activity=off"]);
+        command.args(["--set", "broker.tcp.port=0", "--set", "broker.tls.port=off", "--set", "broker.ws.port=0"]);
         if let Some(reference) = reference {
             command.args(["--set", &format!("reference.path={}", reference.display())]);
         }

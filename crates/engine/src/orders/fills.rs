@@ -148,11 +148,20 @@ impl Trading {
 
     /// Commissions and fee of the family for so many units.
     pub(crate) fn costs(&self, security: &Security, quantity: Quantity) -> Result<Costs, Overflow> {
-        let Some(family) = self.directory.data().family_of(security) else { return Ok(Costs::default()) };
+        let unit = self.unit_costs(security);
         Ok(Costs {
-            execution: family.execution_commission.times(quantity.0)?,
-            clearing: family.clearing_commission.times(quantity.0)?,
-            fee: family.fee.times(quantity.0)?,
+            execution: unit.execution.times(quantity.0)?,
+            clearing: unit.clearing.times(quantity.0)?,
+            fee: unit.fee.times(quantity.0)?,
+        })
+    }
+
+    pub(crate) fn unit_costs(&self, security: &Security) -> Costs {
+        let family = self.directory.data().family_of(security);
+        family.map_or_else(Costs::default, |family| Costs {
+            execution: family.execution_commission,
+            clearing: family.clearing_commission,
+            fee: family.fee,
         })
     }
 

@@ -37,12 +37,13 @@ pub(crate) struct Exposure {
     securities: Index<SecurityId, InSecurity>,
 }
 
-#[derive(Debug, Clone, Copy, Encode, Decode)]
+#[derive(Debug, Clone, Encode, Decode)]
 struct Reserved {
     #[n(0)]
     now: Reservation,
+    /// Boxed, since few orders have one and every open order has a place for it.
     #[n(1)]
-    proposed: Option<Reservation>,
+    proposed: Option<Box<Reservation>>,
     /// What the sums contain of it, so that it can be taken out again exactly.
     #[cbor(skip)]
     counted: Part,
@@ -121,7 +122,7 @@ impl Exposure {
 
     pub(crate) fn propose(&mut self, order: &Order, reservation: Reservation) {
         if let Some(reserved) = self.reserved.get_mut(&order.id) {
-            reserved.proposed = Some(reservation);
+            reserved.proposed = Some(Box::new(reservation));
         }
         self.update(order);
     }
@@ -129,7 +130,7 @@ impl Exposure {
     /// The venue took new terms. A price that nobody proposed is reserved as the old one was.
     pub(crate) fn accept(&mut self, order: &Order) {
         if let Some(reserved) = self.reserved.get_mut(&order.id) {
-            let accepted = reserved.proposed.take().unwrap_or(reserved.now);
+            let accepted = reserved.proposed.take().map_or(reserved.now, |proposed| *proposed);
             reserved.now = Reservation { quantity: order.terms.quantity, ..accepted };
         }
         self.update(order);

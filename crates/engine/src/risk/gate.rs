@@ -263,7 +263,7 @@ impl Trading {
                 .ok_or(Refusal::NoRate { from: security.currency, to: base })
         };
         let unit_notional = convert(one.value_at(price, security.contract_size)?.abs())?;
-        let unit_fee = convert(self.costs(security, one)?.total()?)?;
+        let unit_fee = convert(self.unit_costs(security).total()?)?;
         Ok(Worth { unit_notional, unit_fee })
     }
 

@@ -7,8 +7,8 @@ use domain::report::{Picture, Profile, Report, Said, SessionState, VenueFill};
 use domain::risk::{Burst, Limits, SelfTrade, Settings};
 use domain::time::TimeOfDay;
 use domain::{
-    AccountId, AdapterName, Amount, Caller, Command, Currency, Decimal, Envelope, ExchangeId, FamilyId, Input, Mark,
-    OrderId, Price, Quantity, SecurityId, Source, StrategyId, Text, Tick, TimeInForce, Timestamp, TransactionKind,
+    AccountId, AdapterName, Amount, Caller, Command, Currency, Decimal, Envelope, ExchangeId, FamilyId, Mark, OrderId,
+    Price, Quantity, SecurityId, Source, StrategyId, Text, Tick, TimeInForce, Timestamp, TransactionKind,
 };
 
 pub(crate) const SECURITIES: u64 = 1_000;
@@ -17,20 +17,20 @@ const ACCOUNTS: u64 = 4;
 const STRATEGIES: u64 = 4;
 const EXCHANGE: ExchangeId = ExchangeId(1);
 const FAMILY: FamilyId = FamilyId(1);
+const QUANTITY: i64 = 100;
 const CASH: i64 = 1_000_000_000_000;
 /// A Wednesday in 2026, at noon: the first instant of every measurement.
 pub(crate) const OPENING: Timestamp = Timestamp(1_795_003_200_000_000_000);
 
-/// Everything that the engine is told before the first order.
-pub(crate) fn opening(orders_per_second: u32) -> Vec<Input> {
-    let mut inputs = vec![
-        command(Command::Configure(Settings { platform_limits: limits(orders_per_second), ..Settings::default() })),
-        command(Command::Reference(reference())),
-    ];
-    inputs.extend((1..=ACCOUNTS).map(|account| command(Command::Record(credit(AccountId(account))))));
-    inputs.push(Input::Marks((1..=SECURITIES).map(|security| mark(SecurityId(security))).collect()));
-    inputs.extend(logon().into_iter().map(Input::Report));
-    inputs
+/// What the engine is told before the first order.
+pub(crate) fn opening(orders_per_second: u32) -> Vec<Envelope> {
+    let settings = Settings { platform_limits: limits(orders_per_second), ..Settings::default() };
+    let credits = (1..=ACCOUNTS).map(|account| Command::Record(credit(AccountId(account))));
+    [Command::Configure(settings), Command::Reference(reference())].into_iter().chain(credits).map(envelope).collect()
+}
+
+pub(crate) fn marks() -> Vec<Mark> {
+    (1..=SECURITIES).map(|security| mark(SecurityId(security))).collect()
 }
 
 /// What an adapter says until it is open for orders.
@@ -60,19 +60,15 @@ fn limits(orders_per_second: u32) -> Limits {
     }
 }
 
-pub(crate) fn command(command: Command) -> Input {
-    Input::Command(Box::new(envelope(command)))
-}
-
-pub(crate) fn envelope(command: Command) -> Envelope {
+fn envelope(command: Command) -> Envelope {
     Envelope { caller: Caller { source: Source::Rest, user: Some("trader".into()), origin: None }, command }
 }
 
-/// The `number`-th order. Accounts, strategies and securities take turns; buys lie below the market, sells above it.
-pub(crate) fn order(number: u64) -> Command {
+/// The `number`-th order, counted from 0. Accounts, strategies and securities take turns; buys lie below the market, sells above it.
+pub(crate) fn order(number: u64) -> Envelope {
     let security = SecurityId(number % SECURITIES + 1);
-    let side = if (number / SECURITIES).is_multiple_of(2) { Side::Buy } else { Side::Sell };
-    Command::Place(PlaceOrder {
+    let side = side(number);
+    envelope(Command::Place(PlaceOrder {
         int_id: None,
         cl_ord_id: None,
         security,
@@ -80,12 +76,16 @@ pub(crate) fn order(number: u64) -> Command {
         strategy: Some(StrategyId(security.0 / ACCOUNTS % STRATEGIES + 1)),
         exchange: None,
         side,
-        quantity: Quantity::from(100),
+        quantity: QUANTITY.into(),
         kind: OrderKind::Limit { limit: limit(side) },
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
-    })
+    }))
+}
+
+fn side(number: u64) -> Side {
+    if (number / SECURITIES).is_multiple_of(2) { Side::Buy } else { Side::Sell }
 }
 
 fn limit(side: Side) -> Price {
@@ -95,18 +95,22 @@ fn limit(side: Side) -> Price {
     }
 }
 
-pub(crate) fn accepted(number: u64) -> Report {
-    report(Said::Accepted { order: OrderId(number + 1), ext_id: Some(format!("V{number}").into()) })
+/// The number that the engine gives it.
+pub(crate) fn id(number: u64) -> OrderId {
+    OrderId(number + 1)
+}
+
+pub(crate) fn accepted(order: OrderId) -> Report {
+    report(Said::Accepted { order, ext_id: Some(format!("V{order}").into()) })
 }
 
 /// The `number`-th order is filled as a whole, at its limit.
 pub(crate) fn filled(number: u64) -> Report {
-    let Command::Place(order) = order(number) else { unreachable!("an order is placed") };
     report(Said::Filled(VenueFill {
-        order: OrderId(number + 1),
+        order: id(number),
         exec_id: format!("X{number}").into(),
-        quantity: order.quantity,
-        price: limit(order.side),
+        quantity: QUANTITY.into(),
+        price: limit(side(number)),
         at: None,
     }))
 }

@@ -1,8 +1,11 @@
 //! The machine that is measured on: its cores, how busy it is, and what it spends on us.
 
 use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// Processor and cores, as the kernel names them.
 pub(crate) fn name() -> String {
@@ -26,40 +29,40 @@ pub(crate) fn resident_mib(process: u32) -> f64 {
     kib / 1_024.0
 }
 
-/// The wall's clock and this thread's processor time since a beginning. Where others use the machine too, the second
-/// tells what the code costs.
+/// The wall's clock and this thread's processor time, added up over what is measured. Where others use the machine too,
+/// the second tells what the code costs.
+#[derive(Default)]
 pub(crate) struct Meter {
-    begun: Instant,
-    cpu_before: Duration,
+    pub(crate) wall: Duration,
+    pub(crate) cpu: Duration,
 }
 
 impl Meter {
-    pub(crate) fn start() -> Self {
-        Self { cpu_before: cpu_of_this_thread(), begun: Instant::now() }
-    }
-
-    pub(crate) fn wall(&self) -> Duration {
-        self.begun.elapsed()
-    }
-
-    pub(crate) fn cpu(&self) -> Duration {
-        cpu_of_this_thread().saturating_sub(self.cpu_before)
+    /// Gives how long it took by the wall's clock.
+    pub(crate) fn measure(&mut self, what: impl FnOnce()) -> Duration {
+        let (begun, cpu_before) = (Instant::now(), cpu_of_this_thread());
+        what();
+        self.cpu += cpu_of_this_thread().saturating_sub(cpu_before);
+        let wall = begun.elapsed();
+        self.wall += wall;
+        wall
     }
 }
 
 fn cpu_of_this_thread() -> Duration {
-    cpu_of("/proc/thread-self/schedstat")
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(spent.tv_sec.unsigned_abs(), u32::try_from(spent.tv_nsec).unwrap_or(0))
 }
 
 /// Processor time of the threads of this process that bear a name.
 pub(crate) fn cpu_of_threads(name: &str) -> Duration {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten().map(|task| task.path());
     let named = tasks.filter(|task| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name));
-    named.map(|task| cpu_of(&task.join("schedstat").to_string_lossy())).sum()
+    named.map(|task| running_time(&task.join("schedstat"))).sum()
 }
 
 /// The scheduler counts in nanoseconds; the first word is the time spent running.
-fn cpu_of(schedstat: &str) -> Duration {
+fn running_time(schedstat: &Path) -> Duration {
     let text = fs::read_to_string(schedstat).unwrap_or_default();
     Duration::from_nanos(text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0))
 }

@@ -4,24 +4,48 @@
 
 /// The desk that everything is measured on.
 mod desk;
+/// Orders on the real way, and the way back.
+mod durable;
 /// Cores, load, processor time.
 mod machine;
 /// The engine in memory.
 mod memory;
+/// The real binary.
+mod start;
 /// What is printed.
 mod table;
 
+use std::error::Error;
+use std::path::Path;
+
 use table::Row;
 
-/// A figure by name, and how it is measured.
-const FIGURES: [(&str, fn() -> Vec<Row>); 2] =
-    [("orders", || memory::orders().into()), ("ticks", || vec![memory::ticks()])];
+type Measure = fn(&Path) -> Result<Vec<Row>, Box<dyn Error>>;
 
-fn main() {
+/// Groups of figures by name; each may use a folder of its own.
+const FIGURES: [(&str, Measure); 4] = [
+    ("orders", |_| Ok(memory::orders().into())),
+    ("ticks", |_| Ok(vec![memory::ticks()])),
+    ("durable", durable::rows),
+    ("start", start::rows),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    println!("{}; load average before {}", machine::name(), machine::load_average());
-    let chosen = FIGURES.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|word| word == name));
-    let rows: Vec<Row> = chosen.flat_map(|(_, measure)| measure()).collect();
+    println!("{}; journal.sync = {}; load average {}", machine::name(), durable::SYNC, machine::load_average());
+    let mut rows = Vec::new();
+    for (name, measure) in FIGURES {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            rows.extend(measure(scratch()?.path())?);
+        }
+    }
     table::print(&rows);
-    println!("load average after {}", machine::load_average());
+    println!("load average afterwards {}", machine::load_average());
+    Ok(())
+}
+
+/// Beside the build, so that the disk is the one that the project lies on; it goes away by itself.
+fn scratch() -> Result<tempfile::TempDir, Box<dyn Error>> {
+    let program = std::env::current_exe()?;
+    Ok(tempfile::tempdir_in(program.parent().ok_or("a program lies in a folder")?)?)
 }

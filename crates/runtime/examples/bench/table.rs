@@ -14,7 +14,13 @@ impl Row {
     /// More is better.
     pub(crate) fn rate(what: &'static str, per_second: f64, aim: f64, beside: String) -> Self {
         let verdict = verdict(per_second / aim);
-        Self { what, measured: format!("{}/s", thousands(per_second)), aim: format!("{}/s", thousands(aim)), verdict, beside }
+        Self {
+            what,
+            measured: format!("{}/s", thousands(per_second)),
+            aim: format!("{}/s", thousands(aim)),
+            verdict,
+            beside,
+        }
     }
 
     /// Less is better.

@@ -14,6 +14,8 @@ mod opening;
 mod program;
 /// The parts while they run, and how they stop.
 mod running;
+/// The publish-subscribe door.
+mod topics;
 /// The simulated venues.
 mod venues;
 /// The HTTP and HTTPS door.
@@ -33,11 +35,12 @@ use crate::ground::Ground;
 use crate::ready::Doors;
 use crate::reference;
 use crate::signals;
-use crate::tls::Wanted;
+use crate::tls::{Certificate, Wanted};
 use foundation::Foundation;
 use health::Health;
 use program::Program;
 use running::Engine;
+use topics::Topics;
 use web::Web;
 
 /// Runs the server until it is told to stop.
@@ -55,20 +58,44 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
     let foundation = Foundation::lay(config, &ground)?;
     let health = Arc::new(Health::new(&foundation));
     let program = Program::new(config, &foundation, health.clone(), stop);
+    let broker_doors = program.broker_doors();
     let listening = health.listen().and_then(|()| program.count_orders());
     listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let mut engine = Engine::start(config, foundation, program)?;
     opening::tell(config, &ground, &desk, &engine.bus)?;
     let venues = venues::open(config, &ground, &desk, &mut engine, &health)?;
-    let web = Web::open(config, &engine.bus, access)?;
+    let certificate = certificate(config)?;
+    let topics = Topics::open(config, &engine.bus, access.clone())?;
+    // Only this start tells it.
+    let _ = broker_doors.set(topics.doors(config));
+    let web = Web::open(config, &engine.bus, access, certificate.as_ref(), &topics)?;
+    let doors = doors(&web, &topics);
+    let topics = topics.serve(config, certificate, &web);
     health.wait_for_venues();
-    let doors = Doors { http: web.http, https: web.https, ..Doors::default() };
     let beacon = Beacon::light(ground.lock.folder(), &doors)?;
     doors.announce().map_err(|error| Failure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
     info!("serving on {web}");
     let ended = running::wait(&stopped, &engine);
     drop(beacon);
-    running::stop(web, venues, engine, ended)
+    running::stop(topics, web, venues, engine, ended)
+}
+
+/// One certificate for every door that speaks TLS; none where no door does.
+fn certificate(config: &Config) -> Result<Option<Arc<Certificate>>, Failure> {
+    let [tcp, tls, _] = config.broker_addresses();
+    let is_wanted = config.https_address().or(tcp).or(tls).is_some();
+    is_wanted.then(|| Certificate::open(Wanted::of(config)?)).transpose()
+}
+
+fn doors(web: &Web, topics: &Topics) -> Doors {
+    Doors {
+        http: web.http,
+        https: web.https,
+        broker_tcp: topics.tcp,
+        broker_tls: topics.tls,
+        broker_ws: topics.ws,
+        fix: None,
+    }
 }
 
 /// Brings the reference data of the ground's desk into the journal and says how much changed.

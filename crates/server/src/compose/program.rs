@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bus::operations::{
     BrokerDoors, Check, FixAct, FixSession, LogLine, Operations, ReferenceTrouble, UnknownFixSession,
@@ -25,6 +25,8 @@ pub(super) struct Program {
     importer: Importer,
     metrics: Arc<Metrics>,
     catalogue: Catalogue,
+    /// Known once its doors are open.
+    broker: Arc<OnceLock<BrokerDoors>>,
     stop: Sender<()>,
 }
 
@@ -38,12 +40,18 @@ impl Program {
             importer: Importer::new(config.reference_path.clone(), foundation.inbox.clone(), catalogue.clone()),
             metrics: Arc::new(Metrics::new(foundation.journal.watch(), foundation.read_model.clone())),
             catalogue,
+            broker: Arc::default(),
             stop,
         }
     }
 
     pub(super) fn count_orders(&self) -> std::io::Result<()> {
         self.metrics.count_orders(self.feed())
+    }
+
+    /// Where the broker's doors are to be told.
+    pub(super) fn broker_doors(&self) -> Arc<OnceLock<BrokerDoors>> {
+        self.broker.clone()
     }
 
     pub(super) fn feed(&self) -> Feed {
@@ -73,9 +81,8 @@ impl Operations for Program {
         self.journal.durable()
     }
 
-    /// No broker is part of this program yet, so none of its doors is open.
     fn broker(&self) -> BrokerDoors {
-        BrokerDoors::default()
+        self.broker.get().cloned().unwrap_or_default()
     }
 
     fn read_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceTrouble> {

@@ -10,6 +10,7 @@ use tracing::info;
 
 use super::foundation::Foundation;
 use super::program::Program;
+use super::topics::Serving;
 use super::venues::Venues;
 use super::web::Web;
 use crate::config::{Config, JournalTicks};
@@ -106,10 +107,17 @@ pub(super) fn wait(stopped: &Receiver<()>, engine: &Engine) -> Option<Ended> {
 }
 
 /// First nobody new comes in, then the venues are left, then the engine writes its last word.
-pub(super) fn stop(web: Web, venues: Venues, engine: Engine, ended: Option<Ended>) -> Result<(), Failure> {
+pub(super) fn stop(
+    topics: Serving,
+    web: Web,
+    venues: Venues,
+    engine: Engine,
+    ended: Option<Ended>,
+) -> Result<(), Failure> {
     info!("stopping");
     // An engine that failed answers nobody, so there is nothing to finish.
     if ended.is_none() {
+        topics.close();
         web.close();
     }
     venues.leave();

@@ -12,10 +12,11 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 use web::{Https, Limits, Listeners, Settings};
 
+use super::topics::Topics;
 use crate::config::Config;
 use crate::failure::{Exit, Failure};
 use crate::signals;
-use crate::tls::{Certificate, Wanted};
+use crate::tls::Certificate;
 
 /// Threads that serve connections; the engine and the journal want the rest of the machine.
 const WEB_THREADS: usize = 2;
@@ -29,18 +30,29 @@ pub(super) struct Web {
 }
 
 impl Web {
-    pub(super) fn open(config: &Config, bus: &Bus, access: Arc<Access>) -> Result<Self, Failure> {
+    pub(super) fn open(
+        config: &Config,
+        bus: &Bus,
+        access: Arc<Access>,
+        certificate: Option<&Arc<Certificate>>,
+        topics: &Topics,
+    ) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WEB_THREADS)
             .enable_all()
             .build()
             .map_err(|error| failed("start the web threads", &error))?;
         let http = config.http_address().map(|wanted| listen(&runtime, wanted, "http.port")).transpose()?;
-        let https = config.https_address().map(|wanted| open_https(config, &runtime, wanted)).transpose()?;
+        let https = config.https_address().zip(certificate.cloned());
+        let https = https.map(|(wanted, certificate)| open_https(&runtime, wanted, certificate)).transpose()?;
+        if let Some(certificate) = certificate {
+            keep_fresh(&runtime, certificate)?;
+        }
         let ((http, http_listener), (https, https_listener)) = (http.unzip(), https.unzip());
         let listeners = Listeners { http: http_listener, https: https_listener };
         let (close, closed) = oneshot::channel::<()>();
-        let serving = web::serve_with(listeners, bus.clone(), access, settings(config), async { drop(closed.await) });
+        let serving =
+            web::serve_with(listeners, bus.clone(), access, settings(config, topics), async { drop(closed.await) });
         let served = runtime.spawn(serving);
         Ok(Self { http, https, runtime, close, served })
     }
@@ -61,31 +73,40 @@ impl fmt::Display for Web {
     }
 }
 
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, topics: &Topics) -> Settings {
     let requests_per_second = u32::try_from(config.http_requests_per_second.0).expect("the key's type has a range");
     Settings {
         limits: Limits { requests_per_second, ..Limits::default() },
-        hosts: config.http_hosts.iter().map(|host| host.0.clone()).collect(),
+        hosts: config.hosts(),
+        ports: topics.ws.iter().map(SocketAddr::port).collect(),
         allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
-        ..Settings::default()
+        others: topics.route(),
     }
 }
 
-fn open_https(config: &Config, runtime: &Runtime, wanted: SocketAddr) -> Result<(SocketAddr, Https), Failure> {
-    let certificate = Certificate::open(Wanted::of(config)?)?;
+fn open_https(
+    runtime: &Runtime,
+    wanted: SocketAddr,
+    certificates: Arc<Certificate>,
+) -> Result<(SocketAddr, Https), Failure> {
     let (address, listener) = listen(runtime, wanted, "https.port")?;
-    let (asked, asking) = (Arc::new(Notify::new()), certificate.clone());
-    let ask = asked.clone();
-    signals::on_hangup(move || ask.notify_one()).map_err(|error| failed("listen for signals", &error))?;
-    runtime.spawn(asking.keep_fresh(asked));
-    Ok((address, Https { listener, certificates: certificate }))
+    Ok((address, Https { listener, certificates }))
 }
 
-fn listen(runtime: &Runtime, wanted: SocketAddr, key: &str) -> Result<(SocketAddr, TcpListener), Failure> {
+/// The certificate is looked at now and then, and on a hang-up signal; for every door that shows it.
+fn keep_fresh(runtime: &Runtime, certificate: &Arc<Certificate>) -> Result<(), Failure> {
+    let asked = Arc::new(Notify::new());
+    let ask = asked.clone();
+    signals::on_hangup(move || ask.notify_one()).map_err(|error| failed("listen for signals", &error))?;
+    runtime.spawn(certificate.clone().keep_fresh(asked));
+    Ok(())
+}
+
+pub(super) fn listen(runtime: &Runtime, wanted: SocketAddr, key: &str) -> Result<(SocketAddr, TcpListener), Failure> {
     let bound = runtime.block_on(TcpListener::bind(wanted)).and_then(|bound| Ok((bound.local_addr()?, bound)));
     bound.map_err(|error| failed(&format!("listen on {wanted} ({key})"), &error))
 }
 
-fn failed(doing: &str, error: &io::Error) -> Failure {
+pub(super) fn failed(doing: &str, error: &io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("can't {doing}: {error}"))
 }

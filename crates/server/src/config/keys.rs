@@ -9,6 +9,7 @@ use storage::journal::SyncMode;
 
 use super::effective::{Effective, Reading};
 use super::faults::VenueFault;
+use super::messaging::{ClientDestination, EventRate};
 use super::names::{FilePath, Host, Port, SimulatedVenue, WebOrigin};
 use super::setting::{
     Activity, Address, AnonymousRole, Fraction, JournalTicks, Literal, LogFormat, LogLevel, ReferencePath, Setting,
@@ -109,6 +110,21 @@ keys! {
     https_certificate: Option<FilePath> = "https.certificate", "";
     /// The private key of that certificate, as PEM.
     https_key: Option<FilePath> = "https.key", "";
+
+    /// Port of STOMP over TCP; it understands TLS too. 0 = any free one.
+    broker_tcp_port: Port = "broker.tcp.port", "61613";
+    /// Port of STOMP over TLS alone; 0 = any free one.
+    broker_tls_port: Port = "broker.tls.port", "61612";
+    /// Port of STOMP over WebSocket; 0 = any free one. HTTP and HTTPS have it at /stomp.
+    broker_ws_port: Port = "broker.ws.port", "61614";
+    /// Host name that clients are told for the broker, in place of the one by which they called.
+    broker_public_host: Option<Host> = "broker.public.host", "";
+    /// Messages of ticks, trades, bars and order books that one WebSocket gets in a second at the most.
+    broker_max_rate_per_connection: EventRate = "broker.maxRatePerConnection", "50";
+    /// A topic of these that is slower than this passes at once.
+    broker_min_rate_per_consumer: EventRate = "broker.minRatePerConsumer", "0.1";
+    /// Destinations that clients may send to.
+    broker_client_destinations: Vec<ClientDestination> = "broker.clientDestinations", "/topic/generic-event.>";
 
     /// What somebody may do who calls from this machine without saying who it is. Blank: everything while there are no
     /// users and all venues are simulated, only look once a venue is real, and nothing once there is a user.

@@ -73,6 +73,17 @@ impl Config {
         self.https_port.0.map(|port| SocketAddr::new(self.bind.0, port))
     }
 
+    /// Where the broker listens over TCP, TLS and WebSocket, as far as they are not off.
+    pub fn broker_addresses(&self) -> [Option<SocketAddr>; 3] {
+        let ports = [self.broker_tcp_port, self.broker_tls_port, self.broker_ws_port];
+        ports.map(|port| port.0.map(|port| SocketAddr::new(self.bind.0, port)))
+    }
+
+    /// Further names by which we may be called.
+    pub fn hosts(&self) -> Vec<String> {
+        self.http_hosts.iter().chain(&self.broker_public_host).map(|host| host.0.clone()).collect()
+    }
+
     /// Whether an adapter can move real money; this version has simulated ones only.
     pub fn has_live_adapter(&self) -> bool {
         self.adapters().any(|adapter| !adapter.0.starts_with(SIMULATED))

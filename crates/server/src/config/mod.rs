@@ -14,6 +14,8 @@ pub mod faults;
 pub mod keys;
 /// The configuration in the words of the engine and the venues.
 mod meaning;
+/// Rates and destinations of topics.
+pub mod messaging;
 /// Ports, files, hosts, origins and venues by name.
 pub mod names;
 /// Named sets of values.

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bus::operations::LogLine;
 use domain::Timestamp;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
@@ -17,25 +18,45 @@ pub const LOG_LINES_KEPT: usize = 1_000;
 /// What is kept of a text; the rest of a longer one stands on standard error only.
 pub const LOG_TEXT_BYTES_MAX: usize = 4_096;
 
+/// Lines that wait for whoever listens; of more only standard error and the ring have them.
+pub const LOG_LINES_WAITING_MAX: usize = 4_096;
+
 /// Shared by the subscriber, which fills it, and the doors.
 #[derive(Clone, Default)]
-pub(super) struct Ring(Arc<Mutex<VecDeque<LogLine>>>);
+pub(super) struct Ring(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    lines: VecDeque<LogLine>,
+    listener: Option<Sender<LogLine>>,
+}
 
 impl Ring {
     /// Oldest first.
     pub(super) fn lines(&self) -> Vec<LogLine> {
-        self.lock().iter().cloned().collect()
+        self.lock().lines.iter().cloned().collect()
+    }
+
+    /// The lines from now on; whoever listened before hears no more.
+    pub(super) fn listen(&self) -> Receiver<LogLine> {
+        let (listener, lines) = channel(LOG_LINES_WAITING_MAX);
+        self.lock().listener = Some(listener);
+        lines
     }
 
     fn keep(&self, line: LogLine) {
-        let mut lines = self.lock();
-        if lines.len() == LOG_LINES_KEPT {
-            lines.pop_front();
+        let mut kept = self.lock();
+        if let Some(listener) = &kept.listener {
+            // Nobody who logs waits for whoever listens.
+            let _ = listener.try_send(line.clone());
         }
-        lines.push_back(line);
+        if kept.lines.len() == LOG_LINES_KEPT {
+            kept.lines.pop_front();
+        }
+        kept.lines.push_back(line);
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<LogLine>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         // A line is put in whole or not at all.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -59,7 +59,7 @@ impl Wanted {
         // Where every address is bound, which ones these are is not known.
         let bound = Some(config.bind.0).filter(|address| !address.is_unspecified()).map(|address| address.to_string());
         let mut names: Vec<_> = OUR_NAMES.map(String::from).into();
-        names.extend(config.http_hosts.iter().map(|host| host.0.clone()).chain(bound));
+        names.extend(config.hosts().into_iter().chain(bound));
         // Not every host that a browser may send can stand in a certificate.
         names.retain(|name| ServerName::try_from(name.as_str()).is_ok());
         names.sort_unstable();
