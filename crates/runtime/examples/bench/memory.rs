@@ -1,5 +1,6 @@
 //! The engine in memory, on one core: orders on their way from place to fill, and ticks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::{Input, Stamped, Text, Timestamp};
@@ -29,6 +30,9 @@ const DIFFERENT_TICKS: u64 = 4_096;
 /// So far apart that every security closes a bar every second.
 const NANOS_BETWEEN_TICKS: u64 = 200;
 
+const YARDSTICK_ENTRIES: u64 = 100_000;
+const YARDSTICK_STEPS: u64 = 1_000_000;
+
 const ORDERS_AIM: f64 = 1_000_000.0;
 const APPLY_AIM: Duration = Duration::from_micros(10);
 const TICKS_AIM: f64 = 5_000_000.0;
@@ -42,11 +46,23 @@ struct Round {
     batches: Vec<Duration>,
 }
 
-pub(crate) fn orders() -> [Row; 2] {
+pub(crate) fn orders() -> [Row; 3] {
+    let yardstick = (0..ROUNDS).map(|_| yardstick()).min().expect("at least one round");
     let round = best((0..ROUNDS).map(|_| apply_orders(&mut opened())));
     let (p50, p99) = (percentile(&round.batches, 50), percentile(&round.batches, 99));
+    let times = round.meter.wall.as_secs_f64() / round.inputs as f64 / yardstick.as_secs_f64();
     [
-        Row::rate("order commands, engine in memory", round.per_second(), ORDERS_AIM, round.cost()),
+        Row::yardstick(
+            "one entry put into and out of a map",
+            yardstick,
+            format!("an ordered one of {YARDSTICK_ENTRIES}"),
+        ),
+        Row::rate(
+            "order commands, engine in memory",
+            round.per_second(),
+            ORDERS_AIM,
+            format!("{times:.1} times that map's entry; {}", round.cost()),
+        ),
         Row::time(
             "apply, p99 of batches of 100",
             p99,
@@ -64,6 +80,20 @@ pub(crate) fn ticks() -> Row {
         .collect();
     let round = best((0..ROUNDS).map(|round| apply_ticks(&mut engine, &mut inputs, round as u64 * TICKS)));
     Row::rate("ticks of 1,000 securities, in memory", round.per_second(), TICKS_AIM, round.cost())
+}
+
+/// What this core does at this moment, for comparison: the pace of a shared machine changes from minute to minute.
+fn yardstick() -> Duration {
+    let key = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut map: BTreeMap<u64, u64> = (0..YARDSTICK_ENTRIES).map(|number| (key(number), number)).collect();
+    let mut meter = Meter::default();
+    meter.measure(|| {
+        for number in YARDSTICK_ENTRIES..YARDSTICK_ENTRIES + YARDSTICK_STEPS {
+            map.insert(key(number), number);
+            map.remove(&key(number - YARDSTICK_ENTRIES));
+        }
+    });
+    meter.wall / u32::try_from(YARDSTICK_STEPS).expect("a million")
 }
 
 fn opened() -> Engine {

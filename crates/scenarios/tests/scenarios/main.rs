@@ -12,6 +12,8 @@ mod evidence;
 mod door;
 /// The first door's manners: problems, origins, hosts, health.
 mod manners;
+/// Topics beside REST.
+mod topics;
 /// Whether every answer is one that is described.
 mod description;
 /// What the README promises.

@@ -1,0 +1,261 @@
+//! One connection, from its first byte to its last: what arrives goes to the session, what the session wants is done in
+//! order, and what waits in the mailbox is written when the socket has room.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+
+use access::{Credentials, Identity};
+use stomp::lanes::{Batch, Lanes};
+use stomp::{Action, Session, Time};
+use tokio::time::{Sleep, sleep_until, timeout};
+
+use crate::house::House;
+use crate::hub::{Place, Snapshot};
+use crate::limits::{BATCH_BYTES, FAREWELL_MAX, PING_EVERY};
+use crate::mailbox::Mailbox;
+use crate::transport::{Received, Transport};
+
+/// Who has come.
+pub(crate) struct Visitor {
+    pub(crate) peer: Option<IpAddr>,
+    /// What was shown before CONNECT.
+    pub(crate) credentials: Option<Credentials>,
+}
+
+/// What an answer changes.
+pub(super) enum Answered {
+    Admitted(Identity),
+    /// The connection ends with this text, which answers the frame of that receipt.
+    Refused(String, Option<String>),
+    /// On with what the client wants next.
+    Done,
+}
+
+/// An answer that is waited for before anything else of this client is looked at.
+pub(super) type Pending = Pin<Box<dyn Future<Output = Answered> + Send>>;
+
+pub(crate) struct Connection<T> {
+    pub(super) house: Arc<House>,
+    transport: T,
+    pub(super) session: Session,
+    pub(super) place: Place,
+    pub(super) visitor: Visitor,
+    pub(super) identity: Option<Identity>,
+    pub(super) actions: VecDeque<Action>,
+    pub(super) pending: Option<Pending>,
+    pub(super) snapshots: VecDeque<Snapshot>,
+    pub(super) is_closing: bool,
+    /// A queue may have waited for room in our lanes.
+    pub(super) takes_from_queues: bool,
+    input: Vec<u8>,
+    batch: Batch,
+    /// Something was handed to the transport that may not be out of its hands.
+    is_sending: bool,
+    ping_at: Time,
+}
+
+enum Step {
+    Received(io::Result<Received>),
+    Sent(io::Result<()>),
+    Answered(Answered),
+    Woken,
+}
+
+impl<T: Transport> Connection<T> {
+    pub(crate) fn new(house: Arc<House>, transport: T, visitor: Visitor, lanes: Lanes) -> Self {
+        let now = house.clock.now();
+        let rules = if T::PINGS { &house.websocket_rules } else { &house.stream_rules };
+        let place = house.hub.seat(Mailbox::new(lanes));
+        let session = Session::new(now, format!("rialto-{}", place.id.0), rules.clone());
+        let ping_at = if T::PINGS { now.after(PING_EVERY) } else { Time::NEVER };
+        Self {
+            house,
+            transport,
+            session,
+            place,
+            visitor,
+            identity: None,
+            actions: VecDeque::new(),
+            pending: None,
+            snapshots: VecDeque::new(),
+            is_closing: false,
+            takes_from_queues: false,
+            input: Vec::new(),
+            batch: Batch::default(),
+            is_sending: false,
+            ping_at,
+        }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let mut timer = pin!(sleep_until(self.house.clock.instant(Time(0))));
+        loop {
+            let now = self.house.clock.now();
+            self.look_at_time(now);
+            self.perform(now);
+            if self.is_closing {
+                break;
+            }
+            self.fill(now);
+            timer.as_mut().reset(self.house.clock.instant(self.deadline(now)));
+            let step = self.step(timer.as_mut()).await;
+            if self.take(step).is_err() {
+                return;
+            }
+        }
+        // A client that does not take its last words does without them.
+        let _ = timeout(FAREWELL_MAX, self.farewell()).await;
+    }
+
+    fn look_at_time(&mut self, now: Time) {
+        let mailbox = self.place.mailbox.clone();
+        let late = {
+            let content = mailbox.open();
+            content.end.clone().or_else(|| content.lanes.check_wait(now).err().map(|slow| slow.to_string()))
+        };
+        let mut actions = Vec::new();
+        match late {
+            Some(text) => self.session.refuse(&text, None, &mut actions),
+            None => self.session.tick(now, &mut actions),
+        }
+        self.follow(actions);
+        if self.ping_at <= now {
+            self.ping_at = now.after(PING_EVERY);
+            self.transport.ping();
+            self.is_sending = true;
+        }
+    }
+
+    /// Where the session has ended, nothing that was wanted before counts any more.
+    pub(super) fn follow(&mut self, actions: Vec<Action>) {
+        self.actions.extend(actions);
+    }
+
+    /// Takes from the mailbox when the last batch is out.
+    fn fill(&mut self, now: Time) {
+        if self.is_sending {
+            return;
+        }
+        self.go_on_with_snapshots(now);
+        self.batch.clear();
+        let mailbox = self.place.mailbox.clone();
+        mailbox.open().lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
+        self.is_sending = self.batch.bytes() > 0;
+    }
+
+    fn go_on_with_snapshots(&mut self, now: Time) {
+        let has_room = self.place.mailbox.open().lanes.takes_more();
+        if has_room
+            && let Some(snapshot) = self.snapshots.front_mut()
+            && self.place.go_on(now, snapshot)
+        {
+            self.snapshots.pop_front();
+        }
+    }
+
+    fn deadline(&self, now: Time) -> Time {
+        let mut content = self.place.mailbox.open();
+        // While the socket has no room, only its silence matters.
+        let wake_at = if self.is_sending { Time::NEVER } else { content.lanes.wake_at(now) };
+        let snapshot = if self.snapshots.is_empty() || self.is_sending { Time::NEVER } else { now };
+        let deadlines = [self.session.deadline(), wake_at, content.lanes.late_at(), self.ping_at, snapshot];
+        deadlines.into_iter().min().unwrap_or(Time::NEVER)
+    }
+
+    async fn step(&mut self, mut timer: Pin<&mut Sleep>) -> Step {
+        let mailbox = self.place.mailbox.clone();
+        let mut mail = pin!(mailbox.notified());
+        poll_fn(|context| {
+            if let Some(pending) = &mut self.pending {
+                if let Poll::Ready(answered) = pending.as_mut().poll(context) {
+                    return Poll::Ready(Step::Answered(answered));
+                }
+            } else if let Poll::Ready(received) = self.transport.poll_receive(context, &mut self.input) {
+                return Poll::Ready(Step::Received(received));
+            }
+            if self.is_sending
+                && let Poll::Ready(sent) = self.transport.poll_send(context, &mut self.batch)
+            {
+                return Poll::Ready(Step::Sent(sent));
+            }
+            if mail.as_mut().poll(context).is_ready() || timer.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Step::Woken);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// An error or an end is the peer's; nobody is left to be told.
+    fn take(&mut self, step: Step) -> io::Result<()> {
+        let now = self.house.clock.now();
+        match step {
+            Step::Received(received) => match received? {
+                Received::End => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Received::Life => self.session.alive(now),
+                Received::Bytes => self.read(now),
+            },
+            Step::Sent(sent) => {
+                sent?;
+                self.sent(now);
+            }
+            Step::Answered(answered) => {
+                self.pending = None;
+                self.answered(now, answered);
+            }
+            Step::Woken => {}
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, now: Time) {
+        let mut actions = Vec::new();
+        self.session.receive(now, &self.input, &mut actions);
+        self.input.clear();
+        self.place.mailbox.open().lanes.room_made();
+        self.follow(actions);
+    }
+
+    fn sent(&mut self, now: Time) {
+        self.is_sending = false;
+        self.session.sent(now);
+        for (subscription, token) in self.batch.settled() {
+            self.place.settle(now, *subscription, &[*token]);
+        }
+        if self.takes_from_queues && self.place.mailbox.open().lanes.takes_more() {
+            self.place.take_more(now);
+        }
+    }
+
+    /// What is under way is written to its end, then the last words, then the peer may close first.
+    async fn farewell(mut self) -> io::Result<()> {
+        let now = self.house.clock.now();
+        while self.is_sending {
+            poll_fn(|context| self.transport.poll_send(context, &mut self.batch)).await?;
+            self.batch.clear();
+            let mailbox = self.place.mailbox.clone();
+            mailbox.open().lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
+            self.is_sending = self.batch.bytes() > 0;
+        }
+        poll_fn(|context| self.transport.poll_close(context)).await?;
+        loop {
+            self.input.clear();
+            if poll_fn(|context| self.transport.poll_receive(context, &mut self.input)).await? == Received::End {
+                return Ok(());
+            }
+        }
+    }
+
+    /// From now on only the last words matter.
+    pub(super) fn close(&mut self) {
+        let keys: Vec<_> = self.session.subscriptions().keys().collect();
+        keys.into_iter().for_each(|key| self.place.unsubscribe(key));
+        self.is_closing = true;
+        self.is_sending = true;
+    }
+}

@@ -1,0 +1,132 @@
+//! The ports: TCP, which understands TLS by its first byte, TLS alone, and WebSocket.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use stomp::lanes::Lanes;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use crate::connection::{Connection, Visitor};
+use crate::house::House;
+use crate::limits::{HANDSHAKE_WAIT_MAX, UPGRADE_WAIT_MAX};
+use crate::stream::ByteStream;
+use crate::upgrade::Reached;
+
+/// What a client says first that wants TLS.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// How long a port waits that could not accept, as when the process has too many files open.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How a port is served.
+#[derive(Clone)]
+pub(crate) enum Door {
+    /// Plain, or TLS by the first byte where there is a certificate.
+    Tcp(Option<Arc<ServerConfig>>),
+    Tls(Arc<ServerConfig>),
+    WebSocket(Router),
+}
+
+/// Accepts until it is dropped.
+pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) {
+    loop {
+        match (listener.accept().await, house.places.clone().try_acquire_owned()) {
+            (Ok((stream, _)), Ok(place)) => {
+                tokio::spawn(welcome(house.clone(), stream, door.clone(), place));
+            }
+            (Ok(_), Err(_)) => tracing::warn!("too many connections to the broker; one is turned away"),
+            (Err(error), _) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: OwnedSemaphorePermit) {
+    // Messages are small and awaited; a failure here costs only speed.
+    let _ = stream.set_nodelay(true);
+    let served = match door {
+        Door::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
+        Door::Tcp(Some(tls)) => learn(house, stream, tls, place).await,
+        Door::Tls(tls) => serve_tls(house, stream, tls, place).await,
+        // The upgrade takes a place of its own, and this one is free again.
+        Door::WebSocket(router) => serve_upgrade(stream, router).await,
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+async fn learn(
+    house: Arc<House>,
+    stream: TcpStream,
+    tls: Arc<ServerConfig>,
+    place: OwnedSemaphorePermit,
+) -> io::Result<()> {
+    let mut first = [0];
+    // The session's own patience with a silent client begins when it has spoken.
+    let read = timeout(stomp::session::CONNECT_WAIT_MAX, stream.peek(&mut first)).await??;
+    if read == 1 && first[0] == TLS_HANDSHAKE {
+        return serve_tls(house, stream, tls, place).await;
+    }
+    serve_stream(house, &stream.peer_addr(), stream, place).await
+}
+
+async fn serve_tls(
+    house: Arc<House>,
+    stream: TcpStream,
+    tls: Arc<ServerConfig>,
+    place: OwnedSemaphorePermit,
+) -> io::Result<()> {
+    let peer = stream.peer_addr();
+    let stream = timeout(HANDSHAKE_WAIT_MAX, TlsAcceptor::from(tls).accept(stream)).await??;
+    serve_stream(house, &peer, stream, place).await
+}
+
+async fn serve_stream<S>(
+    house: Arc<House>,
+    peer: &io::Result<std::net::SocketAddr>,
+    stream: S,
+    place: OwnedSemaphorePermit,
+) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let peer = peer.as_ref().ok().map(|peer| peer.ip().to_canonical());
+    let visitor = Visitor { peer, credentials: None };
+    Connection::new(house, ByteStream(stream), visitor, Lanes::free()).run().await;
+    drop(place);
+    Ok(())
+}
+
+async fn serve_upgrade(stream: TcpStream, router: Router) -> io::Result<()> {
+    let reached = Reached { at: stream.local_addr()?, from: stream.peer_addr()?, secure: false };
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(reached);
+        let router = router.clone();
+        async move {
+            Ok::<_, Infallible>(router.oneshot(request.map(Body::new)).await.unwrap_or_else(|never| match never {}))
+        }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(UPGRADE_WAIT_MAX)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await
+        .map_err(io::Error::other)
+}

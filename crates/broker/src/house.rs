@@ -1,0 +1,67 @@
+//! What all connections share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::Access;
+use bus::Bus;
+use stomp::Pattern;
+use stomp::lanes::{Lanes, Rate};
+use stomp::session::Rules;
+use tokio::sync::Semaphore;
+
+use crate::clock::Clock;
+use crate::hub::Hub;
+use crate::limits::CONNECTIONS_MAX;
+
+/// What the broker is told about its surroundings.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Name and version, for the `server` header.
+    pub server: String,
+    /// Messages of prices that a WebSocket gets in a second at the most.
+    pub max_rate_per_connection: Rate,
+    /// A topic of prices that is slower than this passes at once.
+    pub min_rate_per_consumer: Rate,
+    /// Where clients may send to.
+    pub client_destinations: Vec<Pattern>,
+}
+
+pub(crate) struct House {
+    pub(crate) bus: Bus,
+    pub(crate) access: Arc<Access>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) clock: Clock,
+    pub(crate) client_destinations: Vec<Pattern>,
+    pub(crate) stream_rules: Arc<Rules>,
+    pub(crate) websocket_rules: Arc<Rules>,
+    max_rate: Rate,
+    /// A permit for each connection.
+    pub(crate) places: Arc<Semaphore>,
+}
+
+/// How many intervals of silence a WebSocket is allowed: browsers delay the timers of pages that nobody looks at.
+const WEBSOCKET_GRACE: u32 = 3;
+
+impl House {
+    pub(crate) fn new(settings: Settings, bus: Bus, access: Arc<Access>) -> Arc<Self> {
+        let rules = Rules::new(&settings.server);
+        let long_gap: Duration = settings.min_rate_per_consumer.gap();
+        Arc::new(Self {
+            bus,
+            access,
+            hub: Hub::new(long_gap),
+            clock: Clock::start(),
+            client_destinations: settings.client_destinations,
+            websocket_rules: Arc::new(Rules { heart_beat_grace: WEBSOCKET_GRACE, ..rules.clone() }),
+            stream_rules: Arc::new(rules),
+            max_rate: settings.max_rate_per_connection,
+            places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+        })
+    }
+
+    /// The lanes of a WebSocket.
+    pub(crate) fn throttled(&self) -> Lanes {
+        Lanes::throttled(self.max_rate)
+    }
+}

@@ -1,0 +1,35 @@
+//! How much of everything is held, and for how long. Each limit has an outcome in `docs/limits.md`.
+
+use std::time::Duration;
+
+/// Connections of all doors of the broker together, `/stomp` included; one more is closed without a word.
+pub const CONNECTIONS_MAX: usize = 16_384;
+/// A TLS handshake that is not done by then is cut.
+pub const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(10);
+/// A WebSocket whose upgrade has not been asked for by then is closed.
+pub const UPGRADE_WAIT_MAX: Duration = Duration::from_secs(15);
+/// Octets of one WebSocket message; a larger one ends the connection.
+pub const WEBSOCKET_MESSAGE_BYTES_MAX: usize = 2 * 1_024 * 1_024;
+/// So often a WebSocket is asked whether it is still there; its answer counts as a heart-beat.
+pub const PING_EVERY: Duration = Duration::from_secs(10);
+/// How long the last words may take to reach a client before its connection is cut.
+pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
+/// How long all connections together may take for that when the server stops.
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// Events of the engine that wait for the broker; with more everybody is disconnected and joins again.
+pub const EVENTS_MAX: usize = 65_536;
+/// Topics of market data that have a last value; events of further ones are not conflated.
+pub const MARKET_TOPICS_MAX: usize = 262_144;
+/// Other topics that have a last value; further ones are left out of snapshots.
+pub const STATE_TOPICS_MAX: usize = 65_536;
+/// Lines of the log that wait for the broker, and those that are published in a second; of more only the count is told.
+pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
+
+/// Events that are published under one lock.
+pub(crate) const EVENTS_AT_ONCE: usize = 256;
+/// Octets that are handed to a socket at once; what has not been handed over can still be replaced by newer prices.
+pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
+/// Octets that are read at once.
+pub(crate) const READ_BYTES: usize = 4 * 1_024;
+/// Octets of a snapshot that are put into a lane at once.
+pub(crate) const SNAPSHOT_STEP_BYTES: usize = 64 * 1_024;

@@ -1,0 +1,45 @@
+//! What stands when the broker begins: a snapshot tells of it also where nothing has happened since the server started.
+
+use std::sync::Arc;
+
+use domain::query::Filter;
+use domain::{Answer, Event, Published, Query};
+
+use crate::house::House;
+use crate::translate;
+
+/// Asks the engine for what stands and remembers it; whoever is there already hears it once more.
+pub(crate) async fn remember(house: &House) {
+    let all = Filter::default();
+    let queries = [
+        Query::OpenOrders(all),
+        Query::Positions(all),
+        Query::Balances(all),
+        Query::PortfolioValue(None),
+        Query::TradingStates,
+    ];
+    for query in queries {
+        // An engine that has stopped has nothing to tell.
+        let Ok(ticket) = house.bus.inbox.query(query) else { return };
+        let Ok(reply) = ticket.reply().await else { return };
+        reply.outcome.into_iter().for_each(|answer| note(house, reply.sequence, answer));
+    }
+}
+
+fn note(house: &House, sequence: u64, answer: Answer) {
+    let (reference, at) = (house.bus.catalogue.now(), house.access.now());
+    let published = events(answer).into_iter().map(|event| Published { sequence, at, event });
+    let told = published.filter_map(|published| Some((sequence, translate::from_domain(&published, &reference)?)));
+    house.hub.tell(house.clock.now(), &told.collect::<Vec<_>>());
+}
+
+fn events(answer: Answer) -> Vec<Event> {
+    match answer {
+        Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
+        Answer::Positions(positions) => positions.into_iter().map(|one| Event::Position(Arc::new(one))).collect(),
+        Answer::Balances(balances) => balances.into_iter().map(|one| Event::Cash(Arc::new(one))).collect(),
+        Answer::PortfolioValues(values) => values.into_iter().map(|one| Event::Portfolio(Arc::new(one))).collect(),
+        Answer::TradingStates(states) => states.into_iter().map(|one| Event::TradingState(Arc::new(one))).collect(),
+        _ => vec![],
+    }
+}

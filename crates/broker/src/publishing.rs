@@ -1,0 +1,95 @@
+//! The engine's events on their way to the hub, and the lines of the log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::Listener;
+use bus::operations::LogLine;
+use domain::{EventClass, Published};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use wire::LogEventVO;
+
+use crate::house::House;
+use crate::limits::{EVENTS_AT_ONCE, EVENTS_MAX, LOG_LINES_PER_SECOND_MAX};
+use crate::translate;
+
+/// Says what happens until it is dropped. Where it falls behind, everybody is disconnected rather than left without an
+/// event, and joins again.
+pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
+    loop {
+        while let Some(first) = listener.next().await {
+            let mut events = Vec::with_capacity(1);
+            events.push(first);
+            events.extend(std::iter::from_fn(|| listener.poll()).take(EVENTS_AT_ONCE));
+            tell(&house, &events);
+        }
+        listener = listen(&house);
+        house.hub.end_all("events were lost; connect again and ask for the present state");
+        tracing::error!("the broker fell behind the engine or the engine stopped; every consumer is disconnected");
+    }
+}
+
+/// What happens from now on.
+pub(crate) fn listen(house: &House) -> Listener {
+    house.bus.feed.listen(&EventClass::ALL, EVENTS_MAX)
+}
+
+fn tell(house: &House, events: &[Published]) {
+    let reference = house.bus.catalogue.now();
+    let told = |published: &Published| Some((published.sequence, translate::from_domain(published, &reference)?));
+    let told: Vec<_> = events.iter().filter_map(told).collect();
+    house.hub.tell(house.clock.now(), &told);
+}
+
+/// Publishes the lines of the log until there are no more, at most so many in a second; of the others the count.
+pub(crate) async fn publish_log(house: Arc<House>, mut lines: mpsc::Receiver<LogLine>) {
+    while let Some(first) = lines.recv().await {
+        let second = Instant::now() + Duration::from_secs(1);
+        announce(&house, &first);
+        let (mut told, mut untold) = (1, 0_u64);
+        while let Some(line) = until(second, &mut lines).await {
+            if told < LOG_LINES_PER_SECOND_MAX {
+                told += u32::from(announce(&house, &line));
+            } else {
+                untold += 1;
+            }
+        }
+        if untold > 0 {
+            announce(&house, &summary(&first, untold));
+        }
+    }
+}
+
+async fn until(moment: Instant, lines: &mut mpsc::Receiver<LogLine>) -> Option<LogLine> {
+    tokio::select! {
+        line = lines.recv() => line,
+        () = sleep_until(moment) => None,
+    }
+}
+
+fn summary(first: &LogLine, untold: u64) -> LogLine {
+    let message = format!("{untold} more lines were written within a second; the log has them");
+    LogLine { level: "WARN", logger: "log".into(), message, error: None, ..first.clone() }
+}
+
+/// Says whether a topic carries the line. What the broker itself says below an error is not published: it would be about
+/// what is published, without end.
+fn announce(house: &House, line: &LogLine) -> bool {
+    if line.logger.starts_with("broker") && line.level != "ERROR" {
+        return false;
+    }
+    let Some(topic) = log_topic(line.level).and_then(translate::topic_of) else { return false };
+    let event = LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref());
+    house.hub.announce(house.clock.now(), topic, wire::json::encode(&event));
+    true
+}
+
+fn log_topic(level: &str) -> Option<&'static str> {
+    match level {
+        "ERROR" => Some("log-event.error"),
+        "WARN" => Some("log-event.warn"),
+        "INFO" => Some("log-event.info"),
+        _ => None,
+    }
+}

@@ -1,0 +1,47 @@
+//! STOMP over a stream of bytes: TCP or TLS.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use stomp::lanes::Batch;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::limits::READ_BYTES;
+use crate::transport::{Received, Transport};
+
+/// Pieces that are written in one call of the system.
+const PIECES_MAX: usize = 64;
+
+pub(crate) struct ByteStream<S>(pub(crate) S);
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
+    const PINGS: bool = false;
+
+    fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<Received>> {
+        let mut bytes = [0; READ_BYTES];
+        let mut read = ReadBuf::new(&mut bytes);
+        ready!(Pin::new(&mut self.0).poll_read(context, &mut read))?;
+        buffer.extend_from_slice(read.filled());
+        Poll::Ready(Ok(if read.filled().is_empty() { Received::End } else { Received::Bytes }))
+    }
+
+    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>> {
+        while !batch.is_done() {
+            let pieces: Vec<IoSlice<'_>> = batch.slices().take(PIECES_MAX).map(IoSlice::new).collect();
+            let written = ready!(Pin::new(&mut self.0).poll_write_vectored(context, &pieces))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            batch.advance(written);
+        }
+        // TLS may hold back what the socket did not take.
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn ping(&mut self) {}
+
+    fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}

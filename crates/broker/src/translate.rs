@@ -1,0 +1,120 @@
+//! Their words and ours: an event of the engine as messages on topics, a SEND as a command.
+
+use domain::command::GenericEvent;
+use domain::{Event, Published, ReferenceData, Status, StrategyId};
+use stomp::session::Publication;
+use stomp::{Destination, Headers, Kind, decode_segment};
+
+use crate::rights::GENERIC_EVENT;
+
+/// How a topic's messages are treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Of prices the newest counts, and it is remembered.
+    Market,
+    /// Nothing is lost, and the newest is remembered.
+    State,
+    /// As state, but its subject is done with: this is the last that is heard of it.
+    LastOfState,
+    /// Nothing is lost, and nothing remembered: these topics come without end.
+    Passing,
+}
+
+/// An event as subscribers hear it: one body under one or more names.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) family: Family,
+    pub(crate) destinations: Vec<Destination>,
+    pub(crate) headers: Headers,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What subscribers hear of an event; absent where no topic carries it.
+pub(crate) fn from_domain(published: &Published, reference: &ReferenceData) -> Option<Told> {
+    let publication = wire::topics::publication(published, reference)?;
+    let destinations = publication.topics.iter().filter_map(|topic| topic_of(topic)).collect();
+    let headers = headers(published.sequence);
+    Some(Told { family: family(&published.event), destinations, headers, body: publication.body })
+}
+
+/// By the sequence a subscriber joins what he hears with what REST answers.
+pub(crate) fn headers(sequence: u64) -> Headers {
+    [("content-type", "application/json"), ("sequence", &sequence.to_string())].into_iter().collect()
+}
+
+pub(crate) fn topic_of(name: &str) -> Option<Destination> {
+    Destination::parse(&format!("{}{name}", Kind::Topic.prefix())).ok()
+}
+
+fn family(event: &Event) -> Family {
+    match event {
+        _ if event.is_market_data() => Family::Market,
+        Event::Order(order) if !order.is_open() => Family::LastOfState,
+        Event::OrderStatus(status) if is_final(status.status) => Family::LastOfState,
+        Event::Fill(_) | Event::Transaction(_) | Event::Alarm(_) | Event::Generic(_) => Family::Passing,
+        _ => Family::State,
+    }
+}
+
+fn is_final(status: Status) -> bool {
+    matches!(status, Status::Executed | Status::Canceled | Status::Rejected)
+}
+
+/// Whether a SEND is for the engine, which writes it down before anybody hears it.
+pub(crate) fn is_generic_event(destination: &Destination) -> bool {
+    destination.kind() == Kind::Topic && destination.segments().next() == Some(GENERIC_EVENT)
+}
+
+/// A SEND to `generic-event.<strategy>.<name>`, or why it is none.
+pub(crate) fn to_domain(sent: &Publication, reference: &ReferenceData) -> Result<GenericEvent, &'static str> {
+    let [_, strategy, name] = sent.destination.segments().collect::<Vec<_>>()[..] else {
+        return Err("a generic event is sent to /topic/generic-event.<strategy>.<name>");
+    };
+    let (Some(strategy), Some(name)) = (decode_segment(strategy), decode_segment(name)) else {
+        return Err("the percent-encoding of the destination is broken");
+    };
+    let strategy = strategy_named(&strategy, reference).ok_or("no strategy of that name exists")?;
+    let body = std::str::from_utf8(&sent.body).map_err(|_| "the body is not UTF-8")?;
+    Ok(GenericEvent { strategy, name: (&*name).into(), body: body.into() })
+}
+
+fn strategy_named(name: &str, reference: &ReferenceData) -> Option<StrategyId> {
+    reference.strategies.values().find(|strategy| &*strategy.name == name).map(|strategy| strategy.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::Strategy;
+
+    use super::*;
+
+    fn desk() -> ReferenceData {
+        let id = StrategyId(2);
+        let strategy = Arc::new(Strategy { id, name: "my.strategy".into(), auto_activate: false });
+        ReferenceData { strategies: [(id, strategy)].into(), ..Default::default() }
+    }
+
+    fn sent(destination: &str, body: &[u8]) -> Result<GenericEvent, &'static str> {
+        let destination = Destination::parse(destination).unwrap();
+        assert!(is_generic_event(&destination));
+        to_domain(&Publication { destination, headers: Headers::default(), body: body.to_vec() }, &desk())
+    }
+
+    #[test]
+    fn a_send_becomes_a_generic_event() {
+        let event = GenericEvent { strategy: StrategyId(2), name: "fair value".into(), body: r#"{"x":1}"#.into() };
+        assert_eq!(sent("/topic/generic-event.my%2Estrategy.fair%20value", br#"{"x":1}"#), Ok(event));
+    }
+
+    #[test]
+    fn a_send_that_says_nothing_useful_is_told_why() {
+        let shape = "a generic event is sent to /topic/generic-event.<strategy>.<name>";
+        assert_eq!(sent("/topic/generic-event.a", b"{}"), Err(shape));
+        assert_eq!(sent("/topic/generic-event.a.b.c", b"{}"), Err(shape));
+        assert_eq!(sent("/topic/generic-event.a.b", b"{}"), Err("no strategy of that name exists"));
+        assert_eq!(sent("/topic/generic-event.%.b", b"{}"), Err("the percent-encoding of the destination is broken"));
+        assert_eq!(sent("/topic/generic-event.my%2Estrategy.b", b"\xff"), Err("the body is not UTF-8"));
+    }
+}

@@ -1,0 +1,190 @@
+//! What a session wants done, in order. What takes time is waited for; meanwhile nothing else of this client is looked
+//! at, so a RECEIPT says that its frame and all before it are done.
+
+use access::{Actor, Credentials, Door, Identity, Visit};
+use bus::{Closed, Ticket};
+use domain::{Caller, Command, Envelope, Source};
+use stomp::session::{self, Publication, Work};
+use stomp::{Action, Kind, Time};
+
+use crate::connection::{Answered, Connection, Pending};
+use crate::rights::rights;
+use crate::translate;
+use crate::transport::Transport;
+
+/// Why work was not done, and the receipt of the frame that asked for it.
+type Refused = (String, Option<String>);
+
+impl<T: Transport> Connection<T> {
+    /// Does what can be done now.
+    pub(super) fn perform(&mut self, now: Time) {
+        while self.pending.is_none()
+            && let Some(action) = self.actions.pop_front()
+        {
+            if let Err((text, receipt)) = self.perform_one(now, action) {
+                self.refuse(&text, receipt.as_deref());
+            }
+        }
+    }
+
+    /// The session ends; what it wanted before is forgotten.
+    fn refuse(&mut self, text: &str, receipt: Option<&str>) {
+        let mut last_words = Vec::new();
+        self.session.refuse(text, receipt, &mut last_words);
+        if !last_words.is_empty() {
+            self.actions.clear();
+        }
+        self.follow(last_words);
+    }
+
+    fn perform_one(&mut self, now: Time, action: Action) -> Result<(), Refused> {
+        match action {
+            // A lane of answers that is full still takes the last words.
+            Action::Send(frame) => {
+                let sent = self.place.mailbox.open().lanes.control(frame);
+                sent.map_err(|slow| (slow.to_string(), None))?;
+            }
+            Action::Authenticate(credentials) => self.pending = Some(self.authenticate(credentials)),
+            Action::Subscribe(subscription) => {
+                self.takes_from_queues |= subscription.patterns.iter().any(|pattern| pattern.kind() == Kind::Queue);
+                let snapshots = self.place.subscribe(now, subscription).map_err(|full| (full, None))?;
+                self.snapshots.extend(snapshots);
+            }
+            Action::Unsubscribe(key) => {
+                self.snapshots.retain(|snapshot| snapshot.subscription != key);
+                self.place.unsubscribe(key);
+            }
+            Action::Perform { work, receipt } => self.commit(now, vec![work], receipt)?,
+            Action::Commit { work, receipt } => self.commit(now, work, receipt)?,
+            Action::Forbidden { command, destination } => {
+                self.pending = Some(self.audit(format!("{} {destination}", command.name())));
+            }
+            Action::Close(_) => self.close(),
+        }
+        Ok(())
+    }
+
+    /// CONNECT speaks louder than what came with the upgrade.
+    fn authenticate(&mut self, shown: session::Credentials) -> Pending {
+        let (login, passcode) = (shown.login.unwrap_or_default(), shown.passcode.unwrap_or_default());
+        let credentials = if login.is_empty() && passcode.is_empty() {
+            self.visitor.credentials.take().unwrap_or(Credentials::Anonymous)
+        } else {
+            Credentials::login(login, passcode.into())
+        };
+        let (access, visit) = (self.house.access.clone(), self.visit("CONNECT"));
+        Box::pin(async move {
+            match access.authenticate(credentials, &visit).await {
+                Ok(identity) => Answered::Admitted(identity),
+                Err(denied) => Answered::Refused(denied.to_string(), None),
+            }
+        })
+    }
+
+    fn visit(&self, action: &'static str) -> Visit {
+        Visit { door: Door::Broker, peer: self.visitor.peer, action: action.into() }
+    }
+
+    /// The refusal is in the audit before it is told.
+    fn audit(&self, detail: String) -> Pending {
+        let user = self.identity.as_ref().and_then(|identity| identity.name.clone());
+        let (access, actor) = (self.house.access.clone(), Actor { user, visit: self.visit("STOMP") });
+        Box::pin(async move {
+            access.refused(&actor, "forbidden-destination", &detail).await;
+            Answered::Done
+        })
+    }
+
+    pub(super) fn answered(&mut self, now: Time, answered: Answered) {
+        match answered {
+            Answered::Done => {}
+            Answered::Refused(text, receipt) => self.refuse(&text, receipt.as_deref()),
+            Answered::Admitted(identity) => {
+                let rights = rights(&identity.role, &self.house.client_destinations);
+                self.identity = Some(identity);
+                let mut actions = Vec::new();
+                self.session.admit(now, rights.into(), &mut actions);
+                self.follow(actions);
+            }
+        }
+    }
+
+    /// All of it or nothing: what can be refused is looked at before anything is done.
+    fn commit(&mut self, now: Time, work: Vec<Work>, receipt: Option<String>) -> Result<(), Refused> {
+        let refused = |text: String| (text, receipt.clone());
+        let for_queues = work.iter().filter_map(|work| match work {
+            Work::Publish(sent) if sent.destination.kind() == Kind::Queue => {
+                Some((sent.destination.name(), sent.body.len()))
+            }
+            _ => None,
+        });
+        self.place.check_queues(for_queues).map_err(refused)?;
+        let mut envelopes = Vec::new();
+        for work in &work {
+            if let Some(sent) = for_the_engine(work) {
+                envelopes.push(self.envelope(sent).map_err(|reason| refused(reason.to_owned()))?);
+            }
+        }
+        for work in work {
+            self.do_work(now, work).map_err(refused)?;
+        }
+        self.command(envelopes, receipt)
+    }
+
+    fn envelope(&self, sent: &Publication) -> Result<Envelope, &'static str> {
+        let event = translate::to_domain(sent, &self.house.bus.catalogue.now())?;
+        let user = self.identity.as_ref().and_then(|identity: &Identity| identity.name.clone());
+        // Whoever sends it, a generic event is the word of a strategy.
+        let caller = Caller { source: Source::Strategy, user, origin: None };
+        Ok(Envelope { caller, command: Command::Publish(event) })
+    }
+
+    fn do_work(&mut self, now: Time, work: Work) -> Result<(), String> {
+        match work {
+            Work::Publish(sent) if translate::is_generic_event(&sent.destination) => {}
+            Work::Publish(sent) if sent.destination.kind() == Kind::Topic => self.place.send_to_topic(now, &sent),
+            Work::Publish(sent) => return self.place.send_to_queue(now, &sent),
+            Work::Settle { subscription, tokens } => self.place.settle(now, subscription, &tokens),
+            Work::Return { subscription, tokens } => self.place.give_back(now, subscription, &tokens),
+        }
+        Ok(())
+    }
+
+    /// Waits until the engine's journal has them; then they are on their way to everybody.
+    fn command(&mut self, envelopes: Vec<Envelope>, receipt: Option<String>) -> Result<(), Refused> {
+        let tickets: Result<Vec<Ticket>, Closed> =
+            envelopes.into_iter().map(|envelope| self.house.bus.inbox.command(envelope)).collect();
+        let tickets = tickets.map_err(|closed| (closed_text(closed).to_owned(), receipt.clone()))?;
+        if !tickets.is_empty() {
+            self.pending = Some(Box::pin(wait_for(tickets, receipt)));
+        }
+        Ok(())
+    }
+}
+
+fn for_the_engine(work: &Work) -> Option<&Publication> {
+    match work {
+        Work::Publish(sent) if translate::is_generic_event(&sent.destination) => Some(sent),
+        _ => None,
+    }
+}
+
+async fn wait_for(tickets: Vec<Ticket>, receipt: Option<String>) -> Answered {
+    for ticket in tickets {
+        match ticket.reply().await.map(|reply| reply.outcome) {
+            Ok(Ok(_)) => {}
+            Ok(Err(refusal)) => return Answered::Refused(refusal.to_string(), receipt),
+            Err(_) => {
+                return Answered::Refused("the server stops; whether it was published is not known".into(), receipt);
+            }
+        }
+    }
+    Answered::Done
+}
+
+fn closed_text(closed: Closed) -> &'static str {
+    match closed {
+        Closed::Busy => "too many requests wait for the engine",
+        Closed::Stopped => "the server stops",
+    }
+}

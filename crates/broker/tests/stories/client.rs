@@ -1,0 +1,86 @@
+//! A client over any stream that shows every frame it gets.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Far longer than anything takes; a story that waits for so long has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Client<S> {
+    pub(crate) stream: S,
+    unread: Vec<u8>,
+}
+
+pub(crate) fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+impl Client<TcpStream> {
+    /// A plain connection on which nothing was said.
+    pub(crate) fn dial(address: SocketAddr) -> Self {
+        Self::over(connect(address))
+    }
+
+    /// A plain connection that is open.
+    pub(crate) fn join(address: SocketAddr) -> Self {
+        let mut client = Self::dial(address);
+        client.greet();
+        client
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub(crate) fn over(stream: S) -> Self {
+        Self { stream, unread: vec![] }
+    }
+
+    pub(crate) fn greet(&mut self) {
+        self.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
+        assert!(self.frame().starts_with("CONNECTED\nversion:1.2\n"));
+    }
+
+    /// A frame; the NUL is added.
+    pub(crate) fn send(&mut self, frame: &str) {
+        self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
+    }
+
+    /// Listens, and knows that it does.
+    pub(crate) fn subscribe(&mut self, id: u32, destination: &str, more: &str) {
+        self.send(&format!("SUBSCRIBE\nid:{id}\ndestination:{destination}\nreceipt:s{id}\n{more}\n"));
+        assert_eq!(self.frame(), format!("RECEIPT\nreceipt-id:s{id}\n\n"));
+    }
+
+    /// The next frame, without its NUL.
+    pub(crate) fn frame(&mut self) -> String {
+        loop {
+            let begin = self.unread.iter().take_while(|byte| **byte == b'\n').count();
+            self.unread.drain(..begin);
+            if let Some(end) = self.unread.iter().position(|byte| *byte == 0) {
+                let frame = self.unread.drain(..=end).take(end).collect();
+                return String::from_utf8(frame).unwrap();
+            }
+            assert!(self.read() > 0, "the server has closed");
+        }
+    }
+
+    /// Everything up to the end of the connection, from the next frame on; a NUL is shown.
+    pub(crate) fn rest(&mut self) -> String {
+        self.rest_with_heart_beats().trim_start_matches('\n').to_owned()
+    }
+
+    pub(crate) fn rest_with_heart_beats(&mut self) -> String {
+        while self.read() > 0 {}
+        String::from_utf8(std::mem::take(&mut self.unread)).unwrap().replace('\0', "\\0")
+    }
+
+    fn read(&mut self) -> usize {
+        let mut bytes = [0; 4_096];
+        let length = self.stream.read(&mut bytes).unwrap();
+        self.unread.extend_from_slice(&bytes[..length]);
+        length
+    }
+}

@@ -1,0 +1,94 @@
+use bus::operations::LogLine;
+use domain::Timestamp;
+use expect_test::expect;
+
+use crate::client::Client;
+use crate::desk::{Desk, tick};
+
+#[test]
+fn an_event_reaches_everybody_who_listens_with_its_sequence() {
+    let desk = Desk::open();
+    let (mut first, mut second) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    first.subscribe(1, "/topic/log-event.warn", "");
+    second.subscribe(7, "/topic/log-event.>", "");
+    desk.alarm(42);
+    let frame = first.frame();
+    expect![[r#"
+        MESSAGE
+        subscription:1
+        destination:/topic/log-event.warn
+        message-id:1
+        content-type:application/json
+        sequence:42
+        content-length:122
+
+        {"dateTime":1,"level":"WARN","logger":"engine","message":"story: number 42","exceptionClass":null,"exceptionMessage":null}"#]]
+    .assert_eq(&frame);
+    assert_eq!(second.frame(), frame.replace("subscription:1", "subscription:7"));
+}
+
+#[test]
+fn the_server_s_own_log_is_a_topic_too() {
+    let desk = Desk::open();
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/log-event.*", "");
+    let line = |level, logger: &str| LogLine {
+        at: Timestamp(1_000_000),
+        level,
+        logger: logger.into(),
+        message: "the disk is full".into(),
+        error: None,
+    };
+    // What the broker itself says below an error would be heard by the broker again.
+    for (level, logger) in [("DEBUG", "storage"), ("WARN", "broker::doors"), ("ERROR", "storage")] {
+        desk.log.blocking_send(line(level, logger)).unwrap();
+    }
+    let frame = client.frame();
+    assert!(frame.contains("destination:/topic/log-event.error\n"), "{frame}");
+    assert!(frame.contains(r#""logger":"storage","message":"the disk is full""#), "{frame}");
+}
+
+#[test]
+fn prices_over_tcp_come_one_by_one_and_nobody_hears_what_he_left() {
+    let desk = Desk::open();
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/tick.*", "");
+    for bid in 1..=100 {
+        desk.publish(bid, tick(7, i64::try_from(bid).unwrap()));
+    }
+    for bid in 1..=100 {
+        let frame = client.frame();
+        assert!(frame.contains(&format!("sequence:{bid}\n")) && frame.contains(&format!("\"bid\":{bid},")), "{frame}");
+    }
+    client.send("UNSUBSCRIBE\nid:1\nreceipt:u\n\n");
+    assert_eq!(client.frame(), "RECEIPT\nreceipt-id:u\n\n");
+    desk.publish(101, tick(7, 101));
+    client.subscribe(2, "/topic/log-event.>", "");
+    desk.alarm(102);
+    assert!(client.frame().contains("sequence:102\n"));
+}
+
+#[test]
+fn who_lags_behind_the_engine_is_told_to_join_again() {
+    let desk = Desk::open();
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/log-event.>", "");
+    // As the feed does with a listener that has fallen behind.
+    desk.feed.close();
+    let words = client.rest();
+    assert!(words.starts_with("ERROR\nmessage:events were lost"), "{words}");
+    let mut again = Client::join(desk.tcp);
+    again.subscribe(1, "/topic/log-event.>", "");
+    desk.alarm(43);
+    assert!(again.frame().contains("sequence:43\n"));
+}
+
+#[test]
+fn everybody_is_told_that_the_server_stops() {
+    let mut desk = Desk::open();
+    let mut client = Client::join(desk.tcp);
+    let told = std::thread::spawn(move || client.rest());
+    desk.stop();
+    let words = told.join().unwrap();
+    assert!(words.starts_with("ERROR\nmessage:the server stops\n"), "{words}");
+}

@@ -1,0 +1,63 @@
+use crate::client::Client;
+use crate::desk::Desk;
+
+#[test]
+fn a_generic_event_goes_through_the_engine_to_everybody() {
+    let desk = Desk::open();
+    let (mut sender, mut listener) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    listener.subscribe(1, "/topic/generic-event.MOMENTUM.>", "");
+    sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.fair-value\nreceipt:r\n\n{\"x\":1}");
+    assert_eq!(sender.frame(), "RECEIPT\nreceipt-id:r\n\n");
+    let frame = listener.frame();
+    assert!(frame.contains("destination:/topic/generic-event.MOMENTUM.fair-value\n"), "{frame}");
+    assert!(frame.contains("\nsequence:1\n") && frame.ends_with("\n\n{\"x\":1}"), "{frame}");
+}
+
+#[test]
+fn an_event_of_a_strategy_that_does_not_exist_is_refused() {
+    let desk = Desk::open();
+    let mut sender = Client::join(desk.tcp);
+    sender.send("SEND\ndestination:/topic/generic-event.NOBODY.x\nreceipt:r\n\n{}");
+    let words = sender.rest();
+    assert!(words.starts_with("ERROR\nmessage:no strategy of that name exists\n"), "{words}");
+    assert!(words.contains("\nreceipt-id:r\n"), "{words}");
+}
+
+#[test]
+fn a_send_elsewhere_is_an_error_and_stands_in_the_audit() {
+    let desk = Desk::open();
+    let mut sender = Client::join(desk.tcp);
+    sender.send("SEND\ndestination:/topic/tick.7\n\n{}");
+    let words = sender.rest();
+    assert!(words.starts_with("ERROR\nmessage:you may not send to this destination\n"), "{words}");
+    assert_eq!(desk.audit(), ["nobody: STOMP => forbidden-destination (SEND /topic/tick.7)"]);
+}
+
+#[test]
+fn a_topic_of_clients_is_theirs_alone_where_it_is_listed() {
+    let desk = Desk::open_with(&["/topic/chat.>"], None);
+    let (mut sender, mut listener) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    listener.subscribe(1, "/topic/chat.>", "");
+    sender.subscribe(1, "/topic/chat.>", "activemq.noLocal:true\n");
+    sender.send("SEND\ndestination:/topic/chat.desk\ncolour:red\nreceipt:r\n\nhello");
+    assert_eq!(sender.frame(), "RECEIPT\nreceipt-id:r\n\n");
+    let frame = listener.frame();
+    assert!(frame.contains("\ncolour:red\n") && frame.ends_with("\n\nhello"), "{frame}");
+    listener.send("SEND\ndestination:/topic/chat.desk\n\nand to you");
+    assert!(sender.frame().ends_with("\n\nand to you"));
+}
+
+#[test]
+fn what_a_transaction_holds_is_sent_on_commit() {
+    let desk = Desk::open();
+    let (mut sender, mut listener) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    listener.subscribe(1, "/topic/generic-event.>", "");
+    sender.send("BEGIN\ntransaction:t\n\n");
+    for name in ["a", "b"] {
+        sender.send(&format!("SEND\ntransaction:t\ndestination:/topic/generic-event.MOMENTUM.{name}\n\n1"));
+    }
+    sender.send("COMMIT\ntransaction:t\nreceipt:r\n\n");
+    assert_eq!(sender.frame(), "RECEIPT\nreceipt-id:r\n\n");
+    assert!(listener.frame().contains("MOMENTUM.a\n"));
+    assert!(listener.frame().contains("MOMENTUM.b\n"));
+}

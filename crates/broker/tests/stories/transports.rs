@@ -1,0 +1,210 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::client::{Client, connect};
+use crate::desk::{Desk, tick};
+
+#[derive(Debug)]
+struct OneCertificate(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for OneCertificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.clone())
+    }
+}
+
+fn certificate() -> (CertificateDer<'static>, Arc<OneCertificate>) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+    let certificate = made.cert.der().clone();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = rustls::crypto::ring::default_provider();
+    let pair = CertifiedKey::from_der(vec![certificate.clone()], key, &provider).unwrap();
+    (certificate, Arc::new(OneCertificate(Arc::new(pair))))
+}
+
+fn secure(address: SocketAddr, trusted: &CertificateDer<'static>) -> StreamOwned<ClientConnection, TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = builder.with_root_certificates(roots).with_no_client_auth();
+    let session = ClientConnection::new(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
+    StreamOwned::new(session, connect(address))
+}
+
+#[test]
+fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
+    let (trusted, certificates) = certificate();
+    let desk = Desk::open_with(&[], Some(certificates));
+    Client::join(desk.tcp);
+    for (sequence, address) in [(1, desk.tcp), (2, desk.tls)] {
+        let mut client = Client::over(secure(address, &trusted));
+        client.greet();
+        client.subscribe(1, "/topic/log-event.>", "");
+        desk.alarm(sequence);
+        assert!(client.frame().contains(&format!("sequence:{sequence}\n")));
+    }
+    let mut plain = connect(desk.tls);
+    plain.write_all(b"CONNECT\n\n\0").unwrap();
+    let mut answer = Vec::new();
+    // A plain word on the TLS port gets an alert at the most.
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"CONNECTED"));
+}
+
+/// The messages of a WebSocket as a stream of bytes; pings are answered.
+struct WebSocket {
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+impl WebSocket {
+    fn open(address: SocketAddr, headers: &str) -> Result<(Self, String), String> {
+        let mut stream = connect(address);
+        let key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket";
+        write!(stream, "GET /any/path HTTP/1.1\r\n{upgrade}\r\n{key}\r\n{headers}\r\n").unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).unwrap();
+        if head.starts_with("HTTP/1.1 101 ") { Ok((Self { stream, unread: vec![] }, head)) } else { Err(head) }
+    }
+
+    fn at(address: SocketAddr) -> Self {
+        Self::open(address, &format!("Host: {address}\r\n")).unwrap().0
+    }
+
+    fn send(&mut self, kind: u8, bytes: &[u8]) {
+        let length = u8::try_from(bytes.len()).unwrap();
+        assert!(length < 126, "stories are short");
+        // A mask of noughts is a mask.
+        let head = [0x80 | kind, 0x80 | length, 0, 0, 0, 0];
+        self.stream.write_all(&[&head[..], bytes].concat()).unwrap();
+    }
+}
+
+impl Read for WebSocket {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.unread.is_empty() {
+            let mut head = [0; 2];
+            self.stream.read_exact(&mut head)?;
+            let mut length = u64::from(head[1]);
+            if length == 126 {
+                let mut long = [0; 2];
+                self.stream.read_exact(&mut long)?;
+                length = u16::from_be_bytes(long).into();
+            }
+            self.unread = vec![0; usize::try_from(length).unwrap()];
+            self.stream.read_exact(&mut self.unread)?;
+            if head[0] & 0x0f == 8 {
+                return Ok(0);
+            }
+        }
+        let length = self.unread.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&self.unread[..length]);
+        self.unread.drain(..length);
+        Ok(length)
+    }
+}
+
+impl Write for WebSocket {
+    /// In pieces of 100, text and binary in turn.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for (number, piece) in bytes.chunks(100).enumerate() {
+            self.send(if number % 2 == 0 { 1 } else { 2 }, piece);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_websocket_carries_frames_in_any_pieces() {
+    let desk = Desk::open();
+    let mut client = Client::over(WebSocket::at(desk.ws));
+    let long = format!("accept-version:1.2\nhost:desk\nnote:{}\n", "x".repeat(300));
+    client.send(&format!("CONNECT\n{long}\n"));
+    assert!(client.frame().starts_with("CONNECTED\n"));
+    // Two frames in one message.
+    client
+        .stream
+        .send(1, b"SUBSCRIBE\nid:1\ndestination:/topic/a\nreceipt:1\n\n\0\nUNSUBSCRIBE\nid:1\nreceipt:2\n\n\0");
+    assert_eq!([client.frame(), client.frame()], ["RECEIPT\nreceipt-id:1\n\n", "RECEIPT\nreceipt-id:2\n\n"]);
+    client.subscribe(2, "/topic/log-event.>", "");
+    desk.alarm(1);
+    assert!(client.frame().contains("sequence:1\n"));
+    client.send("DISCONNECT\nreceipt:bye\n\n");
+    assert_eq!(client.rest(), "RECEIPT\nreceipt-id:bye\n\n\\0\n");
+}
+
+#[test]
+fn the_best_sub_protocol_that_both_speak_is_agreed_upon() {
+    let desk = Desk::open();
+    let agreed = |wanted: &str| {
+        let headers = format!("Host: {}\r\n{wanted}", desk.ws);
+        let (_, head) = WebSocket::open(desk.ws, &headers).unwrap();
+        let line = head.lines().find_map(|line| line.strip_prefix("sec-websocket-protocol: "));
+        line.map(ToOwned::to_owned)
+    };
+    assert_eq!(agreed("Sec-WebSocket-Protocol: v10.stomp, v11.stomp, v12.stomp\r\n").as_deref(), Some("v12.stomp"));
+    assert_eq!(agreed("Sec-WebSocket-Protocol: stomp\r\n").as_deref(), Some("stomp"));
+    assert_eq!(agreed(""), None);
+}
+
+#[test]
+fn a_page_of_another_origin_and_a_name_that_is_not_ours_are_refused() {
+    let desk = Desk::open();
+    let own = format!("Host: {}\r\n", desk.ws);
+    let open = |headers: &str| WebSocket::open(desk.ws, headers).map(drop).map_err(|head| head[..12].to_owned());
+    assert_eq!(open(&format!("{own}Origin: https://friend.example\r\n")), Ok(()));
+    assert_eq!(open(&format!("{own}Origin: http://{}\r\n", desk.ws)), Ok(()));
+    assert_eq!(open(&format!("{own}Origin: http://evil.example\r\n")), Err("HTTP/1.1 403".into()));
+    assert_eq!(open("Host: evil.example\r\n"), Err("HTTP/1.1 403".into()));
+}
+
+#[test]
+fn a_token_of_the_upgrade_is_as_good_as_a_login() {
+    let desk = Desk::open();
+    desk.add("anna", access::Role::Viewer);
+    let token = desk.token("robot", access::Role::Viewer);
+    let (socket, _) =
+        WebSocket::open(desk.ws, &format!("Host: {}\r\nAuthorization: Bearer {token}\r\n", desk.ws)).unwrap();
+    Client::over(socket).greet();
+    let mut nobody = Client::over(WebSocket::at(desk.ws));
+    nobody.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
+    assert!(nobody.frame().starts_with("ERROR\nmessage:say who you are"));
+}
+
+#[test]
+fn prices_over_a_websocket_keep_to_the_rate_and_the_newest_comes_in_the_end() {
+    let desk = Desk::open();
+    let mut client = Client::over(WebSocket::at(desk.ws));
+    client.greet();
+    client.subscribe(1, "/topic/tick.*", "");
+    let begun = std::time::Instant::now();
+    for sequence in 1..=2_000 {
+        desk.publish(sequence, tick(sequence % 20, i64::try_from(sequence).unwrap()));
+    }
+    let (mut heard, mut newest) = (0.0, std::collections::BTreeSet::new());
+    while newest.len() < 20 {
+        let frame = client.frame();
+        heard += 1.0;
+        let sequence = frame.lines().find_map(|line| line.strip_prefix("sequence:")).unwrap().parse::<u64>().unwrap();
+        newest.extend(Some(sequence).filter(|sequence| *sequence > 1_980));
+    }
+    // Only the upper bound: how fast the machine is does not matter.
+    assert!(heard <= 50.0 * begun.elapsed().as_secs_f64() + 50.0, "{heard} messages");
+}

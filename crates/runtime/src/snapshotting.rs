@@ -1,0 +1,62 @@
+//! Snapshots are encoded and written on a thread of their own, one at a time: the engine waits neither for the disk nor
+//! for long work.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use engine::Still;
+use storage::Snapshots;
+use tracing::{info, warn};
+
+use crate::records;
+
+/// Everything that a snapshot holds, as it was after the input of that sequence.
+pub(crate) struct Scene {
+    pub(crate) sequence: u64,
+    pub(crate) engine: Still,
+    pub(crate) ledger: Vec<u8>,
+    pub(crate) reserved: u64,
+}
+
+pub(crate) struct Snapshotting {
+    snapshots: Arc<Snapshots>,
+    build: String,
+    running: Option<JoinHandle<()>>,
+}
+
+impl Snapshotting {
+    pub(crate) fn new(snapshots: Arc<Snapshots>, build: String) -> Self {
+        Self { snapshots, build, running: None }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.running.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    pub(crate) fn begin(&mut self, scene: Scene) {
+        let (snapshots, build) = (self.snapshots.clone(), self.build.clone());
+        let thread = thread::Builder::new().name("snapshot".into());
+        match thread.spawn(move || write(&snapshots, &scene, &build)) {
+            Ok(running) => self.running = Some(running),
+            Err(problem) => warn!(%problem, "no snapshot was written"),
+        }
+    }
+
+    /// The last one of an orderly end.
+    pub(crate) fn finish(self, scene: &Scene) {
+        if let Some(thread) = self.running {
+            // One that panicked has said so; the last snapshot is as good.
+            drop(thread.join());
+        }
+        write(&self.snapshots, scene, &self.build);
+    }
+}
+
+fn write(snapshots: &Snapshots, scene: &Scene, build: &str) {
+    let state = records::snapshot(&scene.engine.encode_state(), &scene.ledger, scene.reserved);
+    match snapshots.write(scene.sequence, &state, build) {
+        Ok(()) => info!(sequence = scene.sequence, bytes = state.len(), "snapshot written"),
+        // The journal holds everything: without the snapshot the next start only takes longer.
+        Err(problem) => warn!(%problem, "no snapshot was written"),
+    }
+}

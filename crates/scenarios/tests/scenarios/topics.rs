@@ -1,0 +1,115 @@
+//! Topics beside REST: who listens hears what became of an order, and joins both by the sequence.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use scenarios::http::Client;
+use scenarios::patience::PATIENCE;
+use serde_json::Value;
+
+use crate::desk::{AAPL, Desk, limit};
+
+/// A listener over the port that REST names.
+struct Listener {
+    stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+impl Listener {
+    fn join(client: &mut Client) -> Self {
+        let url = client.get("/rest/broker/url/main").unwrap().body;
+        let address = url.trim_matches('"').strip_prefix("tcp://").unwrap().to_owned();
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut listener = Self { stream, unread: vec![] };
+        listener.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
+        assert!(listener.frame().starts_with("CONNECTED\n"));
+        listener
+    }
+
+    fn send(&mut self, frame: &str) {
+        self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
+    }
+
+    fn subscribe(&mut self, id: u32, destination: &str) {
+        self.send(&format!("SUBSCRIBE\nid:{id}\ndestination:{destination}\nreceipt:s{id}\n\n"));
+        assert_eq!(self.frame(), format!("RECEIPT\nreceipt-id:s{id}\n\n"));
+    }
+
+    fn frame(&mut self) -> String {
+        loop {
+            let begin = self.unread.iter().take_while(|byte| **byte == b'\n').count();
+            self.unread.drain(..begin);
+            if let Some(end) = self.unread.iter().position(|byte| *byte == 0) {
+                return String::from_utf8(self.unread.drain(..=end).take(end).collect()).unwrap();
+            }
+            let mut bytes = [0; 4_096];
+            let length = self.stream.read(&mut bytes).unwrap();
+            assert!(length > 0, "the broker has closed");
+            self.unread.extend_from_slice(&bytes[..length]);
+        }
+    }
+
+    /// The next message: its topic, its sequence and its body.
+    fn message(&mut self) -> (String, u64, Value) {
+        let frame = self.frame();
+        let header = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
+        let body = frame.split_once("\n\n").unwrap().1;
+        let topic = header("destination:/topic/");
+        (topic, header("sequence:").parse().unwrap(), serde_json::from_str(body).unwrap())
+    }
+}
+
+#[test]
+fn a_listener_hears_what_became_of_an_order_placed_over_rest() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = server.client();
+    let mut listener = Listener::join(&mut client);
+    listener.subscribe(1, "/topic/order-status.SERVER.*");
+    let placed = client.post("/rest/execution/order/limit", &limit(AAPL, "BUY", 10, "272.00").to_string()).unwrap();
+    let sequence: u64 = placed.header("rialto-sequence").unwrap().parse().unwrap();
+    let id = placed.header("location").unwrap().rsplit('/').next().unwrap().to_owned();
+    let topic = format!("order-status.SERVER.{}", id.replace('.', "%2E"));
+    let (open, submitted) = (listener.message(), listener.message());
+    assert_eq!((&open.0, &open.2["status"]), (&topic, &"OPEN".into()));
+    // What REST answered is the moment at which the listener heard of it.
+    assert_eq!(open.1, sequence);
+    assert_eq!((&submitted.0, &submitted.2["status"]), (&topic, &"SUBMITTED".into()));
+    assert!(submitted.1 > sequence);
+    server.stop();
+}
+
+#[test]
+fn after_a_restart_a_snapshot_tells_what_stands() {
+    let desk = Desk::new();
+    let server = desk.start();
+    server.client().post("/rest/execution/order/limit", &limit(AAPL, "BUY", 10, "272.00").to_string()).unwrap();
+    server.stop();
+    let server = desk.start();
+    let mut listener = Listener::join(&mut server.client());
+    listener.send("SUBSCRIBE\nid:1\ndestination:/topic/order.>\nsnapshot:true\n\n");
+    let (topic, _, order) = listener.message();
+    assert!(topic.starts_with("order.SERVER."), "{topic}");
+    assert_eq!(order["securityId"], AAPL);
+    server.stop();
+}
+
+#[test]
+fn garbage_at_the_broker_costs_only_itself() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = server.client();
+    let mut honest = Listener::join(&mut client);
+    honest.subscribe(1, "/topic/order-status.>");
+    for garbage in [&b"\x16\x03\x01nonsense"[..], b"GET / HTTP/1.1\r\n\r\n\0", b"\0\0\0"] {
+        let mut stream = TcpStream::connect(honest.stream.peer_addr().unwrap()).unwrap();
+        stream.write_all(garbage).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        // Whatever it says, it closes.
+        let _ = stream.read_to_end(&mut vec![]);
+    }
+    client.post("/rest/execution/order/limit", &limit(AAPL, "BUY", 10, "272.00").to_string()).unwrap();
+    assert_eq!(honest.message().2["status"], "OPEN");
+    server.stop();
+}

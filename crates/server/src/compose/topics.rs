@@ -1,0 +1,106 @@
+//! The publish-subscribe door on its own runtime: topics over TCP, TLS and WebSocket.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use ::web::Router;
+use access::Access;
+use broker::{Broker, Listeners, OurHosts, Reached, Settings};
+use bus::Bus;
+use bus::operations::BrokerDoors;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::web::{Web, failed, listen};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::logs;
+use crate::tls::Certificate;
+
+/// Threads that serve connections; the engine and the journal want the rest of the machine.
+const BROKER_THREADS: usize = 2;
+
+/// The doors, open but not yet served: the web door must know their ports first, and they its.
+pub(super) struct Topics {
+    pub(super) tcp: Option<SocketAddr>,
+    pub(super) tls: Option<SocketAddr>,
+    pub(super) ws: Option<SocketAddr>,
+    listeners: [Option<TcpListener>; 3],
+    broker: Broker,
+    runtime: Runtime,
+}
+
+/// The doors while they are served.
+pub(super) struct Serving {
+    runtime: Runtime,
+    close: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+impl Topics {
+    pub(super) fn open(config: &Config, bus: &Bus, access: Arc<Access>) -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(BROKER_THREADS)
+            .thread_name("broker")
+            .enable_all()
+            .build()
+            .map_err(|error| failed("start the broker's threads", &error))?;
+        let keys = ["broker.tcp.port", "broker.tls.port", "broker.ws.port"];
+        let [tcp, tls, ws] = config.broker_addresses();
+        let open = |wanted: Option<SocketAddr>, key| wanted.map(|wanted| listen(&runtime, wanted, key)).transpose();
+        let (tcp, tcp_listener) = open(tcp, keys[0])?.unzip();
+        let (tls, tls_listener) = open(tls, keys[1])?.unzip();
+        let (ws, ws_listener) = open(ws, keys[2])?.unzip();
+        let broker = Broker::new(settings(config), bus.clone(), access);
+        Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, runtime })
+    }
+
+    /// What the web door serves of it.
+    pub(super) fn route(&self) -> Router {
+        self.broker.route(|extensions| {
+            let reached = extensions.get::<::web::Reached>()?;
+            Some(Reached { at: reached.at, from: reached.from, secure: reached.secure })
+        })
+    }
+
+    pub(super) fn doors(&self, config: &Config) -> BrokerDoors {
+        let port = |door: Option<SocketAddr>| door.map(|address| address.port());
+        let public_host = config.broker_public_host.as_ref().map(|host| host.0.clone());
+        BrokerDoors { tcp_port: port(self.tcp), ws_port: port(self.ws), public_host }
+    }
+
+    pub(super) fn serve(self, config: &Config, certificate: Option<Arc<Certificate>>, web: &Web) -> Serving {
+        let [tcp, tls, ws] = self.listeners;
+        let hosts = OurHosts {
+            hosts: config.hosts(),
+            ports: [web.http, web.https].into_iter().flatten().map(|address| address.port()).collect(),
+            allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
+        };
+        let certificates = certificate.map(|certificate| certificate as _);
+        let listeners = Listeners { tcp, tls, ws, certificates, hosts };
+        let (close, closed) = oneshot::channel::<()>();
+        let serving = self.broker.serve(listeners, logs::listen(), async { drop(closed.await) });
+        let served = self.runtime.spawn(serving);
+        Serving { runtime: self.runtime, close, served }
+    }
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        server: format!("Rialto/{}", env!("CARGO_PKG_VERSION")),
+        max_rate_per_connection: config.broker_max_rate_per_connection.rate,
+        min_rate_per_consumer: config.broker_min_rate_per_consumer.rate,
+        client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
+    }
+}
+
+impl Serving {
+    /// Everybody is told that the server stops.
+    pub(super) fn close(self) {
+        // Doors that closed by themselves no longer listen.
+        self.close.send(()).unwrap_or(());
+        drop(self.runtime.block_on(self.served));
+    }
+}
