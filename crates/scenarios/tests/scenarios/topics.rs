@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use scenarios::http::Client;
+use scenarios::http::{Client, Request};
 use scenarios::patience::PATIENCE;
 use serde_json::Value;
 
@@ -92,6 +92,23 @@ fn after_a_restart_a_snapshot_tells_what_stands() {
     let (topic, _, order) = listener.message();
     assert!(topic.starts_with("order.SERVER."), "{topic}");
     assert_eq!(order["securityId"], AAPL);
+    server.stop();
+}
+
+#[test]
+fn the_first_door_has_a_websocket_for_pages_of_its_own() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let upgrade = |origin: &str| {
+        let key = ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
+        let wish = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"), key];
+        let headers = [&wish[..], &[("Sec-WebSocket-Protocol", "v12.stomp"), ("Origin", origin)]].concat();
+        let request = Request { method: "GET", path: "/stomp", headers: &headers, body: None };
+        let response = server.client().send(&request).unwrap();
+        (response.status, response.header("sec-websocket-protocol").map(ToOwned::to_owned))
+    };
+    assert_eq!(upgrade(&format!("http://{}", server.address())), (101, Some("v12.stomp".into())));
+    assert_eq!(upgrade("http://evil.example"), (403, None));
     server.stop();
 }
 
