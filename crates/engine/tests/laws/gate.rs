@@ -129,7 +129,15 @@ impl Model {
                 && order.is_open()
                 && order.is_working()
         };
-        let met = self.orders.iter().filter(rests).filter(|order| ask.crosses(order.terms.kind));
+        let mark = self.marks[&ask.security];
+        // A market order takes the best price only.
+        let is_best = |order: &Order| match (order.side, order.terms.kind.limit(), mark.bid, mark.ask) {
+            (Side::Buy, Some(limit), Some(bid), _) => limit >= bid,
+            (Side::Sell, Some(limit), _, Some(best)) => limit <= best,
+            _ => true,
+        };
+        let reaches = |order: &&Order| ask.terms.kind != OrderKind::Market || is_best(order);
+        let met = self.orders.iter().filter(rests).filter(|order| ask.crosses(order.terms.kind)).filter(reaches);
         // The most eager of them is named.
         match met.max_by_key(|order| (eagerness(order), order.id)) {
             Some(own) => Err(Refusal::SelfTrade(own.int_id.clone())),

@@ -43,6 +43,7 @@ fn serve(data: &Path) -> Outcome<(Duration, f64)> {
         .arg("--data-dir")
         .arg(data)
         .args(["--set", "http.port=0", "--set", "https.port=0", "--set", "demo.activity=off"])
+        .args(["--set", "broker.tcp.port=0", "--set", "broker.tls.port=0", "--set", "broker.ws.port=0"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;

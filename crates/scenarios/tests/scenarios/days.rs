@@ -36,10 +36,10 @@ fn the_platform_s_day_rolls_while_the_server_runs() {
     let kept = place_at_noon(&desk, limit(AAPL, "BUY", 1, "250"));
     let server = desk.launch_at(NOON_TO_MIDNIGHT - 2).start();
     let mut client = server.client();
-    let path = format!("/rest/execution/order/{done}");
-    wait_for("yesterday's order to leave the list of today", || {
-        (client.get(&path).unwrap().status == 404).then_some(())
+    wait_for("yesterday's trade to leave the list of today", || {
+        (client.see("/rest/transaction/daily") == json!([])).then_some(())
     });
+    assert_eq!(client.order(&done)["status"], json!("EXECUTED"), "what ended yesterday can still be looked up");
     assert_eq!(client.order(&kept)["status"], json!("SUBMITTED"), "what is open stays");
     assert_eq!(client.see("/rest/position")[0]["quantity"], json!(1), "what is held stays");
     let again = with_id(limit(AAPL, "BUY", 1, "250"), &done);
