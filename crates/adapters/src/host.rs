@@ -1,4 +1,5 @@
-//! One session at a venue, over and over: connect ▸ picture ▸ logged on ▸ subscribe ▸ serve ▸ lost ▸ again.
+//! One session at a venue, over and over: connect ▸ picture ▸ logged on ▸ subscribe ▸ serve ▸ lost ▸ again. The first one
+//! begins when the engine has said what it wants, so that SUBSCRIBED means all of it.
 //!
 //! The host only translates. It reads no clock and owns no thread: `thread` drives it by the wall clock, tests by hand.
 
@@ -49,23 +50,22 @@ pub struct Host<A> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Session {
-    Away { why: Text, failures: u32, retry_at: Timestamp },
+    /// The engine has not greeted the adapter yet.
+    Unknown,
+    Away {
+        why: Text,
+        failures: u32,
+        retry_at: Timestamp,
+    },
     LoggedOn,
 }
 
 impl<A: Adapter> Host<A> {
-    /// Tells the engine what this adapter serves. The first `step` connects.
-    pub fn attach(
-        name: AdapterName,
-        adapter: A,
-        inbox: Inbox,
-        backoff: Backoff,
-        at: Timestamp,
-    ) -> Result<Self, Closed> {
+    /// Tells the engine what this adapter serves. The first `step` after its greeting connects.
+    pub fn attach(name: AdapterName, adapter: A, inbox: Inbox, backoff: Backoff) -> Result<Self, Closed> {
         let mut line = Line { name, inbox, outcome: Ok(()) };
         line.say(Said::Attached(adapter.profile()))?;
-        let session = Session::Away { why: "not connected yet".into(), failures: 0, retry_at: at };
-        Ok(Self { adapter, line, backoff, wanted: BTreeSet::new(), session })
+        Ok(Self { adapter, line, backoff, wanted: BTreeSet::new(), session: Session::Unknown })
     }
 
     /// Connects where that is due; delivers what the venue has said.
@@ -73,7 +73,7 @@ impl<A: Adapter> Host<A> {
         match self.session {
             Session::LoggedOn => self.deliver(at),
             Session::Away { retry_at, .. } if at >= retry_at => self.log_on(at),
-            Session::Away { .. } => Ok(()),
+            Session::Unknown | Session::Away { .. } => Ok(()),
         }
     }
 
@@ -81,6 +81,7 @@ impl<A: Adapter> Host<A> {
     pub fn due(&self) -> Option<Timestamp> {
         match self.session {
             Session::LoggedOn => self.adapter.due(),
+            Session::Unknown => None,
             Session::Away { retry_at, .. } => Some(retry_at),
         }
     }
@@ -91,9 +92,10 @@ impl<A: Adapter> Host<A> {
     }
 
     pub fn take(&mut self, at: Timestamp, instruction: &Instruction) -> Result<(), Closed> {
-        self.remember(instruction);
+        self.remember(at, instruction);
         let sending = match &self.session {
             Session::LoggedOn => self.send(at, instruction),
+            Session::Unknown => Sending::NotSent("not logged on yet".into()),
             Session::Away { why, .. } => Sending::NotSent(format!("not logged on: {why}").into()),
         };
         match answer(instruction, sending) {
@@ -113,12 +115,15 @@ impl<A: Adapter> Host<A> {
         self.line.say(Said::Session(SessionState::Disconnected))
     }
 
-    fn remember(&mut self, instruction: &Instruction) {
+    fn remember(&mut self, at: Timestamp, instruction: &Instruction) {
         match instruction {
-            Instruction::Subscribe(security) => self.wanted.insert(*security),
-            Instruction::Unsubscribe(security) => self.wanted.remove(security),
-            Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_) => false,
-        };
+            Instruction::LogOn if self.session == Session::Unknown => {
+                self.session = Session::Away { why: "not connected yet".into(), failures: 0, retry_at: at };
+            }
+            Instruction::Subscribe(security) => drop(self.wanted.insert(*security)),
+            Instruction::Unsubscribe(security) => drop(self.wanted.remove(security)),
+            Instruction::LogOn | Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_) => {}
+        }
     }
 
     fn log_on(&mut self, at: Timestamp) -> Result<(), Closed> {
@@ -134,9 +139,13 @@ impl<A: Adapter> Host<A> {
         self.session = Session::LoggedOn;
         self.line.say(Said::Session(SessionState::LoggedOn))?;
         self.subscribe_wanted(at);
-        self.line.say(Said::Session(SessionState::Subscribed))?;
         tracing::info!(adapter = %self.line.name, "open for orders");
-        self.deliver(at)
+        // Prices that the venue has at hand go first, so that whoever waits for SUBSCRIBED finds them.
+        self.deliver(at)?;
+        match self.session {
+            Session::LoggedOn => self.line.say(Said::Session(SessionState::Subscribed)),
+            Session::Unknown | Session::Away { .. } => Ok(()),
+        }
     }
 
     fn subscribe_wanted(&mut self, at: Timestamp) {
@@ -164,6 +173,8 @@ impl<A: Adapter> Host<A> {
 
     fn send(&mut self, at: Timestamp, instruction: &Instruction) -> Sending {
         match instruction {
+            // Where a session is, there is nothing to begin.
+            Instruction::LogOn => Sending::Sent,
             Instruction::Submit(order) => self.adapter.submit(at, order),
             Instruction::Replace(order, terms) => self.adapter.modify(at, order, *terms),
             Instruction::Cancel(order) => self.adapter.cancel(at, order),
@@ -180,7 +191,7 @@ impl<A: Adapter> Host<A> {
 
     fn pause(&mut self, at: Timestamp, broken: &Broken) {
         let failures = match self.session {
-            Session::LoggedOn => 0,
+            Session::Unknown | Session::LoggedOn => 0,
             Session::Away { failures, .. } => failures,
         };
         let millis = self.backoff.pause_millis(failures);
@@ -196,7 +207,7 @@ fn answer(instruction: &Instruction, sending: Sending) -> Option<Said> {
         Instruction::Submit(order) => (order.id, |order, reason| Said::Unsent { order, reason }),
         Instruction::Replace(order, _) => (order.id, |order, reason| Said::ReplaceRejected { order, reason }),
         Instruction::Cancel(order) => (order.id, |order, reason| Said::CancelRejected { order, reason }),
-        Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
+        Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
     };
     match sending {
         Sending::Sent => None,

@@ -1,7 +1,7 @@
 //! A market in a box as a venue. It lives in our process and behaves like an outsider: it keeps its own ledger, goes on
 //! while nobody is connected, and is compared after every connect like any other.
 
-/// Faults switched on and off while the venue runs.
+/// What is changed at a venue while it runs.
 mod controls;
 /// The venue itself: books and ledger, which a lost session does not touch.
 mod market;
@@ -17,6 +17,7 @@ use storage::StorageError;
 use venue_sim::{Output, Venue, VenueConfig};
 
 use crate::venue::{Broken, MarketFeed, Sending, Sink, Trading};
+use controls::Change;
 pub use controls::Controls;
 use market::Market;
 pub use market::OpenError;
@@ -58,8 +59,15 @@ impl Simulated {
     /// The venue as its switches are now.
     fn running(&mut self) -> Result<&mut Market, Broken> {
         let market = self.market.as_mut().ok_or_else(|| Broken("the venue's ledger failed".into()))?;
-        if let Some(faults) = self.controls.take_change() {
+        let Change { faults, listings } = self.controls.take_change();
+        if let Some(faults) = faults {
             market.set_faults(faults);
+        }
+        for listing in listings {
+            if market.list(&listing) {
+                // A venue that has to start again lists it too.
+                self.settings.venue.listings.push(listing);
+            }
         }
         Ok(market)
     }

@@ -46,7 +46,7 @@ pub fn spawn<A: Adapter + 'static>(
 
 fn run<A: Adapter>(name: AdapterName, adapter: A, doors: &Doors, backoff: Backoff) -> Result<(), Closed> {
     let mut at = (doors.clock)();
-    let mut host = Host::attach(name, adapter, doors.inbox.clone(), backoff, at)?;
+    let mut host = Host::attach(name, adapter, doors.inbox.clone(), backoff)?;
     let served = serve(&mut host, doors, &mut at);
     let left = host.leave(at);
     served.and(left)

@@ -3,12 +3,12 @@
 use minicbor::{Decode, Encode};
 
 use crate::amount::{Amount, Currency, Price, Quantity};
-use crate::ids::{AccountId, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
+use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::{OrderKind, Side, Source, TimeInForce};
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Family, Security, Strategy};
-use crate::report::Report;
+use crate::report::{Report, SessionState};
 use crate::risk::{Limits, Scope, Settings, TradingState};
 use crate::time::{Date, Timestamp};
 
@@ -56,6 +56,15 @@ impl MarketData {
             Self::Book(book) => book.security,
         }
     }
+
+    /// Who it comes from.
+    pub fn feed(&self) -> &Text {
+        match self {
+            Self::Tick(tick) => &tick.feed,
+            Self::Trade(trade) => &trade.feed,
+            Self::Book(book) => &book.feed,
+        }
+    }
 }
 
 /// A command with who asks.
@@ -74,7 +83,7 @@ pub struct Caller {
     #[n(1)]
     pub user: Option<Text>,
     #[n(2)]
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
 }
 
 impl Caller {
@@ -90,6 +99,9 @@ pub struct Origin {
     pub session: Text,
     #[n(1)]
     pub number: u64,
+    /// What the session wants to be reminded of when its command is refused.
+    #[n(2)]
+    pub memo: Option<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -155,6 +167,14 @@ pub enum Command {
     Configure(#[n(0)] Settings),
     #[n(16)]
     Publish(#[n(0)] GenericEvent),
+    /// A client's session has come or gone; the platform only tells it.
+    #[n(17)]
+    AnnounceSession {
+        #[n(0)]
+        adapter: AdapterName,
+        #[n(1)]
+        state: SessionState,
+    },
 }
 
 /// A new order as it is asked for: what is absent is given its default by the engine, the same for every door.

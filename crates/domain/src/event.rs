@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 
-use crate::command::{GenericEvent, Mode, Phase, Subscription};
+use crate::command::{GenericEvent, Mode, Origin, Phase, Subscription};
 use crate::ids::{AdapterName, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
-use crate::order::{Fill, Order, OrderStatus};
+use crate::order::{Fill, Order, OrderStatus, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::reference::ReferenceData;
 use crate::report::SessionState;
@@ -44,6 +44,25 @@ pub enum Event {
     Alarm(Arc<Alarm>),
     Generic(Arc<GenericEvent>),
     Reference(Arc<ReferenceData>),
+    /// A command that came by a session was refused; other callers hear it on their tickets alone.
+    Refused(Arc<RefusedCommand>),
+}
+
+/// Why a command of a session was not obeyed. It can be told again after a crash, when nobody holds the ticket any more.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct RefusedCommand {
+    #[n(0)]
+    pub origin: Origin,
+    #[n(1)]
+    pub source: Source,
+    /// Of the refusal: stable, kebab-case.
+    #[n(2)]
+    pub code: Text,
+    #[n(3)]
+    pub text: Text,
+    /// The order that the command was about, or whose name it wanted to take.
+    #[n(4)]
+    pub order: Option<Box<Order>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -110,10 +129,11 @@ pub enum EventClass {
     Alarm,
     Generic,
     Reference,
+    Refused,
 }
 
 impl EventClass {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Tick,
         Self::Trade,
         Self::Book,
@@ -133,6 +153,7 @@ impl EventClass {
         Self::Alarm,
         Self::Generic,
         Self::Reference,
+        Self::Refused,
     ];
 }
 
@@ -158,6 +179,7 @@ impl Event {
             Self::Alarm(_) => EventClass::Alarm,
             Self::Generic(_) => EventClass::Generic,
             Self::Reference(_) => EventClass::Reference,
+            Self::Refused(_) => EventClass::Refused,
         }
     }
 

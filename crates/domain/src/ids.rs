@@ -179,7 +179,11 @@ pub struct Uuid(pub u128);
 impl Uuid {
     /// The `counter`-th id of an instance, in the custom form of RFC 9562 (version 8).
     pub fn mint(instance: u64, counter: u64) -> Self {
-        let bits = u128::from(instance) << 64 | u128::from(counter);
+        Self::of(u128::from(instance) << 64 | u128::from(counter))
+    }
+
+    /// The same form, of bits that are the caller's business; six of them give way to the form.
+    pub fn of(bits: u128) -> Self {
         Self(uuid::Builder::from_custom_bytes(bits.to_be_bytes()).into_uuid().as_u128())
     }
 }

@@ -7,6 +7,8 @@ use crate::order::{Order, Terms};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instruction {
+    /// Follows the subscriptions with which an adapter that appeared is greeted: now it may go to its venue.
+    LogOn,
     Submit(Arc<Order>),
     /// The order with its present terms, and the new ones.
     Replace(Arc<Order>, Terms),

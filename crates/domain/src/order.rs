@@ -423,6 +423,30 @@ pub struct OrderStatus {
     /// The ClOrdID of the request that this answers.
     #[n(15)]
     pub request: Option<Text>,
+    /// For the FIX client whose order it is; orders of other doors have none.
+    #[n(16)]
+    pub client: Option<Box<ClientView>>,
+}
+
+/// What a report to a FIX client needs of its order, as it was when it changed: it may be told much later.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ClientView {
+    #[n(0)]
+    pub comp_id: Text,
+    /// The last ClOrdID that was accepted before this change.
+    #[n(1)]
+    pub cl_ord_id: Option<Text>,
+    #[n(2)]
+    pub side: Side,
+    #[n(3)]
+    pub security: SecurityId,
+    #[n(4)]
+    pub account: AccountId,
+    #[n(5)]
+    pub terms: Terms,
+    /// Who made the request that this answers, where it is one.
+    #[n(6)]
+    pub asked_by: Option<Source>,
 }
 
 /// An execution.

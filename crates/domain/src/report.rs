@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::amount::{Price, Quantity};
+use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AdapterName, ExchangeId, OrderId, Text};
 use crate::order::Terms;
 use crate::time::Timestamp;
@@ -193,6 +193,10 @@ pub struct VenueFill {
     /// When the venue traded it.
     #[n(4)]
     pub at: Option<Timestamp>,
+    /// What the venue charges for it, in the security's currency; below zero it is a rebate. A venue that says nothing
+    /// takes the fee of the security's family.
+    #[n(5)]
+    pub fee: Option<Amount>,
 }
 
 /// The venue's view of our business with it.

@@ -45,6 +45,15 @@ impl Timestamp {
     }
 }
 
+/// A date and time with its zone, such as `2025-01-01T00:00:00Z`.
+impl FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        text.parse::<jiff::Timestamp>().map(Self::from)
+    }
+}
+
 impl From<jiff::Timestamp> for Timestamp {
     fn from(instant: jiff::Timestamp) -> Self {
         Self(i64::try_from(instant.as_nanosecond()).unwrap_or(i64::MAX))

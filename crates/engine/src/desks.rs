@@ -79,6 +79,7 @@ impl Trading {
         for security in self.subscriptions.securities().filter(served) {
             out.instruct(adapter, Instruction::Subscribe(security));
         }
+        out.instruct(adapter, Instruction::LogOn);
     }
 
     pub(crate) fn session_changed(

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::command::{Command, Mode, Phase, ReferenceChange};
+use domain::command::{CancelOrder, Command, Mode, ModifyOrder, Origin, Phase, ReferenceChange};
+use domain::event::{RefusedCommand, SessionChange};
 use domain::query::{Answer, Reply};
 use domain::risk::Settings;
-use domain::{Event, Limits, Mark, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp};
+use domain::{Event, Limits, Mark, Order, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp};
 use minicbor::{Decode, Encode};
 
 use crate::desks::Desks;
@@ -85,7 +86,33 @@ impl Trading {
         self
     }
 
+    /// Obeys or refuses. A session is told by an event, which outlives whoever holds the ticket.
     pub(crate) fn obey(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
+        let reply = self.carry_out(moment, envelope, out);
+        if let (Err(refusal), Some(origin)) = (&reply, &envelope.caller.origin) {
+            out.publish(Event::Refused(Arc::new(self.refused_command(origin, envelope, refusal))));
+        }
+        reply
+    }
+
+    fn refused_command(&self, origin: &Origin, envelope: &domain::Envelope, refusal: &Refusal) -> RefusedCommand {
+        let order = match (&envelope.command, refusal) {
+            (_, Refusal::DuplicateOrder(known)) => known.order.as_ref(),
+            (Command::Modify(ModifyOrder { int_id, .. }) | Command::Cancel(CancelOrder { int_id, .. }), _) => {
+                self.meant(&envelope.caller, int_id)
+            }
+            _ => None,
+        };
+        RefusedCommand {
+            origin: origin.clone(),
+            source: envelope.caller.source.clone(),
+            code: refusal.code().into(),
+            text: refusal.to_string().into(),
+            order: order.map(|order| Box::new(Order::clone(order))),
+        }
+    }
+
+    fn carry_out(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
         let caller = &envelope.caller;
         match &envelope.command {
             Command::Place(ask) => self.place(moment, caller, ask, out),
@@ -112,6 +139,11 @@ impl Trading {
             Command::Configure(settings) => self.configure(moment, settings, out),
             Command::Publish(event) => {
                 out.publish(Event::Generic(Arc::new(event.clone())));
+                Ok(Answer::Done)
+            }
+            Command::AnnounceSession { adapter, state } => {
+                let change = SessionChange { adapter: adapter.clone(), state: *state };
+                out.publish(Event::Session(Arc::new(change)));
                 Ok(Answer::Done)
             }
         }

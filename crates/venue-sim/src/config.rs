@@ -29,6 +29,8 @@ pub struct VenueConfig {
     pub activity: Activity,
     /// From order entry to the book.
     pub latency_nanos: i64,
+    /// None: the venue names no fees, and those of the security's family hold.
+    pub fees: Option<Fees>,
     /// Which of two orders of one account gives way when they would meet.
     pub self_trade: SelfTrade,
     pub faults: Faults,
@@ -51,6 +53,14 @@ pub struct Opening {
     pub size: Quantity,
     /// Standard deviation of a year's returns, as a fraction.
     pub volatility: Decimal,
+}
+
+/// What the venue charges, as fractions of what a trade is worth; below zero it pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fees {
+    /// Of an order that rested, and of both in an auction, where nobody takes what another has offered.
+    pub maker: Decimal,
+    pub taker: Decimal,
 }
 
 /// How much the seeded participants do.

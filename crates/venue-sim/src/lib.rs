@@ -31,11 +31,14 @@ mod stops;
 /// Market data of one security.
 mod tape;
 
+/// A venue driven by recorded prices.
+pub mod replay;
+
 /// Price-time-priority order book of one security, in ticks and lots.
 pub mod book;
 
 pub use book::SelfTrade;
-pub use config::{Activity, ConfigError, Listing, Opening, VenueConfig};
+pub use config::{Activity, ConfigError, Fees, Listing, Opening, VenueConfig};
 pub use faults::Faults;
 pub use record::Record;
 pub use venue::{Output, Venue};

@@ -1,7 +1,7 @@
 //! The venue's own ledger: what it did for its clients, in order. Each record is written before the client hears of it.
 
 use domain::order::Terms;
-use domain::{AccountId, ExchangeId, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
+use domain::{AccountId, Amount, ExchangeId, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
 /// One thing that happened to clients' orders. Trades among the participants are nobody's business and not in here.
@@ -130,4 +130,7 @@ pub struct Execution {
     pub order: OrderId,
     #[n(1)]
     pub exec_id: Text,
+    /// What the venue charges its client.
+    #[n(2)]
+    pub fee: Option<Amount>,
 }

@@ -199,6 +199,7 @@ impl Registry {
                 quantity: deal.quantity,
                 price: deal.price,
                 at: Some(deal.at),
+                fee: execution.fee,
             };
             let held = self.known(execution.order);
             held.filled = held.filled.plus(deal.quantity).expect("a sum within the order's quantity");

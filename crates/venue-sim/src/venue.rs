@@ -45,7 +45,7 @@ use domain::report::{Picture, Said};
 use domain::{AccountId, Date, MarketPhase, Order, OrderId, SecurityId, Text, Timestamp};
 
 use crate::agenda::{Agenda, Task};
-use crate::config::{ConfigError, REQUESTS_UNDERWAY_MAX, VenueConfig};
+use crate::config::{ConfigError, Listing, REQUESTS_UNDERWAY_MAX, VenueConfig};
 use crate::faults::{Faults, Line};
 use crate::market::Market;
 use crate::record::Record;
@@ -90,10 +90,7 @@ impl Venue {
         let sessions = Sessions::new(config.exchange.clone(), at)?;
         let mut markets = BTreeMap::new();
         for listing in &config.listings {
-            let mut market = Market::new(&config, listing, at)?;
-            market.ends = market.security.expiration().and_then(|day| sessions.last_close(day));
-            market.open();
-            markets.insert(market.id(), market);
+            markets.insert(listing.security.id, open_market(&config, &sessions, listing, at)?);
         }
         let mut agenda = Agenda::default();
         // From closed the first step of time rings the bell for whatever phase it is.
@@ -111,6 +108,21 @@ impl Venue {
             touched: BTreeSet::new(),
             config,
         })
+    }
+
+    /// From the next step of time on the security trades here too; false where it does already.
+    pub fn list(&mut self, listing: &Listing) -> Result<bool, ConfigError> {
+        let id = listing.security.id;
+        if self.markets.contains_key(&id) {
+            return Ok(false);
+        }
+        if listing.security.exchange != self.config.exchange.id {
+            return Err(ConfigError::ListedElsewhere(id));
+        }
+        let market = open_market(&self.config, &self.sessions, listing, self.now)?;
+        self.markets.insert(id, market);
+        self.agenda.push(self.now, Task::Resume(id));
+        Ok(true)
     }
 
     pub fn submit(&mut self, at: Timestamp, order: &Order, out: &mut Vec<Output>) {
@@ -290,4 +302,17 @@ impl Venue {
     fn exec_id(&self, number: u64) -> Text {
         format!("{}-{number}", self.config.name).into()
     }
+}
+
+/// With its opening quotes, which stand on several levels at once.
+fn open_market(
+    config: &VenueConfig,
+    sessions: &Sessions,
+    listing: &Listing,
+    at: Timestamp,
+) -> Result<Market, ConfigError> {
+    let mut market = Market::new(config, listing, at)?;
+    market.ends = market.security.expiration().and_then(|day| sessions.last_close(day));
+    market.open();
+    Ok(market)
 }

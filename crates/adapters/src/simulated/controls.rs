@@ -1,9 +1,9 @@
-//! Faults switched on and off while the venue runs, from any thread.
+//! What is changed at a venue while it runs, from any thread: faults are switched on and off, securities are listed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use venue_sim::Faults;
+use venue_sim::{Faults, Listing};
 
 #[derive(Clone)]
 pub struct Controls {
@@ -15,12 +15,21 @@ pub struct Controls {
 struct Switches {
     faults: Faults,
     changed: bool,
+    /// To be listed with the venue's next turn.
+    listings: Vec<Listing>,
+}
+
+/// What was changed since the venue last looked.
+pub(super) struct Change {
+    /// Set anew, which starts their counts anew.
+    pub(super) faults: Option<Faults>,
+    pub(super) listings: Vec<Listing>,
 }
 
 impl Controls {
     pub(super) fn new(faults: Faults) -> Self {
         let (ring, bell) = bounded(1);
-        Self { switches: Arc::new(Mutex::new(Switches { faults, changed: false })), ring, bell }
+        Self { switches: Arc::new(Mutex::new(Switches { faults, changed: false, listings: vec![] })), ring, bell }
     }
 
     pub fn faults(&self) -> Faults {
@@ -29,15 +38,27 @@ impl Controls {
 
     /// Takes effect with the venue's next turn, which follows at once.
     pub fn set_faults(&self, faults: Faults) {
-        *self.lock() = Switches { faults, changed: true };
-        // A bell that is full rings already.
-        let _ = self.ring.try_send(());
+        let mut switches = self.lock();
+        (switches.faults, switches.changed) = (faults, true);
+        drop(switches);
+        self.call();
     }
 
-    /// The faults, where they were set since the last call: setting them starts their counts anew.
-    pub(super) fn take_change(&self) -> Option<Faults> {
+    /// Whoever asks for the security's prices or trades it from now on finds it listed.
+    pub fn list(&self, listing: Listing) {
+        self.lock().listings.push(listing);
+        self.call();
+    }
+
+    pub(super) fn take_change(&self) -> Change {
         let mut switches = self.lock();
-        std::mem::take(&mut switches.changed).then_some(switches.faults)
+        let faults = std::mem::take(&mut switches.changed).then_some(switches.faults);
+        Change { faults, listings: std::mem::take(&mut switches.listings) }
+    }
+
+    fn call(&self) {
+        // A bell that is full rings already.
+        let _ = self.ring.try_send(());
     }
 
     pub(super) fn bell(&self) -> Receiver<()> {

@@ -7,7 +7,7 @@ use domain::report::Picture;
 use domain::{SecurityId, Timestamp};
 use storage::StorageError;
 use storage::append_log::AppendLog;
-use venue_sim::{ConfigError, Faults, Output, Record, Venue, VenueConfig};
+use venue_sim::{ConfigError, Faults, Listing, Output, Record, Venue, VenueConfig};
 
 use crate::venue::Sink;
 
@@ -119,6 +119,15 @@ impl Market {
 
     pub(super) fn set_faults(&mut self, faults: Faults) {
         self.venue.set_faults(faults);
+    }
+
+    /// Says whether the security is new here.
+    pub(super) fn list(&mut self, listing: &Listing) -> bool {
+        let symbol = &listing.security.symbol;
+        self.venue.list(listing).unwrap_or_else(|error| {
+            tracing::warn!(%error, %symbol, "a security could not be listed");
+            false
+        })
     }
 
     #[cfg(test)]

@@ -24,13 +24,20 @@ impl Stage {
     fn set() -> Self {
         let puppet = Puppet::new();
         let (inbox, lanes) = bus::inbox::inbox();
-        let host = Host::attach(adapter_name(), puppet.clone(), inbox, BACKOFF, START).unwrap();
+        let host = Host::attach(adapter_name(), puppet.clone(), inbox, BACKOFF).unwrap();
         Self { puppet, host, lanes }
+    }
+
+    /// Greeted by the engine, which wants no prices.
+    fn greeted() -> Self {
+        let mut stage = Self::set();
+        stage.take(Instruction::LogOn);
+        stage
     }
 
     /// Logged on, with everything that leads there forgotten.
     fn logged_on() -> Self {
-        let mut stage = Self::set();
+        let mut stage = Self::greeted();
         stage.host.step(START).unwrap();
         stage.heard();
         stage.puppet.asked();
@@ -77,7 +84,7 @@ fn after_millis(millis: i64) -> Timestamp {
 
 #[test]
 fn a_venue_is_compared_before_it_is_open_for_orders() {
-    let mut stage = Stage::set();
+    let mut stage = Stage::greeted();
     assert_eq!(stage.heard(), [Said::Attached(profile())]);
     stage.host.step(START).unwrap();
     assert_eq!(stage.heard(), log_on());
@@ -85,8 +92,19 @@ fn a_venue_is_compared_before_it_is_open_for_orders() {
 }
 
 #[test]
-fn a_venue_that_is_not_there_is_tried_after_longer_and_longer_pauses() {
+fn a_venue_is_left_alone_until_the_engine_has_said_what_it_wants() {
     let mut stage = Stage::set();
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.host.due(), stage.puppet.asked()), (None, vec![]));
+    stage.take(Instruction::Subscribe(SecurityId(7)));
+    stage.take(Instruction::LogOn);
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.puppet.asked(), ["connect", "subscribe 7"]);
+}
+
+#[test]
+fn a_venue_that_is_not_there_is_tried_after_longer_and_longer_pauses() {
+    let mut stage = Stage::greeted();
     stage.puppet.strings().unreachable = Some("no route");
     let mut tries = Vec::new();
     for millis in 0..=2_000 {
@@ -102,7 +120,7 @@ fn a_venue_that_is_not_there_is_tried_after_longer_and_longer_pauses() {
 
 #[test]
 fn a_session_that_was_had_begins_with_the_short_pause_again() {
-    let mut stage = Stage::set();
+    let mut stage = Stage::greeted();
     stage.puppet.strings().unreachable = Some("no route");
     stage.host.step(START).unwrap();
     stage.puppet.strings().unreachable = None;
@@ -114,7 +132,7 @@ fn a_session_that_was_had_begins_with_the_short_pause_again() {
 
 #[test]
 fn requests_without_a_session_are_answered_and_not_kept() {
-    let mut stage = Stage::set();
+    let mut stage = Stage::greeted();
     stage.puppet.strings().unreachable = Some("no route");
     stage.host.step(START).unwrap();
     stage.heard();
@@ -157,7 +175,7 @@ fn what_became_of_a_request_is_told_exactly() {
 
 #[test]
 fn subscriptions_are_remembered_over_every_session() {
-    let mut stage = Stage::set();
+    let mut stage = Stage::greeted();
     stage.take(Instruction::Subscribe(SecurityId(7)));
     stage.take(Instruction::Subscribe(SecurityId(8)));
     stage.host.step(START).unwrap();
@@ -187,7 +205,7 @@ fn a_lost_session_is_told_after_its_last_words_and_compared_anew() {
 
 #[test]
 fn a_venue_without_a_picture_is_never_open_for_orders() {
-    let mut stage = Stage::set();
+    let mut stage = Stage::greeted();
     stage.heard();
     stage.puppet.strings().blind = Some("query timed out");
     stage.host.step(START).unwrap();

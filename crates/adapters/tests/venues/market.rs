@@ -21,6 +21,7 @@ pub(crate) fn venue() -> VenueConfig {
         seed: 1,
         activity: Activity::Off,
         latency_nanos: LATENCY_NANOS,
+        fees: None,
         self_trade: SelfTrade::CancelNewest,
         faults: Faults::default(),
     }

@@ -8,7 +8,7 @@ use adapters::simulated::{Controls, OpenError, Settings};
 use adapters::{Backoff, Host, Simulated};
 use bus::inbox::Lanes;
 use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
-use domain::{Instruction, Order, OrderId, Report, SecurityId, Timestamp};
+use domain::{Instruction, Order, OrderId, Report, Security, SecurityId, Timestamp};
 use tempfile::TempDir;
 use venue_sim::{Faults, Record};
 
@@ -46,8 +46,9 @@ impl Desk {
         let simulated = Simulated::open(settings(&folder), now).unwrap();
         let controls = simulated.controls();
         let (inbox, lanes) = bus::inbox::inbox();
-        let host = Host::attach(adapter_name(), simulated, inbox, Backoff::default(), now).unwrap();
+        let host = Host::attach(adapter_name(), simulated, inbox, Backoff::default()).unwrap();
         let mut desk = Self { folder, controls, host, lanes, now };
+        desk.take(Instruction::LogOn);
         desk.host.step(now).unwrap();
         assert!(matches!(desk.heard().as_slice(), [Said::Attached(_), Said::Session(_), .., Said::Session(_)]));
         desk
@@ -94,7 +95,14 @@ fn arrival() -> Timestamp {
 
 fn fill() -> VenueFill {
     let price = "10.01".parse().unwrap();
-    VenueFill { order: OrderId(1), exec_id: "SIM-1".into(), quantity: 100.into(), price, at: Some(arrival()) }
+    VenueFill {
+        order: OrderId(1),
+        exec_id: "SIM-1".into(),
+        quantity: 100.into(),
+        price,
+        at: Some(arrival()),
+        fee: None,
+    }
 }
 
 /// The venue knows one order, 100 bought at 11 or better, filled.
@@ -251,4 +259,20 @@ fn a_venue_that_cannot_be_made_says_which_field_is_wrong() {
     venue.latency_nanos = -1;
     let refusal = Simulated::open(Settings { ledger, venue }, START).err().unwrap();
     assert_eq!(refusal.to_string(), "latency: -1 ns is negative");
+}
+
+#[test]
+fn a_security_that_is_listed_while_the_venue_runs_has_prices_and_trades() {
+    let late = SecurityId(8);
+    let mut desk = Desk::open();
+    let mut listing = settings(&desk.folder).venue.listings.remove(0);
+    listing.security = Arc::new(Security { id: late, symbol: "LATE".into(), ..(*listing.security).clone() });
+    desk.controls.list(listing);
+    desk.take(Instruction::Subscribe(late));
+    desk.step_after_millis(1);
+    let priced: Vec<_> = desk.lanes.take_prices().iter().map(|price| price.security()).collect();
+    assert!(!priced.is_empty() && priced.iter().all(|security| *security == late), "{priced:?}");
+    desk.submit(Order { security: late, ..order(1, "11") });
+    desk.step_after_millis(1_000);
+    assert!(matches!(desk.heard().as_slice(), [Said::Accepted { .. }, Said::Filled(_)]));
 }

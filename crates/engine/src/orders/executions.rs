@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::index::fingerprint;
-use domain::{AccountId, AdapterName, Index, OrderId, Price, Quantity};
+use domain::{AccountId, AdapterName, Amount, Index, OrderId, Overflow, Price, Quantity};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
@@ -28,6 +28,29 @@ pub(crate) struct Execution {
     /// Taken back since.
     #[n(3)]
     pub(crate) busted: bool,
+    #[n(4)]
+    pub(crate) costs: Costs,
+}
+
+/// What an execution costs besides its price, in the security's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub(crate) struct Costs {
+    #[n(0)]
+    pub(crate) execution: Amount,
+    #[n(1)]
+    pub(crate) clearing: Amount,
+    #[n(2)]
+    pub(crate) fee: Amount,
+}
+
+impl Costs {
+    pub(crate) fn total(self) -> Result<Amount, Overflow> {
+        self.execution.plus(self.clearing)?.plus(self.fee)
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        Self { execution: self.execution.negated(), clearing: self.clearing.negated(), fee: self.fee.negated() }
+    }
 }
 
 /// The key of an execution: what a venue repeats is the same execution.

@@ -10,7 +10,7 @@ use domain::{
     Timestamp, Transaction, TransactionKind,
 };
 
-use super::executions::{Execution, execution_key};
+use super::executions::{Costs, Execution, execution_key};
 use super::reports::Word;
 use super::telling::{Change, tell};
 use super::transitions::{Turn, after};
@@ -25,6 +25,7 @@ struct Effect {
     step: Step,
     filled: Quantity,
     turnover: Amount,
+    costs: Costs,
     booking: Booking,
 }
 
@@ -81,13 +82,21 @@ impl Trading {
         };
         let state = after(order.state, turn).expect("the table lets every state be filled");
         let security = self.directory.security(order.security)?;
-        let transaction = self.transaction_of(word, order, security, fill)?;
+        let family = self.costs(security, fill.quantity)?;
+        let costs = Costs { fee: fill.fee.unwrap_or(family.fee), ..family };
+        let transaction = self.transaction_of(word, order, security, fill, costs);
         let booking = self.portfolio.plan(transaction, Some(security))?;
-        Ok(Effect { state, step, filled, turnover, booking })
+        Ok(Effect { state, step, filled, turnover, costs, booking })
     }
 
     fn book_fill(&mut self, word: Word, key: u128, fill: &Arc<Fill>, effect: Effect, out: &mut Outbox) {
-        let execution = Execution { order: fill.order, quantity: fill.quantity, price: fill.price, busted: false };
+        let execution = Execution {
+            order: fill.order,
+            quantity: fill.quantity,
+            price: fill.price,
+            busted: false,
+            costs: effect.costs,
+        };
         self.orders.executions.remember(key, execution);
         out.publish(Event::Fill(fill.clone()));
         self.minted.booked();
@@ -108,7 +117,7 @@ impl Trading {
             order.changed_at = word.moment.at;
         });
         self.risk.filled(&order);
-        let change = Change { step: effect.step, fill: Some(fill), ext_at: word.ext_at, request: None };
+        let change = Change { fill: Some(fill), ..Change::at_venue(effect.step, word.ext_at) };
         tell(word.moment, &order, change, out);
     }
 
@@ -118,10 +127,10 @@ impl Trading {
         order: &Order,
         security: &Security,
         fill: &VenueFill,
-    ) -> Result<Transaction, Refusal> {
-        let costs = self.costs(security, fill.quantity)?;
+        costs: Costs,
+    ) -> Transaction {
         let (id, uuid) = self.minted.next_booking(self.settings.instance);
-        Ok(Transaction {
+        Transaction {
             id,
             uuid,
             at: word.moment.at,
@@ -143,7 +152,7 @@ impl Trading {
             security: Some(security.id),
             strategy: order.strategy,
             description: None,
-        })
+        }
     }
 
     /// Commissions and fee of the family for so many units.
@@ -192,7 +201,8 @@ impl Trading {
     /// A bust may overtake its fill, which then must not be booked.
     fn refuse_execution(&mut self, key: u128, order: OrderId) {
         if !self.orders.executions.knows(key) {
-            let execution = Execution { order, quantity: Quantity::ZERO, price: Price::ZERO, busted: true };
+            let costs = Costs::default();
+            let execution = Execution { order, quantity: Quantity::ZERO, price: Price::ZERO, busted: true, costs };
             self.orders.executions.remember(key, execution);
         }
     }
@@ -214,15 +224,15 @@ impl Trading {
             quantity: execution.quantity,
             price: execution.price,
             at: word.ext_at,
+            fee: None,
         };
         let opposite = Order { side: order.side.opposite(), ..order.clone() };
-        let mut transaction = self.transaction_of(word, &opposite, security, &fill)?;
-        transaction.execution_commission = transaction.execution_commission.negated();
-        transaction.clearing_commission = transaction.clearing_commission.negated();
-        transaction.fee = transaction.fee.negated();
+        let costs = execution.costs.negated();
+        let mut transaction = self.transaction_of(word, &opposite, security, &fill, costs);
         transaction.description = Some(format!("undoes execution {exec_id}").into());
         let booking = self.portfolio.plan(transaction, Some(security))?;
-        Ok(Effect { state, step: Step::Busted, filled, turnover: order.turnover.minus(value)?, booking })
+        let turnover = order.turnover.minus(value)?;
+        Ok(Effect { state, step: Step::Busted, filled, turnover, costs, booking })
     }
 
     fn book_bust(
@@ -267,20 +277,6 @@ impl Trading {
         let reason = Text::from(format!("corrected by {}", by.exec_id));
         self.busted(word, adapter, exec_id, Some(&reason), out);
         self.filled(word.moment, adapter, by, word.ext_at, out);
-    }
-}
-
-/// What an execution costs besides its price, in the security's currency.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Costs {
-    pub(crate) execution: Amount,
-    pub(crate) clearing: Amount,
-    pub(crate) fee: Amount,
-}
-
-impl Costs {
-    pub(crate) fn total(self) -> Result<Amount, Overflow> {
-        self.execution.plus(self.clearing)?.plus(self.fee)
     }
 }
 

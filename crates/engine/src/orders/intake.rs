@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::PlaceOrder;
-use domain::order::{BaseState, Order, OrderKind, Pending, Side, Step, Terms};
+use domain::order::{BaseState, Order, OrderKind, Pending, Request, Side, Step, Terms};
 use domain::query::{Answer, Reply};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
@@ -84,11 +84,20 @@ impl Trading {
             return if self.orders.is_taken(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
         }
         let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
-        if let Some(known) = self.orders.bearing(cl_ord_id).find(|order| order.source == caller.source).cloned() {
-            return Err(Refusal::DuplicateOrder(DuplicateOrder { int_id: known.int_id.clone(), order: Some(known) }));
-        }
+        self.check_unused(caller, cl_ord_id)?;
         // The first ClOrdID becomes the platform's id where it is free.
         Ok(cl_ord_id.parse().ok().filter(|id| !self.orders.is_taken(id)))
+    }
+
+    /// A client uses a ClOrdID once, be it for an order or for a request on one.
+    pub(crate) fn check_unused(&self, caller: &Caller, cl_ord_id: &str) -> Result<(), Refusal> {
+        match self.orders.bearing(cl_ord_id).find(|order| order.source == caller.source) {
+            Some(known) => {
+                let (int_id, order) = (known.int_id.clone(), Some(known.clone()));
+                Err(Refusal::DuplicateOrder(DuplicateOrder { int_id, order }))
+            }
+            None => Ok(()),
+        }
     }
 
     fn duplicate(&self, id: &IntId) -> Refusal {
@@ -175,7 +184,8 @@ impl Trading {
         self.risk.took_on(moment, &order, caller, reservation);
         self.orders.insert(order.clone());
         self.watch_expiry(&order);
-        tell(moment, &order, Change::plain(Step::Placed).answering(ask.cl_ord_id.clone()), out);
+        let request = Request { cl_ord_id: ask.cl_ord_id.clone(), source: caller.source.clone() };
+        tell(moment, &order, Change::plain(Step::Placed).answering(Some(request)), out);
         self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));
         order

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::order::{Order, Pending, Step, Terms};
+use domain::order::{Order, Pending, Request, Step, Terms};
 use domain::report::{Report, Said};
 use domain::{AdapterName, OrderId, Text, Timestamp};
 
@@ -117,12 +117,14 @@ impl Trading {
         let turn = if terms.quantity == order.filled { Turn::ReplacedToFilled } else { Turn::Replaced };
         let Some(state) = self.turn(order, turn, out) else { return };
         let request = request_of(order, |pending| matches!(pending, Pending::Replace(..)));
+        let cl_ord_id = request.as_ref().and_then(|request| request.cl_ord_id.clone());
+        let accepted_before = order.cl_ord_id.clone();
         let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.terms = terms;
             order.revision += 1;
             order.ext_id = ext_id.cloned().or(order.ext_id.take());
-            order.cl_ord_id = request.clone().or(order.cl_ord_id.take());
+            order.cl_ord_id = cl_ord_id.or(order.cl_ord_id.take());
             order.in_doubt = false;
             order.reason = None;
             order.changed_at = word.moment.at;
@@ -133,7 +135,8 @@ impl Trading {
         self.risk.replaced(&order);
         self.reserve_again(&order);
         self.watch_expiry_anew(&order);
-        tell(word.moment, &order, Change::at_venue(Step::Replaced, word.ext_at).answering(request), out);
+        let change = Change::at_venue(Step::Replaced, word.ext_at).answering(request).replacing(accepted_before);
+        tell(word.moment, &order, change, out);
     }
 
     pub(crate) fn cancel_refused(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
@@ -205,12 +208,10 @@ impl Trading {
     }
 }
 
-/// The ClOrdID of the pending request, where it is of the kind that is being answered.
-fn request_of(order: &Order, meant: impl Fn(&Pending) -> bool) -> Option<Text> {
+/// The pending request, where it is of the kind that is being answered.
+fn request_of(order: &Order, meant: impl Fn(&Pending) -> bool) -> Option<Request> {
     match &order.pending {
-        pending @ (Pending::Cancel(request) | Pending::Replace(request, _)) if meant(pending) => {
-            request.cl_ord_id.clone()
-        }
+        pending @ (Pending::Cancel(request) | Pending::Replace(request, _)) if meant(pending) => Some(request.clone()),
         _ => None,
     }
 }

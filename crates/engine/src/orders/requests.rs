@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::command::{CancelOrder, ModifyOrder, PlaceOrder, ReducePosition, Restated};
 use domain::order::{Order, OrderKind, Pending, Request, Side, Step, Terms};
 use domain::query::{Answer, Reply};
-use domain::{Caller, Instruction, IntId, Price, Refusal, Scope, Text, TimeInForce};
+use domain::{Caller, Instruction, IntId, Price, Refusal, Scope, Source, Text, TimeInForce};
 
 use super::intake::{Route, check_terms};
 use super::telling::{Change, tell};
@@ -24,11 +24,11 @@ impl Trading {
             self.orders.chain(cl_ord_id.clone(), order.id);
         }
         let order = self.orders.change(order.id, |order| {
-            order.pending = Pending::Replace(request, terms);
+            order.pending = Pending::Replace(request.clone(), terms);
             forget_answer(order);
             order.changed_at = moment.at;
         });
-        tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(ask.cl_ord_id.clone()), out);
+        tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(Some(request)), out);
         self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Replace(order.clone(), terms));
         Ok(Answer::Order(order))
@@ -40,7 +40,7 @@ impl Trading {
         caller: &Caller,
         ask: &ModifyOrder,
     ) -> Result<(Arc<Order>, Terms, Reservation), Refusal> {
-        let order = self.askable(&ask.int_id, Ask::Replace)?;
+        let order = self.askable(caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
         check_restated(&order, &ask.restated)?;
         let terms = new_terms(&order, ask)?;
         let route = self.route_of(&order)?;
@@ -70,14 +70,15 @@ impl Trading {
     }
 
     pub(crate) fn cancel(&mut self, moment: Moment, caller: &Caller, ask: &CancelOrder, out: &mut Outbox) -> Reply {
-        let order = self.askable(&ask.int_id, Ask::Cancel)?;
+        let order = self.askable(caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Cancel)?;
         self.check_adapter(&order.adapter)?;
         Ok(Answer::Order(self.ask_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
 
-    /// The live order of that name, where the request may be made now.
-    fn askable(&self, id: &IntId, ask: Ask) -> Result<Arc<Order>, Refusal> {
-        let order = self.orders.by_int_id(id).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
+    /// The live order of that name, where the request may be made now, and under this ClOrdID.
+    fn askable(&self, caller: &Caller, id: &IntId, request: Option<&str>, ask: Ask) -> Result<Arc<Order>, Refusal> {
+        let order = self.meant(caller, id).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
+        request.map_or(Ok(()), |request| self.check_unused(caller, request))?;
         if !may_ask(&order.pending, ask) {
             return Err(match order.pending {
                 Pending::Replace(..) => Refusal::ReplacePending(id.clone()),
@@ -88,6 +89,17 @@ impl Trading {
             return Err(Refusal::OrderClosed(id.clone()));
         }
         Ok(order.clone())
+    }
+
+    /// A FIX client speaks of its own orders, by any ClOrdID of their chain; an id used on several days means the newest.
+    pub(crate) fn meant(&self, caller: &Caller, id: &IntId) -> Option<&Arc<Order>> {
+        match caller.source {
+            Source::Fix(_) => {
+                let own = self.orders.bearing(id.as_str()).filter(|order| order.source == caller.source);
+                own.max_by_key(|order| (order.is_open(), order.id))
+            }
+            _ => self.orders.by_int_id(id),
+        }
     }
 
     pub(crate) fn ask_cancel(
@@ -101,13 +113,13 @@ impl Trading {
         if let Some(cl_ord_id) = &cl_ord_id {
             self.orders.chain(cl_ord_id.clone(), order.id);
         }
-        let request = Request { cl_ord_id: cl_ord_id.clone(), source: caller.source.clone() };
+        let request = Request { cl_ord_id, source: caller.source.clone() };
         let order = self.orders.change(order.id, |order| {
-            order.pending = Pending::Cancel(request);
+            order.pending = Pending::Cancel(request.clone());
             forget_answer(order);
             order.changed_at = moment.at;
         });
-        tell(moment, &order, Change::plain(Step::CancelAsked).answering(cl_ord_id), out);
+        tell(moment, &order, Change::plain(Step::CancelAsked).answering(Some(request)), out);
         self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
         order

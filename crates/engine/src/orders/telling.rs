@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use domain::order::{Order, OrderStatus, Step};
-use domain::{Event, Fill, Text, Timestamp};
+use domain::order::{ClientView, Order, OrderStatus, Request, Step};
+use domain::{Event, Fill, Source, Text, Timestamp};
 
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -13,21 +13,27 @@ pub(crate) struct Change<'a> {
     pub(crate) step: Step,
     pub(crate) fill: Option<&'a Fill>,
     pub(crate) ext_at: Option<Timestamp>,
-    /// The ClOrdID of the request that this answers.
-    pub(crate) request: Option<Text>,
+    /// The request that this answers.
+    pub(crate) request: Option<Request>,
+    /// The ClOrdID that was accepted last, where this change has put another in its place.
+    pub(crate) accepted_before: Option<Text>,
 }
 
 impl Change<'_> {
     pub(crate) fn plain(step: Step) -> Self {
-        Self { step, fill: None, ext_at: None, request: None }
+        Self { step, fill: None, ext_at: None, request: None, accepted_before: None }
     }
 
     pub(crate) fn at_venue(step: Step, ext_at: Option<Timestamp>) -> Self {
         Self { ext_at, ..Self::plain(step) }
     }
 
-    pub(crate) fn answering(self, request: Option<Text>) -> Self {
+    pub(crate) fn answering(self, request: Option<Request>) -> Self {
         Self { request, ..self }
+    }
+
+    pub(crate) fn replacing(self, accepted_before: Option<Text>) -> Self {
+        Self { accepted_before, ..self }
     }
 }
 
@@ -53,6 +59,21 @@ fn status(moment: Moment, order: &Order, change: Change<'_>) -> OrderStatus {
         last_price: change.fill.map(|fill| fill.price),
         avg_price: order.avg_price(),
         reason: order.reason.clone(),
-        request: change.request,
+        request: change.request.as_ref().and_then(|request| request.cl_ord_id.clone()),
+        client: client_view(order, &change).map(Box::new),
     }
+}
+
+/// Only the client of a FIX session may have to be told later; for others it would be a burden.
+fn client_view(order: &Order, change: &Change<'_>) -> Option<ClientView> {
+    let Source::Fix(comp_id) = &order.source else { return None };
+    Some(ClientView {
+        comp_id: comp_id.clone(),
+        cl_ord_id: change.accepted_before.as_ref().or(order.cl_ord_id.as_ref()).cloned(),
+        side: order.side,
+        security: order.security,
+        account: order.account,
+        terms: order.terms,
+        asked_by: change.request.as_ref().map(|request| request.source.clone()),
+    })
 }

@@ -162,6 +162,7 @@ fn odd_fill() -> impl Strategy<Value = VenueFill> {
         quantity,
         price,
         at: None,
+        fee: None,
     })
 }
 

@@ -106,6 +106,7 @@ impl Trial {
                 quantity: Quantity(execution.quantity),
                 price: domain::Price(execution.price),
                 at: None,
+                fee: None,
             }));
             if matches!(shown, Shown::LiveFilled) && order.is_working() {
                 picture.fills.push(self.new_fill(order, 1, 0));

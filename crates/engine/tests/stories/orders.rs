@@ -380,3 +380,38 @@ fn ids_are_minted_around_those_that_clients_chose() {
         "#]],
     );
 }
+
+#[test]
+fn the_fee_that_a_venue_names_is_booked_beside_the_commissions_and_given_back_with_the_fill() {
+    check(
+        "place 7 buy 100 AAPL @ 10.50
+         venue accepts 7
+         venue fills 7 40 @ 10.50 x1 charging 1.25
+         venue fills 7 60 @ 10.50 x2 charging -0.25
+         venue busts 7 x1",
+        expect![[r#"
+            place 7 buy 100 AAPL @ 10.50
+                7 OPEN
+                to SIM-A: submit 7
+            venue accepts 7
+                7 SUBMITTED
+            venue fills 7 40 @ 10.50 x1 charging 1.25
+                fill 7 40 @ 10.5
+                booked BUY 40 @ 10.5
+                position 1 of 40 cost 420 realised 0
+                cash USD 99578.55
+                7 PARTIALLY_EXECUTED filled 40
+            venue fills 7 60 @ 10.50 x2 charging -0.25
+                fill 7 60 @ 10.5
+                booked BUY 60 @ 10.5
+                position 1 of 100 cost 1050 realised 0
+                cash USD 98948.5
+                7 EXECUTED filled 100
+            venue busts 7 x1
+                booked SELL -40 @ 10.5
+                position 1 of 60 cost 630 realised 0
+                cash USD 99369.95
+                7 PARTIALLY_EXECUTED filled 60
+        "#]],
+    );
+}

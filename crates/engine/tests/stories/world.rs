@@ -156,11 +156,16 @@ impl World {
             quantity: quantity.parse().unwrap(),
             price: price(at),
             at: None,
+            fee: None,
         };
         match words {
             ["accepts", id] => Said::Accepted { order: self.number(id), ext_id: Some(format!("V{id}").into()) },
             ["rejects", id] => Said::Rejected { order: self.number(id), reason: "not today".into() },
             ["fills", id, quantity, "@", at, exec] => Said::Filled(fill(id, quantity, at, exec)),
+            ["fills", id, quantity, "@", at, exec, "charging", fee] => {
+                let fee = Some(fee.parse().unwrap());
+                Said::Filled(VenueFill { fee, ..fill(id, quantity, at, exec) })
+            }
             ["cancels", id] => Said::Canceled { order: self.number(id), reason: None },
             ["expires", id] => Said::Expired { order: self.number(id), reason: Some("day over".into()) },
             ["replaces", id, quantity, "@", limit] => {
@@ -193,6 +198,7 @@ impl World {
                     quantity: quantity.parse().unwrap(),
                     price: price(at),
                     at: None,
+                    fee: None,
                 }),
                 [id, fate] => picture.orders.push(VenueOrder {
                     order: self.number(id),
@@ -246,6 +252,7 @@ impl World {
                 }
                 Instruction::Cancel(order) => format!("cancel {}", order.int_id),
                 Instruction::Subscribe(security) => format!("subscribe {security}"),
+                Instruction::LogOn => "log on".into(),
                 Instruction::Unsubscribe(security) => format!("unsubscribe {security}"),
             };
             format!("to {adapter}: {what}")

@@ -1,10 +1,11 @@
 //! Trades, auctions and triggers, and what they mean for clients.
 
 use domain::report::{Said, VenueFill};
-use domain::{MarketPhase, OrderId, OrderKind, SecurityId, Side, TimeInForce};
+use domain::{Amount, MarketPhase, OrderId, OrderKind, Overflow, SecurityId, Side, TimeInForce};
 
 use super::{Output, Venue};
 use crate::book::{self, Event, Outcome};
+use crate::config::Fees;
 use crate::crowd;
 use crate::record::{Deal, Execution, Record};
 use crate::registry::Stage;
@@ -55,24 +56,33 @@ impl Venue {
         let market = self.markets.get_mut(&security).expect("it just traded");
         market.traded(trade, aggressor, self.now);
         let (price, quantity) = (market.grid.price(trade.price), market.grid.quantity(trade.lots));
-        let executions = self.executions(trade);
+        let worth = quantity.value_at(price, market.security.contract_size);
+        let executions = self.executions(trade, self.fees(worth, aggressor));
         if executions.is_empty() {
             return;
         }
         let deal = Deal { at: self.now, security, price, quantity, aggressor, executions: executions.clone() };
         self.record(Record::Traded(deal), out);
-        for Execution { order, exec_id } in executions {
-            let fill = VenueFill { order, exec_id, quantity, price, at: Some(self.now) };
+        for Execution { order, exec_id, fee } in executions {
+            let fill = VenueFill { order, exec_id, quantity, price, at: Some(self.now), fee };
             self.say(Said::Filled(fill), out);
         }
     }
 
+    /// What maker and taker are charged. A trade whose worth no amount holds has no fee that could be named.
+    fn fees(&self, worth: Result<Amount, Overflow>, aggressor: Option<Side>) -> [Option<Amount>; 2] {
+        let Some(Fees { maker, taker }) = self.config.fees else { return [None, None] };
+        let taker = if aggressor.is_some() { taker } else { maker };
+        [maker, taker].map(|rate| worth.and_then(|worth| worth.scaled(rate)).ok())
+    }
+
     /// The clients' sides of a trade, each with the next free id.
-    fn executions(&self, trade: &book::Trade) -> Vec<Execution> {
-        let clients = [trade.maker, trade.taker].into_iter().filter_map(crowd::client);
+    fn executions(&self, trade: &book::Trade, [maker_fee, taker_fee]: [Option<Amount>; 2]) -> Vec<Execution> {
+        let sides = [(trade.maker, maker_fee), (trade.taker, taker_fee)];
+        let clients = sides.into_iter().filter_map(|(key, fee)| Some((crowd::client(key)?, fee)));
         (self.registry.executions() + 1..)
             .zip(clients)
-            .map(|(number, order)| Execution { order, exec_id: self.exec_id(number) })
+            .map(|(number, (order, fee))| Execution { order, exec_id: self.exec_id(number), fee })
             .collect()
     }
 

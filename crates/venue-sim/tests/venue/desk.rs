@@ -10,7 +10,7 @@ use std::sync::Arc;
 use domain::command::MarketData;
 use domain::order::{BaseState, Pending, Terms};
 use domain::reference::TradingHours;
-use domain::report::{Fate, Picture, Said};
+use domain::report::{Fate, Picture, Said, VenueFill};
 use domain::{
     AccountId, AdapterName, Amount, Decimal, Exchange, ExchangeId, Level, Order, OrderId, OrderKind, Price, Quantity,
     Security, SecurityId, SecurityKind, Side, Source, StrategyId, TimeInForce, Timestamp,
@@ -257,6 +257,7 @@ pub(crate) fn quiet() -> VenueConfig {
         seed: 1,
         activity: Activity::Off,
         latency_nanos: 0,
+        fees: None,
         self_trade: SelfTrade::CancelNewest,
         faults: Faults::default(),
     }
@@ -339,7 +340,7 @@ pub(crate) fn said_line(said: &Said) -> String {
     match said {
         Said::Accepted { order, ext_id } => format!("accepted {order} as {}", ext_id.as_deref().unwrap_or("?")),
         Said::Rejected { order, reason } => format!("rejected {order}: {reason}"),
-        Said::Filled(fill) => format!("filled {} {} @ {} by {}", fill.order, fill.quantity, fill.price, fill.exec_id),
+        Said::Filled(fill) => format!("filled {}", fill_text(fill)),
         Said::Canceled { order, reason } => format!("canceled {order}{}", because(reason)),
         Said::Expired { order, reason } => format!("expired {order}{}", because(reason)),
         Said::Replaced { order, terms, .. } => format!("replaced {order}: {}", terms_text(terms)),
@@ -386,9 +387,12 @@ pub(crate) fn picture_lines(picture: &Picture) -> Vec<String> {
         };
         format!("{} {} {fate}", order.order, terms_text(&order.terms))
     });
-    let fills = picture.fills.iter();
-    let fills = fills.map(|fill| format!("{} {} @ {} by {}", fill.order, fill.quantity, fill.price, fill.exec_id));
-    orders.chain(fills).collect()
+    orders.chain(picture.fills.iter().map(fill_text)).collect()
+}
+
+fn fill_text(fill: &VenueFill) -> String {
+    let fee = fill.fee.map(|fee| format!(" fee {fee}")).unwrap_or_default();
+    format!("{} {} @ {} by {}{fee}", fill.order, fill.quantity, fill.price, fill.exec_id)
 }
 
 pub(crate) fn record_line(record: &Record) -> String {

@@ -14,6 +14,8 @@ mod changes;
 mod configuration;
 /// Faults on purpose.
 mod faults;
+/// What the venue charges makers and takers.
+mod fees;
 /// What holds for any sequence of requests.
 mod laws;
 /// Ticks, trades and books.

@@ -1,0 +1,168 @@
+//! One plain thing of each kind, for tests and measurements: whoever cares about a field says so, all others are as dull
+//! as they can be. `Security { tradeable: false, ..stock(7, "TEST") }` is a stock that differs in one point.
+
+use domain::command::RecordTransaction;
+use domain::order::{BaseState, Pending, Terms};
+use domain::reference::TradingHours;
+use domain::time::TimeOfDay;
+use domain::{
+    Account, AccountId, AdapterName, Amount, Currency, Decimal, Exchange, ExchangeId, Family, FamilyId, Order, OrderId,
+    OrderKind, Price, Quantity, Security, SecurityId, SecurityKind, Side, Source, StrategyId, Tick, TimeInForce,
+    Timestamp, TransactionKind,
+};
+
+/// Where everything is listed that does not say otherwise.
+pub const EXCHANGE: ExchangeId = ExchangeId(1);
+
+/// Open round the clock, in UTC, without auctions.
+pub fn exchange() -> Exchange {
+    Exchange {
+        id: EXCHANGE,
+        name: "Test Exchange".into(),
+        code: None,
+        mic: None,
+        bloomberg_code: None,
+        time_zone: "UTC".into(),
+        trading_hours: vec![TradingHours { open: TimeOfDay(0), close: TimeOfDay(1_440), days: (1..=7).collect() }],
+        holidays: vec![],
+        opening_auction_minutes: 0,
+        closing_auction_minutes: 0,
+    }
+}
+
+/// Without commissions.
+pub fn family(id: u64, name: &str) -> Family {
+    Family {
+        id: FamilyId(id),
+        name: name.into(),
+        symbol_root: None,
+        isin_root: None,
+        ric_root: None,
+        currency: Currency::USD,
+        contract_size: Decimal::ONE,
+        price_incr: cent(),
+        underlying: None,
+        exchange: Some(EXCHANGE),
+        execution_commission: Amount::ZERO,
+        clearing_commission: Amount::ZERO,
+        fee: Amount::ZERO,
+    }
+}
+
+/// In dollars and whole shares, priced in cents.
+pub fn stock(id: u64, symbol: &str) -> Security {
+    Security {
+        id: SecurityId(id),
+        kind: SecurityKind::Stock,
+        symbol: symbol.into(),
+        description: None,
+        isin: None,
+        bbgid: None,
+        ric: None,
+        conid: None,
+        adapter_ticker: None,
+        underlying: None,
+        family: None,
+        exchange: EXCHANGE,
+        currency: Currency::USD,
+        contract_size: Decimal::ONE,
+        min_qty: None,
+        max_qty: None,
+        qty_incr: Decimal::ONE,
+        min_price: None,
+        max_price: None,
+        price_incr: cent(),
+        min_notional: None,
+        tradeable: true,
+    }
+}
+
+/// Active, at the simulated adapter.
+pub fn account(id: u64, name: &str) -> Account {
+    Account {
+        id: AccountId(id),
+        name: name.into(),
+        active: true,
+        adapter_type: "SIMULATED".into(),
+        session_qualifier: None,
+        ext_account: None,
+        ext_account_group: None,
+        ext_allocation_profile: None,
+        ext_clearing_account: None,
+    }
+}
+
+/// The server's own day order for one share at the market, accepted by nobody yet.
+pub fn order(id: u64) -> Order {
+    Order {
+        id: OrderId(id),
+        int_id: format!("TEST-{id}").parse().expect("it is short and printable"),
+        ext_id: None,
+        cl_ord_id: None,
+        at: Timestamp(0),
+        side: Side::Buy,
+        terms: Terms { quantity: Quantity::from(1), kind: OrderKind::Market, tif: TimeInForce::Day },
+        exchange_order: false,
+        exchange: EXCHANGE,
+        security: SecurityId(1),
+        account: AccountId(1),
+        strategy: StrategyId::SERVER,
+        adapter: AdapterName::new("SIMULATED", None),
+        reduce_only: false,
+        state: BaseState::PendingNew,
+        pending: Pending::Nothing,
+        filled: Quantity::ZERO,
+        turnover: Amount::ZERO,
+        revision: 0,
+        reason: None,
+        in_doubt: false,
+        reference: None,
+        source: Source::Rest,
+        submitted_by: None,
+        changed_at: Timestamp(0),
+    }
+}
+
+/// A tick that says nothing yet.
+pub fn tick(security: u64) -> Tick {
+    Tick {
+        security: SecurityId(security),
+        feed: "test".into(),
+        at: Timestamp(0),
+        last: None,
+        last_at: None,
+        vol_last: None,
+        bid: None,
+        ask: None,
+        vol_bid: None,
+        vol_ask: None,
+        vol: None,
+    }
+}
+
+/// Cash in dollars for an account.
+pub fn credit(account: u64, dollars: i64) -> RecordTransaction {
+    RecordTransaction {
+        uuid: None,
+        at: None,
+        settlement_date: None,
+        ext_id: None,
+        int_order_id: None,
+        ext_order_id: None,
+        kind: TransactionKind::Credit,
+        quantity: None,
+        price: Price::from(dollars),
+        execution_commission: None,
+        clearing_commission: None,
+        fee: None,
+        currency: Some(Currency::USD),
+        account: Some(AccountId(account)),
+        security: None,
+        strategy: None,
+        description: None,
+    }
+}
+
+fn cent() -> Decimal {
+    Decimal::new(1, 2)
+}

@@ -1,0 +1,110 @@
+//! What the recorded market of one security looks like now.
+
+use domain::{Level, OrderBook, Price, Quantity, Side, Tick};
+
+/// More than anybody asks for: what a feed shows without saying how much.
+const UNTOLD: Quantity = Quantity(domain::Decimal::MAX);
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Quotes {
+    bids: Vec<Level>,
+    asks: Vec<Level>,
+    last: Option<Price>,
+    /// Whether levels below the best are known.
+    has_book: bool,
+}
+
+impl Quotes {
+    pub(super) fn take_tick(&mut self, tick: &Tick) {
+        if !self.has_book {
+            put_best(&mut self.bids, tick.bid, tick.vol_bid);
+            put_best(&mut self.asks, tick.ask, tick.vol_ask);
+        }
+        self.last = tick.last.or(self.last);
+    }
+
+    pub(super) fn take_book(&mut self, book: &OrderBook) {
+        self.has_book = true;
+        self.bids.clone_from(&book.bids);
+        self.asks.clone_from(&book.asks);
+    }
+
+    pub(super) fn take_last(&mut self, price: Price) {
+        self.last = Some(price);
+    }
+
+    /// The best price that a taker of this side meets: the other side's quote, else the last price.
+    pub(super) fn opposite(&self, side: Side) -> Option<Price> {
+        self.facing(side).first().map(|level| level.price).or(self.last)
+    }
+
+    /// The other side's quote only.
+    pub(super) fn quoted(&self, side: Side) -> Option<Price> {
+        self.facing(side).first().map(|level| level.price)
+    }
+
+    pub(super) fn last(&self) -> Option<Price> {
+        self.last
+    }
+
+    /// What stands on the own side at a price; absent where that is below what the feed shows.
+    pub(super) fn shown_at(&self, side: Side, price: Price) -> Option<Quantity> {
+        let own = if side == Side::Buy { &self.bids } else { &self.asks };
+        if let Some(level) = own.iter().find(|level| level.price == price) {
+            return Some(level.quantity);
+        }
+        let worst = own.last()?;
+        let is_within = if side == Side::Buy { price > worst.price } else { price < worst.price };
+        is_within.then_some(Quantity::ZERO)
+    }
+
+    /// Takes what the other side shows, at best first, up to a quantity and no worse than a limit. What was taken is gone
+    /// until the feed shows the side anew.
+    pub(super) fn take(&mut self, side: Side, wanted: Quantity, limit: Option<Price>) -> Vec<Level> {
+        let mut taken = Vec::new();
+        let mut missing = wanted;
+        for level in self.facing_mut(side) {
+            if missing.is_zero() || limit.is_some_and(|limit| !reaches(side, level.price, limit)) {
+                break;
+            }
+            let quantity = level.quantity.min(missing);
+            if quantity.is_zero() {
+                continue;
+            }
+            missing = missing.minus(quantity).unwrap_or_default();
+            level.quantity = level.quantity.minus(quantity).unwrap_or(UNTOLD);
+            taken.push(Level { price: level.price, quantity });
+        }
+        taken
+    }
+
+    fn facing(&self, side: Side) -> &[Level] {
+        if side == Side::Buy { &self.asks } else { &self.bids }
+    }
+
+    fn facing_mut(&mut self, side: Side) -> &mut [Level] {
+        if side == Side::Buy { &mut self.asks } else { &mut self.bids }
+    }
+}
+
+fn put_best(levels: &mut Vec<Level>, price: Option<Price>, quantity: Option<Quantity>) {
+    let Some(price) = price else { return };
+    let level = Level { price, quantity: quantity.unwrap_or(UNTOLD) };
+    match levels.first_mut() {
+        Some(best) => *best = level,
+        None => levels.push(level),
+    }
+}
+
+/// Whether a price is as good as a limit or better, for the owner of the limit.
+pub(super) fn reaches(side: Side, price: Price, limit: Price) -> bool {
+    match side {
+        Side::Buy => price <= limit,
+        Side::Sell => price >= limit,
+    }
+}
+
+/// Whether a price is better than a limit.
+pub(super) fn goes_beyond(side: Side, price: Price, limit: Price) -> bool {
+    price != limit && reaches(side, price, limit)
+}

@@ -1,0 +1,8 @@
+//! Orders meet recorded prices, rule by rule.
+
+/// A venue, told what happens line by line.
+mod transcript;
+/// What each rule fills, when and at what price.
+mod rules;
+/// The life of an order that no rule is about.
+mod orders;

@@ -1,0 +1,74 @@
+//! The life of an order that no rule is about.
+
+use venue_sim::replay::FillRule;
+
+use crate::transcript::check;
+
+#[test]
+fn a_resting_order_is_replaced_and_canceled() {
+    check(
+        FillRule::Touch,
+        "
+        quote 10 x 11           =>
+        1 buy 100 @ 9           => 1 accepted
+        replace 1 to 50 @ 9.5   => 1 replaced
+        replace 1 to 50 @ 11    => 1 replaced, 1 filled 50 @ 11 by touch
+        cancel 1                => 1 not canceled (unknown-order)
+        replace 1 to 60 @ 9     => 1 not replaced (unknown-order)
+        2 buy 10 @ 9            => 2 accepted
+        cancel 2                => 2 canceled
+        ",
+    );
+}
+
+#[test]
+fn a_day_order_ends_with_the_day_of_its_first_price_and_a_day_without_prices_is_none() {
+    check(
+        FillRule::Touch,
+        "
+        quote 10 x 11           =>
+        1 buy 10 @ 9            => 1 accepted
+        2 buy 10 @ 9 gtc        => 2 accepted
+        wait 259200             =>
+        quote 10 x 11           =>
+        wait 3600               =>
+        quote 10 x 11           =>
+        wait 86400              =>
+        quote 9 x 9             => 1 expired (DAY: the day is over), 2 filled 10 @ 9 by touch
+        ",
+    );
+}
+
+#[test]
+fn a_dated_order_ends_at_its_instant_without_a_price() {
+    check(
+        FillRule::Touch,
+        "
+        quote 10 x 11           =>
+        1 buy 10 @ 9 gtd 60     => 1 accepted
+        2 buy 10 @ 9 gtd 90     => 2 accepted
+        wait 59                 =>
+        wait 1                  => 1 expired (GTD: its time is over)
+        cancel 2                => 2 canceled
+        3 buy 10 @ 9 gtd 0      => 3 rejected (tif: the date has passed)
+        ",
+    );
+}
+
+#[test]
+fn auctions_are_not_recorded() {
+    check(FillRule::Touch, "1 buy 10 @ 9 ato => 1 rejected (tif: auctions are not recorded)");
+}
+
+#[test]
+fn a_stop_limit_becomes_a_limit_when_its_price_is_reached() {
+    check(
+        FillRule::Touch,
+        "
+        quote 10 x 10.1         =>
+        1 buy 10 stop 11 @ 11.2 => 1 accepted
+        quote 11.3 x 11.4       =>
+        quote 11 x 11.2         => 1 filled 10 @ 11.2 by touch
+        ",
+    );
+}

@@ -1,0 +1,181 @@
+//! A venue, told what happens line by line: `what => what the venue says`.
+//!
+//! ```text
+//! quote 10.00 x 10.02 of 500 x 300     trade 100 @ 10.01      book 9x5 10x5 | 11x7 12x9
+//! open 10      bar 10 12 9 11 (open, high, low, close)        wait 60 (seconds)
+//! 1 buy 100 market [ioc]      2 sell 50 @ 10.5 gtc      3 buy 10 stop 11      4 buy 10 stop 11 @ 11.5
+//! replace 2 to 40 @ 10.6      cancel 2
+//! ```
+
+use std::fmt::Write;
+
+use domain::order::Terms;
+use domain::report::Said;
+use domain::{
+    Bar, BarSize, Decimal, Level, Order, OrderBook, OrderKind, Price, Quantity, SecurityId, Side, Tick, TimeInForce,
+    Timestamp, Trade,
+};
+use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+
+const SECURITY: SecurityId = SecurityId(1);
+const START: Timestamp = Timestamp(1_735_689_600_000_000_000);
+
+struct MarketBox {
+    venue: Replay,
+    now: Timestamp,
+}
+
+/// Plays the lines under a rule and compares everything that the venue says.
+pub(crate) fn check(rule: FillRule, story: &str) {
+    check_with(config(rule), story);
+}
+
+pub(crate) fn config(rule: FillRule) -> ReplayConfig {
+    ReplayConfig { name: "V".into(), rule, order_latency_nanos: 0, slippage_ticks: 0, fee_rate: None }
+}
+
+pub(crate) fn check_with(config: ReplayConfig, story: &str) {
+    let mut venue = Replay::new(config);
+    venue.list(&samples::stock(1, "TEST"), &samples::exchange());
+    let mut market = MarketBox { venue, now: START };
+    let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut found = String::new();
+    let mut wanted = String::new();
+    for line in lines {
+        let (deed, said) = line.split_once("=>").unwrap_or((line, ""));
+        let heard = market.play(deed.trim());
+        writeln!(found, "{} => {heard}", deed.trim()).unwrap();
+        writeln!(wanted, "{} => {}", deed.trim(), said.trim()).unwrap();
+    }
+    assert_eq!(found, wanted);
+}
+
+impl MarketBox {
+    fn play(&mut self, deed: &str) -> String {
+        let words: Vec<&str> = deed.split_whitespace().collect();
+        match words[..] {
+            ["wait", seconds] => self.now = self.now.plus_seconds(seconds.parse().unwrap()),
+            ["cancel", order] => self.venue.cancel(self.now, &samples::order(order.parse().unwrap())),
+            ["replace", order, "to", quantity, "@", limit] => self.replace(order, quantity, limit),
+            ["quote", bid, "x", ask, ref sizes @ ..] => self.quote(bid, ask, sizes),
+            ["trade", quantity, "@", at] => self.trade(quantity, at),
+            ["book", ref sides @ ..] => self.book(sides),
+            ["open", open] => self.venue.bar_opens(self.now, &bar(open, open, open, open)),
+            ["bar", open, high, low, close] => self.venue.bar_closes(self.now, &bar(open, high, low, close)),
+            [order, side, quantity, ref terms @ ..] => self.submit(order, side, quantity, terms),
+            _ => panic!("not understood: {deed}"),
+        }
+        self.venue.advance(self.now);
+        let words = std::iter::from_fn(|| self.venue.heard(self.now)).map(|spoken| shown(&spoken.said));
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    fn submit(&mut self, order: &str, side: &str, amount: &str, terms: &[&str]) {
+        let (kind, rest) = kind(terms);
+        let tif = match rest {
+            [] | ["day"] => TimeInForce::Day,
+            ["gtc"] => TimeInForce::Gtc,
+            ["ioc"] => TimeInForce::Ioc,
+            ["fok"] => TimeInForce::Fok,
+            ["ato"] => TimeInForce::Ato,
+            ["gtd", seconds] => TimeInForce::Gtd { until: self.now.plus_seconds(seconds.parse().unwrap()) },
+            other => panic!("no such time in force: {other:?}"),
+        };
+        let side = if side == "buy" { Side::Buy } else { Side::Sell };
+        let terms = Terms { quantity: quantity(amount), kind, tif };
+        let order = Order { side, terms, security: SECURITY, ..samples::order(order.parse().unwrap()) };
+        self.venue.submit(self.now, &order);
+    }
+
+    fn replace(&mut self, order: &str, amount: &str, limit: &str) {
+        let terms =
+            Terms { quantity: quantity(amount), kind: OrderKind::Limit { limit: price(limit) }, tif: TimeInForce::Day };
+        self.venue.replace(self.now, &samples::order(order.parse().unwrap()), terms);
+    }
+
+    fn quote(&mut self, bid: &str, ask: &str, sizes: &[&str]) {
+        let sizes = match sizes {
+            ["of", bid, "x", ask] => (Some(quantity(bid)), Some(quantity(ask))),
+            _ => (None, None),
+        };
+        let tick = Tick {
+            at: self.now,
+            last: None,
+            bid: Some(price(bid)),
+            ask: Some(price(ask)),
+            vol_bid: sizes.0,
+            vol_ask: sizes.1,
+            ..samples::tick(SECURITY.0)
+        };
+        self.venue.tick(self.now, &tick);
+    }
+
+    fn trade(&mut self, amount: &str, at: &str) {
+        let trade = Trade {
+            security: SECURITY,
+            feed: "F".into(),
+            at: self.now,
+            price: price(at),
+            quantity: quantity(amount),
+            aggressor: None,
+            ext_id: None,
+        };
+        self.venue.trade(self.now, &trade);
+    }
+
+    fn book(&mut self, sides: &[&str]) {
+        let level = |text: &&str| {
+            let (at, amount) = text.split_once('x').unwrap();
+            Level { price: price(at), quantity: quantity(amount) }
+        };
+        let mut halves = sides.split(|word| *word == "|");
+        let mut half = || halves.next().unwrap_or_default().iter().map(level).collect::<Vec<_>>();
+        let (bids, asks) = (half(), half());
+        self.venue.book(self.now, &OrderBook { security: SECURITY, feed: "F".into(), at: self.now, bids, asks });
+    }
+}
+
+fn kind<'a>(terms: &'a [&'a str]) -> (OrderKind, &'a [&'a str]) {
+    match terms {
+        ["market", rest @ ..] => (OrderKind::Market, rest),
+        ["@", limit, rest @ ..] => (OrderKind::Limit { limit: price(limit) }, rest),
+        ["stop", stop, "@", limit, rest @ ..] => {
+            (OrderKind::StopLimit { limit: price(limit), stop: price(stop) }, rest)
+        }
+        ["stop", stop, rest @ ..] => (OrderKind::Stop { stop: price(stop) }, rest),
+        other => panic!("no such order: {other:?}"),
+    }
+}
+
+fn bar(open: &str, high: &str, low: &str, close: &str) -> Bar {
+    let [open, high, low, close] = [open, high, low, close].map(price);
+    let (security, feed, vol) = (SECURITY, "F".into(), Quantity::from(100));
+    Bar { security, feed, at: START, size: BarSize::Min1, open, high, low, close, vol, vwap: None }
+}
+
+fn price(text: &str) -> Price {
+    text.parse().unwrap()
+}
+
+fn quantity(text: &str) -> Quantity {
+    text.parse().unwrap()
+}
+
+fn shown(said: &Said) -> String {
+    match said {
+        Said::Accepted { order, .. } => format!("{order} accepted"),
+        Said::Rejected { order, reason } => format!("{order} rejected ({reason})"),
+        Said::Filled(fill) => {
+            let (rule, _) = fill.exec_id.split_once(':').expect("the rule stands before the number");
+            let fee = fill.fee.filter(|fee| fee.0 != Decimal::ZERO).map_or(String::new(), |fee| format!(" fee {fee}"));
+            format!("{} filled {} @ {}{fee} by {rule}", fill.order, fill.quantity, fill.price)
+        }
+        Said::Canceled { order, reason: Some(reason) } => format!("{order} canceled ({reason})"),
+        Said::Canceled { order, reason: None } => format!("{order} canceled"),
+        Said::Expired { order, reason } => format!("{order} expired ({})", reason.as_deref().unwrap_or("")),
+        Said::Replaced { order, .. } => format!("{order} replaced"),
+        Said::CancelRejected { order, reason } => format!("{order} not canceled ({reason})"),
+        Said::ReplaceRejected { order, reason } => format!("{order} not replaced ({reason})"),
+        other => panic!("never said: {other:?}"),
+    }
+}
