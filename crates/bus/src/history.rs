@@ -62,6 +62,7 @@ impl PastEvent {
             }
             EventClass::Alarm => Event::Alarm(Arc::new(self.read()?)),
             EventClass::Generic => Event::Generic(Arc::new(self.read()?)),
+            EventClass::Refused => Event::Refused(Arc::new(self.read()?)),
             // Pictures of the moment are not kept.
             _ => return None,
         };

@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::command::{Envelope, MarketData};
 use domain::{Query, Report, SecurityId};
 
+use crate::tally::Tally;
 use crate::ticket::{Promise, Ticket, ticket};
 
 /// Requests that may wait for the engine; one more is refused.
@@ -47,6 +48,7 @@ pub struct Inbox {
     requests: Sender<Request>,
     reports: Sender<Report>,
     prices: Arc<Prices>,
+    tally: Arc<Tally>,
 }
 
 /// The engine's side of the door.
@@ -63,27 +65,31 @@ pub fn inbox() -> (Inbox, Lanes) {
     let (report_sender, reports) = bounded(REPORTS_MAX);
     let (wake_sender, wake) = bounded(1);
     let prices = Arc::new(Prices { waiting: Mutex::default(), wake: wake_sender });
-    let inbox = Inbox { requests: request_sender, reports: report_sender, prices: prices.clone() };
+    let tally = Arc::default();
+    let inbox = Inbox { requests: request_sender, reports: report_sender, prices: prices.clone(), tally };
     (inbox, Lanes { requests, reports, wake, prices })
 }
 
 impl Inbox {
     pub fn command(&self, envelope: Envelope) -> Result<Ticket, Closed> {
-        self.request(Wanted::Command(Box::new(envelope)))
+        let (promise, ticket) = ticket();
+        let promise = promise.counted_in(self.tally.clone());
+        self.request(Request { wanted: Wanted::Command(Box::new(envelope)), promise }).map(|()| ticket)
     }
 
     pub fn query(&self, query: Query) -> Result<Ticket, Closed> {
-        self.request(Wanted::Query(Box::new(query)))
+        let (promise, ticket) = ticket();
+        self.request(Request { wanted: Wanted::Query(Box::new(query)), promise }).map(|()| ticket)
     }
 
     pub fn remember(&self, record: Vec<u8>) -> Result<Ticket, Closed> {
-        self.request(Wanted::Remember(record))
+        let (promise, ticket) = ticket();
+        self.request(Request { wanted: Wanted::Remember(record), promise }).map(|()| ticket)
     }
 
-    fn request(&self, wanted: Wanted) -> Result<Ticket, Closed> {
-        let (promise, ticket) = ticket();
-        match self.requests.try_send(Request { wanted, promise }) {
-            Ok(()) => Ok(ticket),
+    fn request(&self, request: Request) -> Result<(), Closed> {
+        match self.requests.try_send(request) {
+            Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => Err(Closed::Busy),
             Err(TrySendError::Disconnected(_)) => Err(Closed::Stopped),
         }
@@ -91,12 +97,19 @@ impl Inbox {
 
     /// Waits while the lane is full: what a venue said is never dropped.
     pub fn report(&self, report: Report) -> Result<(), Closed> {
+        self.tally.reported(&report.adapter);
         self.reports.send(report).map_err(|_| Closed::Stopped)
     }
 
     /// Never waits: a newer price takes the place of one that the engine has not seen yet.
     pub fn price(&self, data: MarketData) {
+        self.tally.priced(data.feed());
         self.prices.put(data);
+    }
+
+    /// What came through here, for whoever watches.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
     }
 }
 
@@ -178,9 +191,11 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Caller, Command, Timestamp};
+    use domain::report::{Said, SessionState};
+    use domain::{AdapterName, Caller, Command, Timestamp};
 
     use super::*;
+    use crate::Reply;
 
     fn command() -> Envelope {
         Envelope { caller: Caller::platform(), command: Command::ResetCash }
@@ -217,6 +232,23 @@ mod tests {
         let ticket = inbox.command(command()).unwrap();
         drop(lanes);
         assert_eq!(ticket.reply_blocking().unwrap_err(), crate::ticket::Unanswered);
+    }
+
+    #[test]
+    fn whoever_watches_sees_what_was_refused_and_who_was_heard() {
+        let (inbox, lanes) = inbox();
+        let refuse = |request: Request| {
+            request.promise.keep(Reply { sequence: 1, outcome: Err(domain::Refusal::AmountTooLarge) });
+        };
+        drop((inbox.command(command()).unwrap(), inbox.query(Query::State).unwrap()));
+        lanes.requests.try_iter().for_each(refuse);
+        inbox.price(tick(1, 10));
+        let said = Said::Session(SessionState::Connected);
+        inbox.report(Report { adapter: AdapterName::new("SIM", None), ext_at: None, said }).unwrap();
+        let tally = inbox.tally();
+        assert_eq!(tally.refusals(), [("amount-too-large", 1)].into(), "a question that is refused asks for nothing");
+        assert_eq!(tally.since_reports().into_keys().collect::<Vec<_>>(), [AdapterName::new("SIM", None)]);
+        assert_eq!(tally.since_prices().into_keys().collect::<Vec<_>>(), ["test".into()]);
     }
 
     #[test]

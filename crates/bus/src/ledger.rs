@@ -10,12 +10,21 @@ pub struct Entry {
     pub bytes: Vec<u8>,
 }
 
+/// The stream that holds the number of a session's newest command, without bytes: each number rides in the record of its
+/// command, so no edge writes to it.
+pub fn numbers_of(session: &str) -> String {
+    format!("number-of:{session}")
+}
+
 pub trait Ledger: Send + Sync {
     /// The ticket is answered when the record is durable.
     fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<Ticket, Closed>;
 
     /// The records of a stream with keys in the range, ascending, at most `limit`.
     fn read(&self, stream: &str, keys: std::ops::RangeInclusive<u64>, limit: usize) -> Vec<Entry>;
+
+    /// The record with the highest key.
+    fn last(&self, stream: &str) -> Option<Entry>;
 
     /// Everything below `key` may be forgotten.
     fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed>;

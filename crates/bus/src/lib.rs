@@ -15,6 +15,8 @@ pub mod ledger;
 pub mod operations;
 /// Instructions on their way to a venue.
 pub mod outlet;
+/// What came through the inbox, for whoever watches.
+mod tally;
 /// The reply to one request.
 pub mod ticket;
 
@@ -25,6 +27,7 @@ pub use inbox::{Closed, Inbox, Request, Wanted};
 pub use ledger::Ledger;
 pub use operations::Operations;
 pub use outlet::{Outlet, Outlets};
+pub use tally::Tally;
 pub use ticket::{Reply, Ticket};
 
 /// All doors that an edge gets.

@@ -1,8 +1,10 @@
 //! What the program around the engine can do for an edge.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 
+use domain::report::SessionState;
 use domain::{Refusal, Timestamp};
 
 /// One line of `/health/ready`.
@@ -47,11 +49,29 @@ pub struct LogLine {
 /// A session of the FIX door.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixSession {
+    /// The client's CompID.
     pub id: String,
-    pub is_logged_on: bool,
+    /// As we send them.
+    pub sender_comp_id: String,
+    pub target_comp_id: String,
+    pub state: SessionState,
+    /// Where the client calls from, while it does.
+    pub peer: Option<IpAddr>,
     /// Of the next message that the client sends, and that we send.
     pub next_in: u64,
     pub next_out: u64,
+    pub last_received: Option<Timestamp>,
+    pub last_sent: Option<Timestamp>,
+    /// When the numbers begin at 1 again by themselves; none: never.
+    pub next_reset: Option<Timestamp>,
+    /// Why the last connection ended.
+    pub ended: Option<String>,
+}
+
+impl FixSession {
+    pub fn is_logged_on(&self) -> bool {
+        self.state == SessionState::LoggedOn
+    }
 }
 
 /// What an operator can do to a session of the FIX door.
@@ -66,9 +86,27 @@ pub enum FixAct {
     },
 }
 
-/// The FIX door has no session of that name.
+/// Why an operator's act on a session had no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownFixSession;
+pub enum FixTrouble {
+    /// The FIX door has no session of that name.
+    Unknown,
+    /// Numbers can't be set while the client is connected.
+    Connected,
+    /// The session takes no more requests.
+    Busy,
+}
+
+/// Why a strategy was not started or stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StrategyTrouble {
+    /// No code of it is part of this program.
+    NotRunnable,
+    RunsAlready,
+    DoesNotRun,
+    /// What went wrong, in words.
+    Failed(String),
+}
 
 pub trait Operations: Send + Sync {
     /// Every check that readiness stands on.
@@ -92,11 +130,23 @@ pub trait Operations: Send + Sync {
     /// Appends the program's own numbers, as Prometheus reads them, without an end mark. Blocks.
     fn write_metrics(&self, text: &mut String);
 
-    /// The newest lines of the log, as many as are kept, oldest first.
-    fn log_lines(&self) -> Vec<LogLine>;
+    /// The newest lines of the log, as many as are kept, oldest first, each with its number. Numbers rise from line to
+    /// line, also over a restart, and stay below 2^53.
+    fn log_lines(&self) -> Vec<(u64, LogLine)>;
 
     /// The sessions of the FIX door; none while it is closed.
     fn fix_sessions(&self) -> Vec<FixSession>;
 
-    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), UnknownFixSession>;
+    /// Blocks until it is done.
+    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), FixTrouble>;
+
+    /// Leads a strategy through its phases up to RUN. Blocks.
+    fn start_strategy(&self, _name: &str) -> Result<(), StrategyTrouble> {
+        Err(StrategyTrouble::NotRunnable)
+    }
+
+    /// Lets a strategy leave by EXIT. Blocks.
+    fn stop_strategy(&self, _name: &str) -> Result<(), StrategyTrouble> {
+        Err(StrategyTrouble::NotRunnable)
+    }
 }

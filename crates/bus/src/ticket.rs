@@ -1,8 +1,12 @@
 //! A ticket is handed out for each request; the reply comes on it when what caused it is durable.
 
+use std::sync::Arc;
+
 use domain::Refusal;
 use domain::query::Answer;
 use tokio::sync::oneshot;
+
+use crate::tally::Tally;
 
 /// An answer with the sequence up to which it is true.
 #[derive(Debug)]
@@ -21,11 +25,15 @@ pub struct Ticket(oneshot::Receiver<Reply>);
 
 /// The other half, for the runtime.
 #[derive(Debug)]
-pub struct Promise(oneshot::Sender<Reply>);
+pub struct Promise {
+    asker: oneshot::Sender<Reply>,
+    /// Where a refusal is counted.
+    tally: Option<Arc<Tally>>,
+}
 
 pub fn ticket() -> (Promise, Ticket) {
     let (sender, receiver) = oneshot::channel();
-    (Promise(sender), Ticket(receiver))
+    (Promise { asker: sender, tally: None }, Ticket(receiver))
 }
 
 impl Ticket {
@@ -39,8 +47,16 @@ impl Ticket {
 }
 
 impl Promise {
+    /// A refusal will be counted there.
+    pub(crate) fn counted_in(self, tally: Arc<Tally>) -> Self {
+        Self { tally: Some(tally), ..self }
+    }
+
     /// Whoever asked may have gone away; then nobody needs the reply.
     pub fn keep(self, reply: Reply) {
-        drop(self.0.send(reply));
+        if let (Some(tally), Err(refusal)) = (&self.tally, &reply.outcome) {
+            tally.refused(refusal.code());
+        }
+        drop(self.asker.send(reply));
     }
 }

@@ -103,7 +103,7 @@ impl Directory {
         if !entry.allowed_addresses.is_empty() && !entry.allowed_addresses.contains(&caller.to_canonical()) {
             return Err(DisconnectReason::AddressNotAllowed);
         }
-        let welcome = entry.handle.connect(stream, bytes).await;
+        let welcome = entry.handle.connect(stream, caller.to_canonical(), bytes).await;
         welcome.then_some(()).ok_or(DisconnectReason::AlreadyConnected)
     }
 }

@@ -188,6 +188,7 @@ pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<
             // Whoever asked may have gone.
             let _ = done.send(set);
         }
+        Request::Wake => conversation.wake(now()),
         Request::Status(reply) => drop(reply.send(conversation.session().status(now()))),
         // The acceptor hands over one caller at a time; a socket that is dropped is closed.
         Request::Connected(_) => {}

@@ -4,6 +4,7 @@ use crate::limits::{HAND_OVER_MILLISECONDS, MAILBOX_MESSAGES_MAX};
 use crate::stream::Stream;
 use fix::{LogonTicket, Outgoing, SeqNum, Status, Verdict};
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -41,12 +42,14 @@ pub(crate) enum Request {
     Reset,
     SetNumbers { incoming: SeqNum, outgoing: SeqNum, done: oneshot::Sender<bool> },
     Status(oneshot::Sender<Status>),
+    Wake,
     Connected(Call),
 }
 
 /// A caller that has said who it is, with all it has sent so far.
 pub(crate) struct Call {
     pub stream: Box<dyn Stream>,
+    pub peer: Option<IpAddr>,
     pub bytes: Vec<u8>,
     /// Given back when the connection has ended.
     pub chair: Option<OwnedSemaphorePermit>,
@@ -72,6 +75,11 @@ impl SessionHandle {
         self.request(Request::LogOut(text))
     }
 
+    /// Has `Application::woken` called.
+    pub fn wake(&self) -> Result<(), MailboxFull> {
+        self.request(Request::Wake)
+    }
+
     pub fn reset(&self) -> Result<(), MailboxFull> {
         self.request(Request::Reset)
     }
@@ -91,10 +99,10 @@ impl SessionHandle {
 
     /// Hands a caller over; a session that has one already takes no second. A client that has just hung up and calls
     /// again may find its own chair still warm, so there is a moment's grace.
-    pub(crate) async fn connect(&self, stream: Box<dyn Stream>, bytes: Vec<u8>) -> bool {
+    pub(crate) async fn connect(&self, stream: Box<dyn Stream>, peer: IpAddr, bytes: Vec<u8>) -> bool {
         let free = timeout(Duration::from_millis(HAND_OVER_MILLISECONDS), self.chair.clone().acquire_owned());
         let Ok(Ok(chair)) = free.await else { return false };
-        self.request(Request::Connected(Call { stream, bytes, chair: Some(chair) })).is_ok()
+        self.request(Request::Connected(Call { stream, peer: Some(peer), bytes, chair: Some(chair) })).is_ok()
     }
 
     fn request(&self, request: Request) -> Result<(), MailboxFull> {

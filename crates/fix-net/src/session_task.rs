@@ -30,6 +30,7 @@ pub async fn run_session<S: Durable, A: Application>(
     loop {
         let line = dial(settings.clone(), secure.clone(), pause);
         let Some(call) = next_call(&mut conversation, &mut mailbox, line, &mut shutdown).await else { return };
+        conversation.application_mut().connected(call.peer);
         conversation.connect(now());
         conversation.buffer().extend_from_slice(&call.bytes);
         conversation.pump(now());
@@ -57,7 +58,7 @@ async fn next_call<S: Durable, A: Application>(
                 Request::Connected(call) => return Some(call),
                 other => serve(conversation, other),
             },
-            stream = &mut dialled => return Some(Call { stream, bytes: Vec::new(), chair: None }),
+            stream = &mut dialled => return Some(Call { stream, peer: None, bytes: Vec::new(), chair: None }),
             () = sleep(idle) => conversation.tick(now()),
         }
     }

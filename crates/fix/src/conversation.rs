@@ -5,9 +5,13 @@ use crate::codec::{Decoder, FrameError, Framer, Message, Outgoing, Time};
 use crate::dictionary::Dictionary;
 use crate::session::{Action, Actions, DisconnectReason, SendError, Session};
 use crate::store::{SeqNum, Store, StoreError};
+use std::net::IpAddr;
 
 /// Who is served by a session.
 pub trait Application {
+    /// A caller is on the line; its address where the driver knows it. Who it is, its Logon will say.
+    fn connected(&mut self, _peer: Option<IpAddr>) {}
+
     /// May this peer log on? Nothing has been changed yet. The ticket is for an answer that comes later.
     fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict;
 
@@ -15,6 +19,10 @@ pub trait Application {
 
     /// A message for the application, in its turn and never twice.
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line);
+
+    /// Somebody has news for the application, which fetches them where it knows them to be. On the line only what is
+    /// sent while the session is logged on goes out.
+    fn woken(&mut self, _line: &mut dyn Line) {}
 
     fn logged_out(&mut self) {}
 
@@ -148,6 +156,13 @@ impl<S: Store, A: Application> Conversation<S, A> {
             self.desk.fail(now, error);
         }
         result
+    }
+
+    /// Tells the application that it has news.
+    pub fn wake(&mut self, now: Time) {
+        let Desk { session, application, actions, .. } = &mut self.desk;
+        application.woken(&mut OpenLine { session, actions, now });
+        self.desk.perform(now, None);
     }
 
     pub fn log_out(&mut self, now: Time, text: Option<&str>) {

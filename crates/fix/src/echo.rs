@@ -4,7 +4,7 @@ use crate::codec::{Message, Outgoing};
 use crate::conversation::{Application, Line, LogonTicket, Verdict};
 use crate::dictionary::Dictionary;
 use crate::reject::BusinessRejectReason;
-use crate::tag;
+use crate::tag::{self, Tag};
 use std::collections::BTreeSet;
 
 /// So many ClOrdIDs are remembered for PossResend; then all are forgotten.
@@ -33,14 +33,19 @@ impl Echo {
 
     fn echo(&mut self, message: &Message<'_>, dictionary: Option<&Dictionary>) {
         self.answer.begin(message.msg_type());
-        if let Some(flag) = message.get(tag::POSS_RESEND) {
-            self.answer.field(tag::POSS_RESEND, flag);
+        for field in message.fields().filter(|field| is_kept(field.tag)) {
+            self.answer.field(field.tag, field.value);
         }
         match dictionary {
             Some(dictionary) => dictionary.copy_body(message, &mut self.answer),
             None => message.copy_body_as_it_is(&mut self.answer),
         }
     }
+}
+
+/// Of the header PossResend, sub-ids and routing come back as they came; hops are a group, and the way back has its own.
+fn is_kept(tag: Tag) -> bool {
+    tag::is_header(tag) && !tag::is_of_one_sending(tag) && tag != tag::NO_HOPS
 }
 
 impl Application for Echo {

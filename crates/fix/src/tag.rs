@@ -38,6 +38,7 @@ pub const SESSION_REJECT_REASON: Tag = 373;
 pub const BUSINESS_REJECT_REASON: Tag = 380;
 pub const USERNAME: Tag = 553;
 pub const PASSWORD: Tag = 554;
+pub const NO_HOPS: Tag = 627;
 pub const NEW_PASSWORD: Tag = 925;
 
 /// From here on tags belong to whoever agrees on them; `ValidateUserDefinedFields` says whether they are checked.
@@ -47,6 +48,19 @@ pub const USER_DEFINED_MIN: Tag = 5000;
 const HEADER: [Tag; 29] = [
     8, 9, 34, 35, 43, 49, 50, 52, 56, 57, 90, 91, 97, 115, 116, 122, 128, 129, 142, 143, 144, 145, 212, 213, 347, 369,
     370, 627, 1128,
+];
+
+/// Header fields that each sending writes anew.
+const OF_ONE_SENDING: [Tag; 9] = [
+    BEGIN_STRING,
+    BODY_LENGTH,
+    MSG_SEQ_NUM,
+    MSG_TYPE,
+    POSS_DUP_FLAG,
+    SENDER_COMP_ID,
+    SENDING_TIME,
+    TARGET_COMP_ID,
+    ORIG_SENDING_TIME,
 ];
 
 /// Data fields may hold any byte, the delimiter too; the field in front says how many.
@@ -71,6 +85,11 @@ const DATA: [(Tag, Tag); 16] = [
 
 pub fn is_header(tag: Tag) -> bool {
     HEADER.binary_search(&tag).is_ok()
+}
+
+/// Whether a header field belongs to one sending and not to the message.
+pub(crate) fn is_of_one_sending(tag: Tag) -> bool {
+    OF_ONE_SENDING.contains(&tag)
 }
 
 pub fn is_trailer(tag: Tag) -> bool {

@@ -171,6 +171,7 @@ fn status(sequence: u64, order: &Order, step: Step) -> OrderStatus {
         avg_price: None,
         reason: None,
         request: None,
+        client: None,
     }
 }
 

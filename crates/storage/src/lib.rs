@@ -36,6 +36,9 @@ pub mod ledger;
 /// A small checked log for those who keep their own book, such as a simulated venue.
 pub mod append_log;
 
+/// Recorded prices, for simulations and for warming up.
+pub mod history;
+
 pub use error::{Damage, StorageError, Torn};
 pub use ledger::LedgerBook;
 pub use read_model::ReadModel;

@@ -72,11 +72,15 @@ impl Decoder {
             };
             let end = end.ok_or(Garbled::Field)?;
             self.spans.push(Span { tag, start: place(start)?, end: place(end)? });
-            data = tag::data_after(tag).zip(parse_unsigned(&frame[start..end]).and_then(|n| usize::try_from(n).ok()));
+            data = tag::data_after(tag).and_then(|data_tag| Some((data_tag, length_of(&frame[start..end])?)));
             at = end + 1;
         }
         Ok(())
     }
+}
+
+fn length_of(value: &[u8]) -> Option<usize> {
+    parse_unsigned(value).and_then(|length| usize::try_from(length).ok())
 }
 
 fn place(at: usize) -> Result<u32, Garbled> {

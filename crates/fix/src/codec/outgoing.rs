@@ -89,6 +89,18 @@ impl Outgoing {
         self
     }
 
+    /// Tags and values in the order of the wire, header and trailer left to the session; a group is one with its count.
+    pub fn fields_in_order(&self) -> Vec<(Tag, &[u8])> {
+        let mut pieces = self.pieces.clone();
+        pieces.sort_unstable_by_key(|piece| (piece.section, piece.tag, piece.start));
+        let value = |piece: &Piece| {
+            let field = &self.text[piece.start..piece.end];
+            let start = field.iter().position(|byte| *byte == b'=').map_or(0, |at| at + 1);
+            field[start..].strip_suffix(&[SOH]).unwrap_or_default()
+        };
+        pieces.iter().map(|piece| (piece.tag, value(piece))).collect()
+    }
+
     /// Fields that are in order already, taken over as they are, in the place of their first tag.
     pub(crate) fn body_as_it_is(&mut self, first_tag: Tag, bytes: &[u8]) {
         let start = self.text.len();

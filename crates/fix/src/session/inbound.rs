@@ -199,7 +199,7 @@ impl<S: Store> Session<S> {
         if message.get(tag::MSG_SEQ_NUM).is_some() {
             return Ok(());
         }
-        self.say_goodbye(now, "Required tag missing: MsgSeqNum (34)", actions)?;
+        self.say_goodbye(now, "Received message without MsgSeqNum", actions)?;
         self.close(now, DisconnectReason::NumberMissing, actions)
     }
 }

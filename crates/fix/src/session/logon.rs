@@ -79,7 +79,8 @@ impl<S: Store> Session<S> {
         }
         let Some(heartbeat_seconds) = self.heartbeat_of(logon) else {
             let fault = Fault::at(RejectReason::ValueIncorrect, tag::HEART_BT_INT);
-            return self.turn_away(now, DisconnectReason::BadLogon(fault), actions);
+            self.say_goodbye(now, "HeartBtInt must not be negative", actions)?;
+            return self.close(now, DisconnectReason::BadLogon(fault), actions);
         };
         let facts = LogonFacts { number, heartbeat_seconds, reset };
         if self.link.phase == Phase::LogonSent {

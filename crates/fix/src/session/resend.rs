@@ -6,23 +6,10 @@ use super::{Actions, Session};
 use crate::codec::{Message, Outgoing, Time};
 use crate::reject::{Fault, RejectReason};
 use crate::store::{SeqNum, Store, StoreError, Traffic};
-use crate::tag::{self, Tag};
+use crate::tag;
 
 /// So many numbers are looked at before the driver may write and listen again.
 pub const RESEND_CHUNK: SeqNum = 256;
-
-/// Header fields that each sending writes anew.
-const OF_ONE_SENDING: [Tag; 9] = [
-    tag::BEGIN_STRING,
-    tag::BODY_LENGTH,
-    tag::MSG_SEQ_NUM,
-    tag::MSG_TYPE,
-    tag::POSS_DUP_FLAG,
-    tag::SENDER_COMP_ID,
-    tag::SENDING_TIME,
-    tag::TARGET_COMP_ID,
-    tag::ORIG_SENDING_TIME,
-];
 
 impl<S: Store> Session<S> {
     /// Answered whatever its own number is: a peer that has lost count must be able to ask.
@@ -146,7 +133,7 @@ impl<S: Store> Session<S> {
 fn draft_again(message: &Message<'_>, draft: &mut Outgoing) {
     draft.begin(message.msg_type());
     let body = message.fields().position(|field| !tag::is_header(field.tag)).unwrap_or(message.field_count());
-    for field in message.fields().take(body).filter(|field| !OF_ONE_SENDING.contains(&field.tag)) {
+    for field in message.fields().take(body).filter(|field| !tag::is_of_one_sending(field.tag)) {
         draft.field(field.tag, field.value);
     }
     message.copy_body_as_it_is(draft);

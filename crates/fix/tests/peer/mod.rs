@@ -57,6 +57,10 @@ impl Peer {
         self.line.session().phase() == fix::Phase::LoggedOn
     }
 
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connected
+    }
+
     pub(crate) fn connect(&mut self) {
         if self.connected {
             self.hang_up();

@@ -62,7 +62,7 @@ pub use options::Options;
 pub use reader::Reader;
 pub use record::{Batch, Entry, Record};
 pub use scan::{Progress, Recovered, Report, instance_of, verify};
-pub use shared::{Metrics, SYNC_BUCKETS, SyncTimes, Watch};
+pub use shared::{COMMIT_BUCKETS, Metrics, SYNC_BUCKETS, SyncTimes, Watch};
 pub use sync_mode::SyncMode;
 pub use writer::Durable;
 
@@ -197,6 +197,7 @@ impl Journal {
         match queue.try_send(Queued { batch, bytes }) {
             Ok(()) => {
                 self.last_sequence = last;
+                self.shared.note_given(last);
                 Ok(())
             }
             Err(TrySendError::Full(Queued { batch, bytes })) => {

@@ -6,9 +6,13 @@ use std::time::Duration;
 
 /// Sync times from below 1 µs to 2^23 µs (8 s) and beyond.
 pub const SYNC_BUCKETS: usize = 25;
+/// Records of one commit from 1 to 2^16 and beyond.
+pub const COMMIT_BUCKETS: usize = 18;
 
 #[derive(Default)]
 pub(crate) struct Shared {
+    /// The last sequence that the writer was given.
+    given: AtomicU64,
     durable: AtomicU64,
     failed: OnceLock<String>,
     spare_error: Mutex<Option<String>>,
@@ -19,12 +23,17 @@ pub(crate) struct Shared {
     queued_bytes: AtomicUsize,
     syncs: [AtomicU64; SYNC_BUCKETS],
     sync_nanos: AtomicU64,
+    commits: [AtomicU64; COMMIT_BUCKETS],
 }
 
 impl Shared {
     pub(crate) fn note_queued(&self, bytes: usize) {
         self.queued_batches.fetch_add(1, Ordering::Relaxed);
         self.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_given(&self, last: u64) {
+        self.given.store(last, Ordering::Relaxed);
     }
 
     pub(crate) fn note_taken(&self, bytes: usize) {
@@ -45,6 +54,7 @@ impl Shared {
     pub(crate) fn note_frame(&self, records: u32, bytes: usize) {
         self.frames.fetch_add(1, Ordering::Relaxed);
         self.records.fetch_add(u64::from(records), Ordering::Relaxed);
+        self.commits[commit_bucket(records)].fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
@@ -83,6 +93,8 @@ pub struct Metrics {
     pub queued_batches: usize,
     pub queued_bytes: usize,
     pub syncs: SyncTimes,
+    /// How many records a commit had: bucket `n` counts those of up to 2^n, and the last one all the rest.
+    pub commits: [u64; COMMIT_BUCKETS],
 }
 
 /// How long syncs took: bucket `n` counts those below 2^n µs, and the last one all the rest.
@@ -96,6 +108,13 @@ impl Watch {
     /// The last sequence that is durable, 0 before the first.
     pub fn durable(&self) -> u64 {
         self.0.durable()
+    }
+
+    /// How many sequences the writer was given that are not durable yet.
+    pub fn lag(&self) -> u64 {
+        // What is durable was given before, so asked in this order it never looks ahead of what was given.
+        let durable = self.0.durable();
+        self.0.given.load(Ordering::Relaxed).saturating_sub(durable)
     }
 
     /// Why the journal has failed, if it has.
@@ -121,6 +140,7 @@ impl Watch {
                 buckets: std::array::from_fn(|n| shared.syncs[n].load(Ordering::Relaxed)),
                 total: Duration::from_nanos(shared.sync_nanos.load(Ordering::Relaxed)),
             },
+            commits: std::array::from_fn(|n| shared.commits[n].load(Ordering::Relaxed)),
         }
     }
 }
@@ -130,9 +150,31 @@ fn bucket(took: Duration) -> usize {
     usize::try_from(bits).map_or(SYNC_BUCKETS - 1, |bits| bits.min(SYNC_BUCKETS - 1))
 }
 
+fn commit_bucket(records: u32) -> usize {
+    let bits = u32::BITS - records.saturating_sub(1).leading_zeros();
+    usize::try_from(bits).map_or(COMMIT_BUCKETS - 1, |bits| bits.min(COMMIT_BUCKETS - 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_commit_falls_into_the_first_bucket_that_holds_its_records() {
+        let buckets = [1, 2, 3, 4, 5, 1 << 16, (1 << 16) + 1, u32::MAX].map(commit_bucket);
+        assert_eq!(buckets, [0, 1, 2, 2, 3, 16, COMMIT_BUCKETS - 1, COMMIT_BUCKETS - 1]);
+    }
+
+    #[test]
+    fn what_was_given_and_is_not_durable_is_the_lag() {
+        let watch = Watch(Arc::default());
+        watch.0.note_given(7);
+        assert_eq!(watch.lag(), 7);
+        watch.0.publish(5);
+        assert_eq!(watch.lag(), 2);
+        watch.0.publish(9);
+        assert_eq!(watch.lag(), 0, "what was there at the start was never given");
+    }
 
     #[test]
     fn a_sync_falls_into_the_first_bucket_above_it() {

@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
-use bus::ledger::Entry;
+use bus::ledger::{Entry, numbers_of};
 use bus::ticket::{Reply, ticket};
 use bus::{Closed, Inbox, Ledger, Ticket};
-use domain::{Decimal, Refusal};
+use domain::{Decimal, Origin, Refusal};
 use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 
@@ -95,6 +95,16 @@ impl LedgerBook {
         Ok(())
     }
 
+    /// Takes in the number that a command came with, once the command is durable, or replayed. Only the highest of a
+    /// session matters, and numbers of a session never fall.
+    pub fn note(&self, origin: &Origin) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        let held = streams.entry(numbers_of(&origin.session)).or_default();
+        held.put(origin.number, ByteVec::from(Vec::new()));
+        let highest = held.entries.last_key_value().map_or(origin.number, |(number, _)| *number);
+        held.forget_below(highest);
+    }
+
     fn remember(&self, record: &Record) -> Result<Ticket, Closed> {
         self.inbox.remember(minicbor::to_vec(record).expect("a vector takes every byte"))
     }
@@ -114,6 +124,12 @@ impl Ledger for LedgerBook {
         let Some(held) = streams.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
         let found = held.entries.range(keys).take(limit);
         found.map(|(key, bytes)| Entry { key: *key, bytes: bytes.to_vec() }).collect()
+    }
+
+    fn last(&self, stream: &str) -> Option<Entry> {
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let (key, bytes) = streams.get(stream)?.entries.last_key_value()?;
+        Some(Entry { key: *key, bytes: bytes.to_vec() })
     }
 
     fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed> {

@@ -160,3 +160,16 @@ fn a_stopped_engine_takes_nothing() {
     assert_eq!(book.append("FIX.4.4:BANK", 1, b"report").unwrap_err(), Closed::Stopped);
     assert_eq!(book.mark("FIX.4.4:BANK", 1).unwrap_err(), Closed::Stopped);
 }
+
+#[test]
+fn the_number_of_a_sessions_newest_command_survives_in_a_snapshot() {
+    let session = Session::new();
+    let order = |number| Origin { session: "BANK".into(), number, memo: None };
+    let newest = |book: &LedgerBook, name| book.last(&numbers_of(name)).map(|entry| entry.key);
+    assert_eq!(newest(&session.book, "BANK"), None);
+    [4, 7, 5].map(order).iter().for_each(|origin| session.book.note(origin));
+    let restored = Session::new();
+    restored.book.import(&session.book.export()).unwrap();
+    assert_eq!((newest(&session.book, "BANK"), newest(&restored.book, "BANK")), (Some(7), Some(7)));
+    assert_eq!(newest(&session.book, "FUND"), None);
+}

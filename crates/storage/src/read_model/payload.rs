@@ -33,6 +33,7 @@ pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
         Event::Limits(scope, limits) => encode((scope, limits.as_ref()), into),
         Event::Alarm(alarm) => encode(alarm.as_ref(), into),
         Event::Generic(event) => encode(event.as_ref(), into),
+        Event::Refused(refused) => encode(refused.as_ref(), into),
         Event::Order(_)
         | Event::Tick(_)
         | Event::Trade(_)

@@ -1,0 +1,63 @@
+//! What came through the inbox, for whoever watches: commands that were refused, and when each adapter and each feed was
+//! last heard. It counts nothing that anybody else decides by.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use domain::{AdapterName, Text};
+
+#[derive(Debug, Default)]
+pub struct Tally {
+    refusals: Mutex<BTreeMap<&'static str, u64>>,
+    reports: Mutex<BTreeMap<AdapterName, Instant>>,
+    prices: Mutex<BTreeMap<Text, Instant>>,
+}
+
+impl Tally {
+    pub(crate) fn refused(&self, code: &'static str) {
+        *lock(&self.refusals).entry(code).or_default() += 1;
+    }
+
+    pub(crate) fn reported(&self, adapter: &AdapterName) {
+        note(&self.reports, adapter);
+    }
+
+    pub(crate) fn priced(&self, feed: &Text) {
+        note(&self.prices, feed);
+    }
+
+    /// Commands that the engine refused, by code.
+    pub fn refusals(&self) -> BTreeMap<&'static str, u64> {
+        lock(&self.refusals).clone()
+    }
+
+    /// How long ago each adapter last reported something.
+    pub fn since_reports(&self) -> BTreeMap<AdapterName, Duration> {
+        ages(&self.reports)
+    }
+
+    /// How long ago the last price of each feed came.
+    pub fn since_prices(&self) -> BTreeMap<Text, Duration> {
+        ages(&self.prices)
+    }
+}
+
+/// The name is copied only where it is new.
+fn note<K: Ord + Clone>(times: &Mutex<BTreeMap<K, Instant>>, name: &K) {
+    let mut times = lock(times);
+    let now = Instant::now();
+    match times.get_mut(name) {
+        Some(last) => *last = now,
+        None => drop(times.insert(name.clone(), now)),
+    }
+}
+
+fn ages<K: Ord + Clone>(times: &Mutex<BTreeMap<K, Instant>>) -> BTreeMap<K, Duration> {
+    lock(times).iter().map(|(name, last)| (name.clone(), last.elapsed())).collect()
+}
+
+fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A map is whole between any two statements that hold the lock.
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,131 @@
+//! The door itself: its sessions, its listener, and what operators can see and do.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::Access;
+use bus::operations::{FixAct, FixSession, FixTrouble};
+use bus::{Bus, Ledger};
+use fix::{CancelOnDisconnect, Conversation, Dictionary, Session, SessionSettings};
+use fix_net::{Acceptor, Mailbox, Secure, mailbox, now, run_session};
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::house::House;
+use crate::ledger::{LedgerStore, Pen};
+use crate::limits::STOP_SECONDS;
+use crate::session::{Board, Desk, MessageLog, Switchboard, look_after};
+use crate::settings::Sessions;
+use crate::words::ExecIds;
+
+/// What the door stands on.
+pub struct Parts {
+    pub bus: Bus,
+    pub ledger: Arc<dyn Ledger>,
+    pub access: Arc<Access>,
+    /// Of the data folder; ids of reports are made with it.
+    pub instance: u64,
+}
+
+pub struct Gateway {
+    house: Arc<House>,
+    sessions: Vec<Opened>,
+    boards: Arc<Vec<Arc<Board>>>,
+}
+
+/// A session that nobody serves yet.
+struct Opened {
+    board: Arc<Board>,
+    dictionary: Option<Arc<Dictionary>>,
+    mailbox: Mailbox,
+    log: MessageLog,
+}
+
+impl Gateway {
+    /// Takes up every session where it was.
+    pub fn open(parts: Parts, sessions: &Sessions) -> Result<Self, String> {
+        let Parts { bus, ledger, access, instance } = parts;
+        let house = House { bus, access, ids: ExecIds(instance), switchboard: Switchboard::default() };
+        let open = |(settings, dictionary): &(Arc<SessionSettings>, Option<Arc<Dictionary>>)| {
+            let pen = Pen::open(ledger.clone(), &settings.id, now())?;
+            let log = MessageLog::open(sessions.log_folder(settings).as_deref(), &settings.id);
+            let log = log.map_err(|error| format!("the message log of {}: {error}", settings.id))?;
+            let (handle, mailbox) = mailbox();
+            let board = Arc::new(Board::new(settings.clone(), handle, pen));
+            Ok(Opened { board, dictionary: dictionary.clone(), mailbox, log })
+        };
+        let opened: Result<Vec<_>, String> = sessions.all.iter().map(open).collect();
+        let opened = opened?;
+        let boards = Arc::new(opened.iter().map(|session| session.board.clone()).collect());
+        Ok(Self { house: Arc::new(house), sessions: opened, boards })
+    }
+
+    pub fn operators(&self, runtime: Handle) -> Operators {
+        Operators { boards: self.boards.clone(), runtime }
+    }
+
+    /// Serves until `shutdown` is ready; then every client is logged out.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        secure: Option<Secure>,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> io::Result<()> {
+        let (stop, stopping) = watch::channel(false);
+        let board = |session: &Opened| (session.board.settings.clone(), session.board.handle.clone());
+        let acceptor = Acceptor::new(listener, self.sessions.iter().map(board).collect::<Vec<_>>(), secure);
+        let ears = tokio::spawn(self.house.switchboard.clone().run(self.house.bus.feed.clone()));
+        let mut tasks = JoinSet::new();
+        for session in self.sessions {
+            tasks.spawn(session.serve(self.house.clone(), stopping.clone()));
+        }
+        tasks.spawn(acceptor.run(stopping));
+        shutdown.await;
+        stop.send_replace(true);
+        let all_gone = timeout(Duration::from_secs(STOP_SECONDS), async { while tasks.join_next().await.is_some() {} });
+        if all_gone.await.is_err() {
+            tracing::warn!("not every FIX client answered the Logout in time");
+        }
+        ears.abort();
+        Ok(())
+    }
+}
+
+impl Opened {
+    async fn serve(self, house: Arc<House>, stopping: watch::Receiver<bool>) {
+        let Self { board, dictionary, mailbox, log } = self;
+        let settings = board.settings.clone();
+        let (here, present) = watch::channel(false);
+        if settings.gateway.cancel_on_disconnect != CancelOnDisconnect::Off {
+            let comp_id = settings.id.target.as_str().into();
+            tokio::spawn(look_after(house.clone(), comp_id, settings.gateway.clone(), present));
+        }
+        let session = Session::new(settings, dictionary, LedgerStore(board.pen.clone()));
+        let desk = Desk::new(house, board, log, here);
+        run_session(Conversation::new(session, desk), mailbox, None, stopping).await;
+    }
+}
+
+/// What operators see of the door, and what they can do to its sessions.
+#[derive(Clone)]
+pub struct Operators {
+    boards: Arc<Vec<Arc<Board>>>,
+    runtime: Handle,
+}
+
+impl Operators {
+    pub fn sessions(&self) -> Vec<FixSession> {
+        self.boards.iter().map(|board| board.show(now())).collect()
+    }
+
+    /// Waits until it is done, and so must not be called by a thread of a runtime.
+    pub fn act(&self, id: &str, act: FixAct) -> Result<(), FixTrouble> {
+        let board = self.boards.iter().find(|board| board.id() == id).ok_or(FixTrouble::Unknown)?;
+        board.act(act, &self.runtime)
+    }
+}

@@ -1,0 +1,16 @@
+//! What all sessions share.
+
+use std::sync::Arc;
+
+use access::Access;
+use bus::Bus;
+
+use crate::session::Switchboard;
+use crate::words::ExecIds;
+
+pub(crate) struct House {
+    pub(crate) bus: Bus,
+    pub(crate) access: Arc<Access>,
+    pub(crate) ids: ExecIds,
+    pub(crate) switchboard: Switchboard,
+}

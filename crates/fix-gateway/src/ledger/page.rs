@@ -1,0 +1,57 @@
+//! A page of a session's book: some messages that were sent, and how far the session was with the last of them.
+
+use minicbor::bytes::ByteVec;
+use minicbor::{Decode, Encode};
+
+/// How far a session has told its client what happened: up to so many of an input's events, counted over all orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub(crate) struct Cursor {
+    #[n(0)]
+    pub(crate) sequence: u64,
+    #[n(1)]
+    pub(crate) told: u32,
+}
+
+impl Cursor {
+    /// Behind everything that this input caused.
+    pub(crate) fn behind(sequence: u64) -> Self {
+        Self { sequence, told: u32::MAX }
+    }
+}
+
+/// A Logon: in which life of the session, and what had happened by then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct LastLogon {
+    #[n(0)]
+    pub(crate) life: u32,
+    #[n(1)]
+    pub(crate) sequence: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Page {
+    /// When the numbers began, in nanoseconds since 1970.
+    #[n(0)]
+    pub(crate) created: i64,
+    #[n(1)]
+    pub(crate) next_incoming: u64,
+    #[n(2)]
+    pub(crate) next_outgoing: u64,
+    #[n(3)]
+    pub(crate) cursor: Option<Cursor>,
+    #[n(4)]
+    pub(crate) logon: Option<LastLogon>,
+    /// From the page's own number on; those of the session layer are never sent again, and empty.
+    #[n(5)]
+    pub(crate) messages: Vec<ByteVec>,
+}
+
+impl Page {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        minicbor::to_vec(self).expect("a vector takes every byte")
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
+        minicbor::decode(bytes).map_err(|error| format!("not a page of a session: {error}"))
+    }
+}

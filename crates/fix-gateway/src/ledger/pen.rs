@@ -1,0 +1,264 @@
+//! The session's book while it is written. The store appends to it, the application reads numbers from it; both live in
+//! the same task, and operators look at it from theirs.
+//!
+//! A page is handed to the Ledger before any command that came behind its messages: so when a command is durable, what was
+//! answered before it is too, and the number of the command tells the whole truth.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bus::ledger::numbers_of;
+use bus::{Closed, Ledger, Ticket};
+use domain::{Origin, Text};
+use fix::{SeqNum, SessionId, StoreError, Time};
+
+use super::page::{Cursor, LastLogon, Page};
+use super::place::Place;
+use crate::limits::{PAGE_BYTES_MAX, PAGE_MESSAGES_MAX};
+
+#[derive(Clone)]
+pub(crate) struct Pen(Arc<Mutex<Book>>);
+
+struct Book {
+    ledger: Arc<dyn Ledger>,
+    stream: String,
+    session: Text,
+    life: u32,
+    created: Time,
+    next_incoming: SeqNum,
+    next_outgoing: SeqNum,
+    cursor: Option<Cursor>,
+    logon: Option<LastLogon>,
+    /// Of the page that is being written.
+    first: SeqNum,
+    messages: Vec<Vec<u8>>,
+    bytes: usize,
+    /// The page that opens a life has no message.
+    opens_life: bool,
+    /// Handed to the Ledger and perhaps not yet durable: messages from a number on, and the newest page's ticket.
+    handed_over: Vec<(SeqNum, Vec<u8>)>,
+    ticket: Option<Ticket>,
+}
+
+impl Pen {
+    /// The session as it was when the process ended, or a new one.
+    pub(crate) fn open(ledger: Arc<dyn Ledger>, id: &SessionId, now: Time) -> Result<Self, String> {
+        let stream = format!("fix:{id}");
+        let mut book = Book::new(ledger, stream, id.to_string().into(), now);
+        match book.ledger.last(&book.stream) {
+            Some(newest) => book.restore(Place::of(newest.key), Page::decode(&newest.bytes)?),
+            None => book.hand_over().map_err(|closed| unavailable(&closed).0)?,
+        }
+        book.count_commands();
+        Ok(Self(Arc::new(Mutex::new(book))))
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // A book is whole between any two calls that hold the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn created(&self) -> Time {
+        self.book().created
+    }
+
+    /// The next number in, and the next out.
+    pub(crate) fn numbers(&self) -> (SeqNum, SeqNum) {
+        let book = self.book();
+        (book.next_incoming, book.next_outgoing)
+    }
+
+    pub(crate) fn set_next_incoming(&self, next: SeqNum) {
+        self.book().next_incoming = next;
+    }
+
+    pub(crate) fn append(&self, number: SeqNum, message: &[u8]) -> Result<(), StoreError> {
+        self.book().append(number, message)
+    }
+
+    /// Numbers begin anew; what was sent before can't be asked for any more.
+    pub(crate) fn begin_life(&self, created: Time, incoming: SeqNum, outgoing: SeqNum) -> Result<(), StoreError> {
+        self.book().begin_life(created, incoming, outgoing)
+    }
+
+    pub(crate) fn cursor(&self) -> Option<Cursor> {
+        self.book().cursor
+    }
+
+    pub(crate) fn advance(&self, cursor: Cursor) {
+        let mut book = self.book();
+        book.cursor = book.cursor.max(Some(cursor));
+    }
+
+    /// Whether numbers began anew since the Logon before, and what had happened by then.
+    pub(crate) fn logon_before(&self) -> (bool, Option<u64>) {
+        let book = self.book();
+        (book.logon.is_none_or(|logon| logon.life != book.life), book.logon.map(|logon| logon.sequence))
+    }
+
+    /// A client that was never here has missed nothing of what happened so far.
+    pub(crate) fn meet(&self, sequence: u64) {
+        let mut book = self.book();
+        if book.logon.is_none() {
+            book.cursor = book.cursor.or(Some(Cursor::behind(sequence)));
+            book.logon = Some(LastLogon { life: book.life, sequence });
+        }
+    }
+
+    pub(crate) fn logged_on(&self, sequence: u64) {
+        let mut book = self.book();
+        book.logon = Some(LastLogon { life: book.life, sequence });
+    }
+
+    /// The origin of a command that came in the message which was taken last; everything written before it is handed
+    /// over first.
+    pub(crate) fn origin(&self, memo: String) -> Result<Origin, Closed> {
+        let mut book = self.book();
+        book.hand_over()?;
+        Ok(Origin { session: book.session.clone(), number: book.message_key(), memo: Some(memo.into()) })
+    }
+
+    /// Names the message that was taken last, over all lives of the session.
+    pub(crate) fn message_key(&self) -> u64 {
+        self.book().message_key()
+    }
+
+    /// Hands over what is written; gives the ticket of the newest page that is perhaps not yet durable.
+    pub(crate) fn hand_over(&self) -> Result<Option<Ticket>, Closed> {
+        let mut book = self.book();
+        book.hand_over()?;
+        Ok(book.ticket.take())
+    }
+
+    /// All that was handed over is durable, and read from the Ledger.
+    pub(crate) fn settled(&self) {
+        self.book().handed_over.clear();
+    }
+
+    pub(crate) fn read(&self, from: SeqNum, to: SeqNum) -> Result<Vec<(SeqNum, Vec<u8>)>, StoreError> {
+        self.book().read(from, to)
+    }
+}
+
+impl Book {
+    fn new(ledger: Arc<dyn Ledger>, stream: String, session: Text, created: Time) -> Self {
+        Self {
+            ledger,
+            stream,
+            session,
+            life: 0,
+            created,
+            next_incoming: 1,
+            next_outgoing: 1,
+            cursor: None,
+            logon: None,
+            first: 1,
+            messages: Vec::new(),
+            bytes: 0,
+            opens_life: true,
+            handed_over: Vec::new(),
+            ticket: None,
+        }
+    }
+
+    fn restore(&mut self, place: Place, page: Page) {
+        self.life = place.life;
+        self.created = Time::from_nanos(page.created);
+        self.next_incoming = page.next_incoming;
+        self.next_outgoing = page.next_outgoing;
+        self.cursor = page.cursor;
+        self.logon = page.logon;
+        self.first = page.next_outgoing;
+        self.opens_life = false;
+    }
+
+    /// Commands that are durable count as received, also where no page was written behind them.
+    fn count_commands(&mut self) {
+        let newest = self.ledger.last(&numbers_of(&self.session)).map(|entry| Place::of(entry.key));
+        if let Some(place) = newest.filter(|place| place.life == self.life) {
+            self.next_incoming = self.next_incoming.max(place.number + 1);
+        }
+    }
+
+    fn message_key(&self) -> u64 {
+        Place { life: self.life, number: self.next_incoming.saturating_sub(1) }.key()
+    }
+
+    fn append(&mut self, number: SeqNum, message: &[u8]) -> Result<(), StoreError> {
+        if number != self.next_outgoing {
+            return Err(StoreError(format!("number {number} comes instead of {}", self.next_outgoing)));
+        }
+        let is_full = self.messages.len() as u64 >= PAGE_MESSAGES_MAX || self.bytes + message.len() > PAGE_BYTES_MAX;
+        if is_full {
+            self.hand_over().map_err(|closed| unavailable(&closed))?;
+        }
+        self.bytes += message.len();
+        self.messages.push(message.to_vec());
+        self.next_outgoing += 1;
+        Ok(())
+    }
+
+    fn begin_life(&mut self, created: Time, incoming: SeqNum, outgoing: SeqNum) -> Result<(), StoreError> {
+        self.hand_over().map_err(|closed| unavailable(&closed))?;
+        self.life += 1;
+        self.created = created;
+        self.next_incoming = incoming;
+        self.next_outgoing = outgoing;
+        self.first = outgoing;
+        self.opens_life = true;
+        self.handed_over.clear();
+        let opening = Place { life: self.life, number: 0 }.key();
+        self.hand_over().map_err(|closed| unavailable(&closed))?;
+        // What is forgotten late does no harm: a newer life is found first.
+        drop(self.ledger.mark(&self.stream, opening));
+        Ok(())
+    }
+
+    fn hand_over(&mut self) -> Result<(), Closed> {
+        if self.messages.is_empty() && !self.opens_life {
+            return Ok(());
+        }
+        let number = if self.opens_life { 0 } else { self.first };
+        let key = Place { life: self.life, number }.key();
+        self.ticket = Some(self.ledger.append(&self.stream, key, &self.page().encode())?);
+        self.opens_life = false;
+        let numbered = (self.first..).zip(self.messages.drain(..));
+        self.handed_over.extend(numbered);
+        self.first = self.next_outgoing;
+        self.bytes = 0;
+        Ok(())
+    }
+
+    fn page(&self) -> Page {
+        Page {
+            created: self.created.nanos(),
+            next_incoming: self.next_incoming,
+            next_outgoing: self.next_outgoing,
+            cursor: self.cursor,
+            logon: self.logon,
+            messages: self.messages.iter().map(|message| message.clone().into()).collect(),
+        }
+    }
+
+    /// From the Ledger, then what it may not show yet.
+    fn read(&self, from: SeqNum, to: SeqNum) -> Result<Vec<(SeqNum, Vec<u8>)>, StoreError> {
+        let place = |number| Place { life: self.life, number }.key();
+        let keys = place(from.saturating_sub(PAGE_MESSAGES_MAX).max(1))..=place(to);
+        let mut found = std::collections::BTreeMap::new();
+        for entry in self.ledger.read(&self.stream, keys, usize::MAX) {
+            let page = Page::decode(&entry.bytes).map_err(StoreError)?;
+            let messages = page.messages.into_iter().map(Vec::from);
+            found.extend((Place::of(entry.key).number..).zip(messages));
+        }
+        found.extend(self.handed_over.iter().cloned());
+        found.extend((self.first..).zip(self.messages.iter().cloned()));
+        let wanted = found.into_iter().filter(|(number, bytes)| (from..=to).contains(number) && !bytes.is_empty());
+        Ok(wanted.collect())
+    }
+}
+
+pub(crate) fn unavailable(closed: &Closed) -> StoreError {
+    StoreError(match closed {
+        Closed::Busy => "the engine has too much to do".to_owned(),
+        Closed::Stopped => "the engine has stopped".to_owned(),
+    })
+}

@@ -1,0 +1,38 @@
+//! Where a message stands: its number, and the life of the session in which it has it. A life begins whenever the numbers
+//! begin anew. Both fit one key of the Ledger, so that newer lives come behind older ones.
+
+use fix::SeqNum;
+
+const NUMBER_BITS: u32 = 40;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) life: u32,
+    pub(crate) number: SeqNum,
+}
+
+impl Place {
+    /// A number that does not fit is a trillion messages away.
+    pub(crate) fn key(self) -> u64 {
+        debug_assert!(self.number >> NUMBER_BITS == 0);
+        u64::from(self.life) << NUMBER_BITS | self.number
+    }
+
+    pub(crate) fn of(key: u64) -> Self {
+        let life = u32::try_from(key >> NUMBER_BITS).unwrap_or(u32::MAX);
+        Self { life, number: key & ((1 << NUMBER_BITS) - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_life_comes_behind_every_number_of_an_older_one() {
+        let places = [(0, 1), (0, (1 << NUMBER_BITS) - 1), (1, 0), (1, 1), (9, 7)];
+        let keys = places.map(|(life, number)| Place { life, number }.key());
+        assert!(keys.is_sorted());
+        assert_eq!(keys.map(|key| (Place::of(key).life, Place::of(key).number)), places);
+    }
+}

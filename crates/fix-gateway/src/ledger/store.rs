@@ -1,0 +1,82 @@
+//! The store of a session, over its book in the Ledger.
+
+use std::time::Duration;
+
+use bus::{Closed, Ticket};
+use fix::{SeqNum, Store, StoreError, Time, Traffic, Visit};
+use fix_net::Durable;
+use tokio::time::{Instant, sleep};
+
+use super::Pen;
+use super::pen::unavailable;
+use crate::limits::{BUSY_MILLISECONDS_MAX, BUSY_PAUSE_MILLISECONDS};
+
+pub(crate) struct LedgerStore(pub(crate) Pen);
+
+impl Store for LedgerStore {
+    fn created(&self) -> Time {
+        self.0.created()
+    }
+
+    fn next_outgoing(&self) -> SeqNum {
+        self.0.numbers().1
+    }
+
+    fn next_incoming(&self) -> SeqNum {
+        self.0.numbers().0
+    }
+
+    fn append(&mut self, number: SeqNum, traffic: Traffic, message: &[u8]) -> Result<(), StoreError> {
+        self.0.append(number, if traffic == Traffic::Application { message } else { &[] })
+    }
+
+    /// Becomes durable with the command that came in the message, or with the next page. A number that a crash takes back
+    /// is one that nothing was answered to, so the peer may send its message again.
+    fn set_next_incoming(&mut self, next: SeqNum, _: Traffic) -> Result<(), StoreError> {
+        self.0.set_next_incoming(next);
+        Ok(())
+    }
+
+    fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError> {
+        let (incoming, _) = self.0.numbers();
+        self.0.begin_life(self.0.created(), incoming, next)
+    }
+
+    fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut Visit<'_>) -> Result<(), StoreError> {
+        self.0.read(from, to)?.iter().for_each(|(number, bytes)| visit(*number, bytes));
+        Ok(())
+    }
+
+    fn reset(&mut self, now: Time) -> Result<(), StoreError> {
+        self.0.begin_life(now, 1, 1)
+    }
+
+    /// The book is ours alone: nobody else can have changed it.
+    fn refresh(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl Durable for LedgerStore {
+    async fn settled(&mut self) -> Result<(), StoreError> {
+        let Some(ticket) = hand_over(&self.0).await? else { return Ok(()) };
+        let reply = ticket.reply().await.map_err(|_| unavailable(&Closed::Stopped))?;
+        reply.outcome.map_err(|refusal| StoreError(refusal.to_string()))?;
+        self.0.settled();
+        Ok(())
+    }
+}
+
+/// Waits for a place in the engine's queue, but not for ever.
+async fn hand_over(pen: &Pen) -> Result<Option<Ticket>, StoreError> {
+    let patience = Instant::now() + Duration::from_millis(BUSY_MILLISECONDS_MAX);
+    loop {
+        match pen.hand_over() {
+            Ok(ticket) => return Ok(ticket),
+            Err(Closed::Busy) if Instant::now() < patience => {
+                sleep(Duration::from_millis(BUSY_PAUSE_MILLISECONDS)).await;
+            }
+            Err(closed) => return Err(unavailable(&closed)),
+        }
+    }
+}

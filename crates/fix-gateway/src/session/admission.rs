@@ -1,0 +1,93 @@
+//! Who may log on: checked before anything of the session changes.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use access::{Access, Actor, Credentials, Denied, Door, Identity, Role, Visit};
+use domain::Text;
+use fix::{Message, tag};
+use secrecy::{ExposeSecret, SecretString};
+
+/// Who has logged on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guest {
+    pub(crate) name: Option<Text>,
+    /// Trades for this strategy alone.
+    pub(crate) strategy: Option<Text>,
+}
+
+/// What a Logon shows.
+pub(crate) struct Claim {
+    username: Option<String>,
+    password: Option<SecretString>,
+}
+
+impl Claim {
+    pub(crate) fn of(logon: &Message<'_>) -> Self {
+        let text = |tag| logon.text(tag).map(str::to_owned);
+        Self { username: text(tag::USERNAME), password: text(tag::PASSWORD).map(SecretString::from) }
+    }
+
+    fn credentials(self) -> Credentials {
+        match (self.username, self.password) {
+            (None, None) => Credentials::Anonymous,
+            (username, Some(password)) => Credentials::login(username.unwrap_or_default(), password),
+            (Some(_), None) => Credentials::Unreadable("Username (553) needs Password (554)"),
+        }
+    }
+}
+
+/// One who asks to be let in.
+pub(crate) struct Knock {
+    pub(crate) access: Arc<Access>,
+    pub(crate) session: String,
+    pub(crate) peer: Option<IpAddr>,
+    /// What the session file asks for; none: what the users of the platform have.
+    pub(crate) expected: Option<fix::Credentials>,
+}
+
+impl Knock {
+    /// Who it is, or the text for the one who is not let in.
+    pub(crate) async fn admit(&self, claim: Claim) -> Result<Guest, String> {
+        let visit = Visit { door: Door::Fix, peer: self.peer, action: format!("Logon {}", self.session).into() };
+        let identity = match &self.expected {
+            Some(expected) => self.compare(expected, &claim, &visit).await,
+            None => self.access.authenticate(claim.credentials(), &visit).await,
+        };
+        let identity = identity.map_err(|denied| format!("{}: {denied}", denied.code()))?;
+        if identity.role == Role::Viewer {
+            let text = "a viewer may not trade";
+            self.access.refused(&Actor { user: identity.name, visit }, "forbidden", text).await;
+            return Err(format!("forbidden: {text}"));
+        }
+        Ok(Guest { name: identity.name, strategy: identity.role.strategy().cloned() })
+    }
+
+    async fn compare(&self, expected: &fix::Credentials, claim: &Claim, visit: &Visit) -> Result<Identity, Denied> {
+        let name = claim.username.as_deref().unwrap_or_default();
+        let password = claim.password.as_ref().map_or("", |password| password.expose_secret());
+        if is_same(name, &expected.username) & is_same(password, &expected.password) {
+            return Ok(Identity { name: Some(name.into()), role: Role::Trader });
+        }
+        let denied = Denied::WrongCredentials;
+        self.access.refused(&Actor { user: None, visit: visit.clone() }, denied.code(), &denied.to_string()).await;
+        Err(denied)
+    }
+}
+
+/// Takes the same time wherever they differ.
+fn is_same(one: &str, other: &str) -> bool {
+    let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
+    differing == 0 && one.len() == other.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_the_same_or_not() {
+        assert!(is_same("secret", "secret") && is_same("", ""));
+        assert!(!is_same("secret", "secreT") && !is_same("secret", "secret2") && !is_same("", "x"));
+    }
+}

@@ -1,0 +1,251 @@
+//! Brings a session what happened, from where its client was told last: first out of history, then live. Whether the client
+//! was away, the process was, or the session was too slow: it is the same way.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bus::Ticket;
+use bus::history::{HistoryError, Page};
+use domain::query::Filter;
+use domain::{Answer, Event, Order, Published, Query, Source, Text};
+use fix_net::SessionHandle;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::switchboard::{Counting, Happening, client_of};
+use crate::house::House;
+use crate::ledger::Cursor;
+use crate::limits::{HISTORY_PAGE, HISTORY_PAUSE_MILLISECONDS};
+
+/// What a session is to tell its client.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// An order that is open as the client comes.
+    Open(Arc<Order>),
+    Happened(Happening),
+    /// How an order stands, for a client whose numbers began anew.
+    Standing {
+        sequence: u64,
+        order: Arc<Order>,
+    },
+    /// Everything up to this sequence is told.
+    CaughtUp(u64),
+}
+
+/// Where a session's telling goes on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bookmark {
+    pub(crate) cursor: Option<Cursor>,
+    /// Numbers began anew since the Logon before: the client can't ask for what it missed, so it gets pictures.
+    pub(crate) begins_anew: bool,
+    /// What had happened at the Logon before.
+    pub(crate) logon_before: Option<u64>,
+}
+
+/// Tells a session's task that news wait.
+#[derive(Debug, Clone)]
+pub(crate) struct Bell {
+    pub(crate) handle: SessionHandle,
+    pub(crate) rung: Arc<AtomicBool>,
+}
+
+pub(crate) struct Courier {
+    pub(crate) house: Arc<House>,
+    pub(crate) comp_id: Text,
+    pub(crate) news: mpsc::Sender<News>,
+    pub(crate) bell: Bell,
+}
+
+/// The session takes no more news: the client is gone.
+struct Gone;
+
+/// Where history ends and the live line begins: a question that stands in the engine's queue, and what is heard since.
+pub(crate) struct Seam {
+    live: mpsc::Receiver<Happening>,
+    asked: Option<Ticket>,
+}
+
+impl Courier {
+    /// To be called before the client's next message is taken: what that causes comes behind the seam.
+    pub(crate) fn seam(&self) -> Seam {
+        let live = self.house.switchboard.join(&self.comp_id);
+        Seam { live, asked: self.ask() }
+    }
+
+    pub(crate) async fn run(self, mut seam: Seam, mut bookmark: Bookmark) {
+        while let Ok(cursor) = self.bring(seam, bookmark).await {
+            bookmark = Bookmark { cursor: Some(cursor), begins_anew: false, logon_before: None };
+            seam = self.seam();
+        }
+    }
+
+    /// Up to the moment when the live line broke.
+    async fn bring(&self, seam: Seam, bookmark: Bookmark) -> Result<Cursor, Gone> {
+        let Seam { mut live, asked } = seam;
+        let (now, open) = self.present(asked).await?;
+        for order in &open {
+            self.tell(News::Open(order.clone())).await?;
+        }
+        if bookmark.begins_anew {
+            self.bring_pictures(bookmark, now, open).await?;
+        } else {
+            self.bring_past(bookmark.cursor.unwrap_or(Cursor::behind(now)), now).await?;
+        }
+        self.tell(News::CaughtUp(now)).await?;
+        let mut cursor = Cursor::behind(now);
+        while let Some(happening) = self.next_live(&mut live).await? {
+            // What is older was told out of history.
+            if happening.published.sequence > now {
+                cursor = Cursor { sequence: happening.published.sequence, told: happening.place + 1 };
+                self.tell(News::Happened(happening)).await?;
+            }
+        }
+        Ok(cursor)
+    }
+
+    async fn next_live(&self, live: &mut mpsc::Receiver<Happening>) -> Result<Option<Happening>, Gone> {
+        tokio::select! {
+            happening = live.recv() => Ok(happening),
+            () = self.news.closed() => Err(Gone),
+        }
+    }
+
+    /// What has happened by now, and all open orders of this client.
+    async fn present(&self, mut asked: Option<Ticket>) -> Result<(u64, Vec<Arc<Order>>), Gone> {
+        loop {
+            if let Some(ticket) = asked.take().or_else(|| self.ask())
+                && let Ok(reply) = ticket.reply().await
+                && let Ok(Answer::Orders(orders)) = reply.outcome
+            {
+                return Ok((reply.sequence, orders.into_iter().filter(|order| self.is_own(order)).collect()));
+            }
+            self.pause().await?;
+        }
+    }
+
+    /// None while the engine has too much to do.
+    fn ask(&self) -> Option<Ticket> {
+        self.house.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()
+    }
+
+    fn is_own(&self, order: &Order) -> bool {
+        matches!(&order.source, Source::Fix(comp_id) if *comp_id == self.comp_id)
+    }
+
+    async fn bring_past(&self, from: Cursor, now: u64) -> Result<(), Gone> {
+        let mut past = Past::after(from);
+        while let Some(events) = self.read(&mut past, now).await? {
+            for happening in events {
+                self.tell(News::Happened(happening)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One picture of each order that is open or changed since the Logon before; refusals that were not told are.
+    async fn bring_pictures(&self, bookmark: Bookmark, now: u64, open: Vec<Arc<Order>>) -> Result<(), Gone> {
+        let mut orders: BTreeMap<_, _> = open.into_iter().map(|order| (order.id, order)).collect();
+        let untold = bookmark.cursor.unwrap_or(Cursor::behind(now));
+        let mut past = Past::after(Cursor::behind(bookmark.logon_before.unwrap_or(now)));
+        while let Some(events) = self.read(&mut past, now).await? {
+            for happening in events {
+                match &happening.published.event {
+                    Event::OrderStatus(status) if !orders.contains_key(&status.order) => {
+                        let closed = self.order_named(status.int_id.as_str()).await?;
+                        orders.extend(closed.map(|order| (order.id, order)));
+                    }
+                    Event::Refused(_) if is_behind(&happening, untold) => self.tell(News::Happened(happening)).await?,
+                    _ => {}
+                }
+            }
+        }
+        for order in orders.into_values() {
+            self.tell(News::Standing { sequence: now, order }).await?;
+        }
+        Ok(())
+    }
+
+    /// None for one that is too old to be asked for.
+    async fn order_named(&self, int_id: &str) -> Result<Option<Arc<Order>>, Gone> {
+        loop {
+            if let Ok(ticket) = self.house.bus.inbox.query(Query::Order(int_id.into()))
+                && let Ok(reply) = ticket.reply().await
+            {
+                let Ok(Answer::Orders(orders)) = reply.outcome else { return Ok(None) };
+                return Ok(orders.into_iter().find(|order| self.is_own(order)));
+            }
+            self.pause().await?;
+        }
+    }
+
+    /// The client's own events of the next page; none at the end.
+    async fn read(&self, past: &mut Past, now: u64) -> Result<Option<Vec<Happening>>, Gone> {
+        if past.after >= now {
+            return Ok(None);
+        }
+        let page = Page { after: past.after, limit: HISTORY_PAGE };
+        loop {
+            let history = self.house.bus.history.clone();
+            let read = tokio::task::spawn_blocking(move || history.events(now, page)).await;
+            match read {
+                Ok(Ok(events)) if events.is_empty() => return Ok(None),
+                Ok(Ok(events)) => {
+                    let published = events.iter().filter_map(bus::history::PastEvent::published);
+                    past.after = events.last().map_or(now, |event| event.sequence);
+                    return Ok(Some(past.own(&self.comp_id, now, published)));
+                }
+                Ok(Err(HistoryError::Behind { .. })) => {}
+                Ok(Err(error)) => tracing::warn!(%error, session = %self.comp_id, "history can't be read"),
+                Err(error) => tracing::warn!(%error, session = %self.comp_id, "history can't be read"),
+            }
+            self.pause().await?;
+        }
+    }
+
+    async fn pause(&self) -> Result<(), Gone> {
+        sleep(Duration::from_millis(HISTORY_PAUSE_MILLISECONDS)).await;
+        if self.news.is_closed() { Err(Gone) } else { Ok(()) }
+    }
+
+    async fn tell(&self, news: News) -> Result<(), Gone> {
+        self.news.send(news).await.map_err(|_| Gone)?;
+        self.bell.ring();
+        Ok(())
+    }
+}
+
+impl Bell {
+    /// Once is enough until the session has looked.
+    fn ring(&self) {
+        if !self.rung.swap(true, Ordering::AcqRel) && self.handle.wake().is_err() {
+            // The next news ring again; the session's queue is full of what it must do first.
+            self.rung.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// How far history is read.
+struct Past {
+    after: u64,
+    from: Cursor,
+    counting: Counting,
+}
+
+impl Past {
+    /// The input of the cursor itself is read again, because only a part of its events may be told.
+    fn after(from: Cursor) -> Self {
+        Self { after: from.sequence.saturating_sub(1), from, counting: Counting::default() }
+    }
+
+    fn own(&mut self, comp_id: &Text, now: u64, events: impl Iterator<Item = Published>) -> Vec<Happening> {
+        let placed = events.filter(|event| event.sequence <= now).filter_map(|event| self.counting.place(event));
+        let (from, own) = (self.from, |happening: &Happening| client_of(&happening.published.event) == Some(comp_id));
+        placed.filter(|happening| own(happening) && is_behind(happening, from)).collect()
+    }
+}
+
+fn is_behind(happening: &Happening, cursor: Cursor) -> bool {
+    Cursor { sequence: happening.published.sequence, told: happening.place + 1 } > cursor
+}

@@ -1,0 +1,333 @@
+//! The application of one session: its messages become commands, and what happened becomes its reports.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bus::Closed;
+use domain::report::SessionState;
+use domain::{AdapterName, Caller, Command, Envelope, Event, ReferenceData, Source, Text, Timestamp};
+use fix::{
+    Application, BusinessRejectReason, Direction, DisconnectReason, GatewaySettings, Line, LogonTicket, Message,
+    Outgoing, Role, SendError, SessionSettings, Verdict,
+};
+use fix_net::SessionHandle;
+use tokio::sync::{mpsc, watch};
+
+use super::admission::{Claim, Guest, Knock};
+use super::asking::Question;
+use super::board::Board;
+use super::courier::{Bell, Bookmark, Courier, News};
+use super::known::Known;
+use super::message_log::MessageLog;
+use super::switchboard::Happening;
+use super::throttle::Throttle;
+use crate::house::House;
+use crate::ledger::{Cursor, Pen};
+use crate::limits::NEWS_MAX;
+use crate::words::{self, Answering, Complaint, Memo, Profile, field};
+
+/// The adapter type under which clients' sessions are announced: topic `session.FIX`.
+const ADAPTER_TYPE: &str = "FIX";
+
+pub(crate) struct Desk {
+    house: Arc<House>,
+    board: Arc<Board>,
+    comp_id: Text,
+    pen: Pen,
+    throttle: Throttle,
+    log: MessageLog,
+    peer: Option<IpAddr>,
+    /// Whom the newest Logon let in; set before the session hears of it.
+    admitted: Arc<Mutex<Option<Guest>>>,
+    guest: Option<Guest>,
+    known: Known,
+    /// Absent while nobody is logged on.
+    news: Option<mpsc::Receiver<News>>,
+    rung: Arc<AtomicBool>,
+    present: watch::Sender<bool>,
+}
+
+impl Desk {
+    pub(crate) fn new(house: Arc<House>, board: Arc<Board>, log: MessageLog, present: watch::Sender<bool>) -> Self {
+        Self {
+            house,
+            comp_id: board.settings.id.target.as_str().into(),
+            pen: board.pen.clone(),
+            throttle: Throttle::new(board.settings.gateway.max_orders_per_second),
+            board,
+            log,
+            peer: None,
+            admitted: Arc::default(),
+            guest: None,
+            known: Known::default(),
+            news: None,
+            rung: Arc::default(),
+            present,
+        }
+    }
+
+    fn settings(&self) -> &Arc<SessionSettings> {
+        &self.board.settings
+    }
+
+    fn rules(&self) -> &GatewaySettings {
+        &self.settings().gateway
+    }
+
+    fn handle(&self) -> &SessionHandle {
+        &self.board.handle
+    }
+
+    fn profile(&self) -> Profile {
+        Profile { standard: self.rules().standard_exec_types }
+    }
+
+    fn reference(&self) -> Arc<ReferenceData> {
+        self.house.bus.catalogue.now()
+    }
+
+    fn announce(&self, state: SessionState) {
+        let adapter = AdapterName::new(ADAPTER_TYPE, Some(&self.comp_id));
+        let command = Command::AnnounceSession { adapter, state };
+        if self.house.bus.inbox.command(Envelope { caller: Caller::platform(), command }).is_err() {
+            tracing::warn!(session = %self.comp_id, state = state.name(), "the engine had no time to announce this");
+        }
+    }
+
+    fn place(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        let reference = self.reference();
+        let strategy = self.guest.as_ref().and_then(|guest| guest.strategy.as_ref());
+        let command = match self.throttle.admits(line.now()) {
+            true => words::order(message, &reference, self.rules(), strategy).map(Command::Place),
+            false => Err(self.too_fast()),
+        };
+        self.submit(message, command, line);
+    }
+
+    fn replace(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        let command = match self.throttle.admits(line.now()) {
+            true => words::replace(message, &self.reference(), self.rules()).map(Command::Modify),
+            false => Err(self.too_fast()),
+        };
+        self.submit(message, command, line);
+    }
+
+    fn too_fast(&self) -> Complaint {
+        let most = self.rules().max_orders_per_second.unwrap_or_default();
+        Complaint::other("too-many-orders", &format!("more than {most} orders a second"))
+    }
+
+    /// Hands a command to the engine with the number of its message, or answers why it is none. What the engine says
+    /// comes with the news.
+    fn submit(&mut self, message: &Message<'_>, command: Result<Command, Complaint>, line: &mut dyn Line) {
+        let memo = Memo::of(message);
+        let submitted = command.and_then(|command| self.command(command, &memo));
+        if let Err(complaint) = submitted {
+            self.refuse(&memo, &complaint, line);
+        }
+    }
+
+    fn command(&self, command: Command, memo: &Memo) -> Result<(), Complaint> {
+        let origin = self.pen.origin(memo.write()).map_err(|closed| unavailable(&closed))?;
+        let user = self.guest.as_ref().and_then(|guest| guest.name.clone());
+        let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
+        let taken = self.house.bus.inbox.command(Envelope { caller, command });
+        taken.map(drop).map_err(|closed| unavailable(&closed))
+    }
+
+    fn refuse(&mut self, memo: &Memo, complaint: &Complaint, line: &mut dyn Line) {
+        let exec_id = self.house.ids.of_message(&self.settings().id.to_string(), self.pen.message_key());
+        let reference = self.reference();
+        let answering = Answering {
+            at: Timestamp(line.now().nanos()),
+            reference: &reference,
+            profile: self.profile(),
+            exec_id: &exec_id,
+        };
+        let meant = memo.order_meant().and_then(|name| self.known.named(name));
+        let answer = words::refused_here(memo, complaint, meant, &answering);
+        self.send(&answer, line);
+    }
+
+    /// An application message that is none of ours, or can't even be answered as what it is.
+    fn reject(&mut self, reason: BusinessRejectReason, text: Option<&str>, message: &Message<'_>, line: &mut dyn Line) {
+        let mut reject = Outgoing::default();
+        reason.reject(message, text, &mut reject);
+        if let Some(id) = words::text_of(message, field::CL_ORD_ID) {
+            reject.field(field::BUSINESS_REJECT_REF_ID, id);
+        }
+        self.send(&reject, line);
+    }
+
+    fn ask(&self, message: &Message<'_>) {
+        let question = Question {
+            house: self.house.clone(),
+            handle: self.handle().clone(),
+            comp_id: self.comp_id.clone(),
+            occasion: format!("{} {}", self.settings().id, self.pen.message_key()),
+            memo: Memo::of(message),
+        };
+        tokio::spawn(question.answer());
+    }
+
+    /// Says whether it went out; a line that fails is left to the session, which ends it.
+    fn send(&mut self, message: &Outgoing, line: &mut dyn Line) -> bool {
+        match line.send(message) {
+            Ok(_) => true,
+            Err(SendError::NotLoggedOn) => false,
+            Err(SendError::Store(error)) => {
+                tracing::error!(session = %self.comp_id, %error, "a message could not be written down");
+                // What was not told is brought again after the next Logon.
+                let _ = self.handle().log_out(Some(error.to_string()));
+                false
+            }
+        }
+    }
+
+    fn tell(&mut self, news: News, line: &mut dyn Line) -> bool {
+        match news {
+            News::Open(order) => {
+                self.known.learn(&order);
+                true
+            }
+            News::Happened(happening) => self.tell_happening(&happening, line),
+            News::Standing { sequence, order } => {
+                let occasion = self.settings().id.to_string();
+                let exec_id = self.house.ids.of_state(&occasion, sequence, order.id.0);
+                let at = Timestamp(line.now().nanos());
+                let report = words::standing(&order, at, &self.reference(), &exec_id);
+                self.send(&report, line)
+            }
+            News::CaughtUp(sequence) => {
+                self.pen.advance(Cursor::behind(sequence));
+                self.pen.logged_on(sequence);
+                true
+            }
+        }
+    }
+
+    fn tell_happening(&mut self, happening: &Happening, line: &mut dyn Line) -> bool {
+        let Happening { place, published } = happening;
+        let exec_id = self.house.ids.of_event(published.sequence, *place);
+        let reference = self.reference();
+        let report = match &published.event {
+            Event::OrderStatus(status) => {
+                let Some(view) = &status.client else { return true };
+                self.known.follow(status);
+                words::report(status, view, &reference, self.profile(), &exec_id)
+            }
+            Event::Refused(refused) => {
+                let (at, profile) = (published.at, self.profile());
+                let answering = Answering { at, reference: &reference, profile, exec_id: &exec_id };
+                words::refused_command(refused, &answering)
+            }
+            _ => return true,
+        };
+        let is_told = self.send(&report, line);
+        if is_told {
+            // Behind the report, so that both become durable together.
+            self.pen.advance(Cursor { sequence: published.sequence, told: place + 1 });
+        }
+        is_told
+    }
+}
+
+impl Application for Desk {
+    fn connected(&mut self, peer: Option<IpAddr>) {
+        self.peer = peer;
+        self.board.connected(peer);
+        self.announce(SessionState::Connected);
+    }
+
+    fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict {
+        let expected = match &self.settings().role {
+            Role::Acceptor { credentials, .. } => credentials.clone(),
+            Role::Initiator { .. } => None,
+        };
+        let session = self.settings().id.to_string();
+        let knock = Knock { access: self.house.access.clone(), session, peer: self.peer, expected };
+        let (claim, admitted, handle) = (Claim::of(logon), self.admitted.clone(), self.handle().clone());
+        tokio::spawn(async move {
+            let verdict = match knock.admit(claim).await {
+                Ok(guest) => {
+                    *admitted.lock().unwrap_or_else(PoisonError::into_inner) = Some(guest);
+                    Verdict::Admit
+                }
+                Err(text) => Verdict::Refuse(text),
+            };
+            // A session that takes no more messages runs into the time-out of its Logon.
+            let _ = handle.decide(ticket, verdict);
+        });
+        Verdict::Later
+    }
+
+    fn logged_on(&mut self, _: &mut dyn Line) {
+        self.guest = self.admitted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.known = Known::default();
+        self.pen.meet(self.house.bus.operations.durable());
+        let (begins_anew, logon_before) = self.pen.logon_before();
+        let bookmark = Bookmark { cursor: self.pen.cursor(), begins_anew, logon_before };
+        let (news, waiting) = mpsc::channel(NEWS_MAX);
+        self.news = Some(waiting);
+        let bell = Bell { handle: self.handle().clone(), rung: self.rung.clone() };
+        let courier = Courier { house: self.house.clone(), comp_id: self.comp_id.clone(), news, bell };
+        let seam = courier.seam();
+        tokio::spawn(courier.run(seam, bookmark));
+        self.board.logged_on();
+        self.present.send_replace(true);
+        self.announce(SessionState::LoggedOn);
+    }
+
+    fn received(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        let is_named = words::text_of(message, field::CL_ORD_ID).is_some();
+        match message.msg_type() {
+            b"D" | b"G" | b"F" if !is_named => {
+                let text = Some("missing-field: ClOrdID (11) is needed");
+                self.reject(BusinessRejectReason::ConditionallyRequiredFieldMissing, text, message, line);
+            }
+            b"D" => self.place(message, line),
+            b"G" => self.replace(message, line),
+            b"F" => self.submit(message, words::cancel(message).map(Command::Cancel), line),
+            b"H" | b"AF" | b"q" if self.rules().extended_messages => self.ask(message),
+            _ => self.reject(BusinessRejectReason::UnsupportedMessageType, None, message, line),
+        }
+    }
+
+    fn woken(&mut self, line: &mut dyn Line) {
+        self.rung.store(false, Ordering::Release);
+        while let Some(news) = self.news.as_mut().and_then(|news| news.try_recv().ok()) {
+            if !self.tell(news, line) {
+                // Not logged on any more: the next Logon's courier begins where this one was heard last.
+                self.news = None;
+            }
+        }
+    }
+
+    fn logged_out(&mut self) {
+        self.news = None;
+        self.guest = None;
+        self.present.send_replace(false);
+    }
+
+    fn disconnected(&mut self, reason: &DisconnectReason) {
+        self.board.disconnected(reason.to_string());
+        self.announce(SessionState::Disconnected);
+    }
+
+    fn observe(&mut self, direction: Direction, frame: &[u8]) {
+        let now = fix_net::now();
+        match direction {
+            Direction::In => self.board.received(now),
+            Direction::Out => self.board.sent(now),
+        }
+        self.log.write(now, direction, frame);
+    }
+}
+
+fn unavailable(closed: &Closed) -> Complaint {
+    match closed {
+        Closed::Busy => Complaint::other("busy", "the platform has too much to do, try again"),
+        Closed::Stopped => Complaint::other("stopped", "the platform is stopping"),
+    }
+}

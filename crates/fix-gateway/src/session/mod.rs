@@ -1,0 +1,29 @@
+//! A client's session: who may log on, what its messages become, and how it hears what happened.
+
+/// The application of one session.
+mod desk;
+/// Who may log on.
+mod admission;
+/// Orders a second.
+mod throttle;
+/// The client's open orders by name.
+pub(crate) mod known;
+/// What happened, on its way from history and the live feed to a session.
+mod courier;
+/// One pair of ears for all sessions.
+mod switchboard;
+/// Questions about orders, and mass cancels.
+mod asking;
+/// What becomes of a client's orders when it is gone.
+mod parting;
+/// A session as an operator sees it.
+mod board;
+/// The messages of a session in a file.
+mod message_log;
+
+pub(crate) use board::Board;
+pub(crate) use desk::Desk;
+pub(crate) use known::Standing;
+pub(crate) use message_log::MessageLog;
+pub(crate) use parting::look_after;
+pub(crate) use switchboard::Switchboard;

@@ -1,0 +1,102 @@
+//! What becomes of a client's orders when it is gone: with `CancelOnDisconnect` they are cancelled after a grace period,
+//! unless the client is back by then. A process that was away itself begins the period at its start.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::command::CancelOrder;
+use domain::order::Pending;
+use domain::query::Filter;
+use domain::{Answer, Caller, Command, Envelope, Order, Query, Source, Text, TimeInForce};
+use fix::{CancelOnDisconnect, GatewaySettings};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::house::House;
+use crate::limits::CANCEL_AGAIN_SECONDS;
+
+/// Runs until the session's task ends, which holds the other end of `present`.
+pub(crate) async fn look_after(
+    house: Arc<House>,
+    comp_id: Text,
+    rules: GatewaySettings,
+    mut present: watch::Receiver<bool>,
+) {
+    let grace = Duration::from_secs(u64::from(rules.cancel_on_disconnect_grace_seconds));
+    while present.wait_for(|is_here| !is_here).await.is_ok() {
+        let back = timeout(grace, present.wait_for(|is_here| *is_here)).await.map(|seen| seen.map(drop));
+        match back {
+            Ok(Err(_)) => return,
+            Ok(Ok(_)) => continue,
+            Err(_) => cancel_all(&house, &comp_id, rules.cancel_on_disconnect, &present).await,
+        }
+        if present.wait_for(|is_here| *is_here).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// A venue may be away too, so it is tried until nothing is left.
+async fn cancel_all(house: &House, comp_id: &Text, which: CancelOnDisconnect, present: &watch::Receiver<bool>) {
+    while !*present.borrow() {
+        match left_over(house, comp_id, which).await {
+            Some(orders) if orders.is_empty() => return,
+            Some(orders) => {
+                tracing::info!(session = %comp_id, orders = orders.len(), "cancelled, because the client is gone");
+                cancel(house, &orders).await;
+            }
+            None => {}
+        }
+        sleep(Duration::from_secs(CANCEL_AGAIN_SECONDS)).await;
+    }
+}
+
+/// None while the engine does not answer.
+async fn left_over(house: &House, comp_id: &Text, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
+    let reply = house.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()?.reply().await.ok()?;
+    let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
+    let is_meant = |order: &Arc<Order>| {
+        order.source == Source::Fix(comp_id.clone())
+            && order.state.is_working()
+            && order.pending == Pending::Nothing
+            && is_covered(order.terms.tif, which)
+    };
+    Some(orders.into_iter().filter(is_meant).collect())
+}
+
+/// Whoever asks for a longer life than the day means it.
+fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
+    match which {
+        CancelOnDisconnect::Off => false,
+        CancelOnDisconnect::DayOrders => !matches!(tif, TimeInForce::Gtc | TimeInForce::Gtd { .. }),
+        CancelOnDisconnect::All => true,
+    }
+}
+
+async fn cancel(house: &House, orders: &[Arc<Order>]) {
+    for order in orders {
+        let command = Command::Cancel(CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None });
+        let user = Some("cancel on disconnect".into());
+        let caller = Caller { source: Source::Platform, user, origin: None };
+        if let Ok(ticket) = house.bus.inbox.command(Envelope { caller, command })
+            && let Ok(reply) = ticket.reply().await
+            && let Err(refusal) = reply.outcome
+        {
+            tracing::warn!(order = %order.int_id, %refusal, "could not be cancelled after a disconnect");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_says_which_orders_go_with_their_client() {
+        let tifs = [TimeInForce::Day, TimeInForce::Gtc, TimeInForce::Gtd { until: domain::Timestamp(1) }];
+        let covered = |which| tifs.map(|tif| is_covered(tif, which));
+        assert_eq!(covered(CancelOnDisconnect::Off), [false, false, false]);
+        assert_eq!(covered(CancelOnDisconnect::DayOrders), [true, false, false]);
+        assert_eq!(covered(CancelOnDisconnect::All), [true, true, true]);
+    }
+}

@@ -1,0 +1,93 @@
+//! One pair of ears for all sessions: the feed's events are sorted once and handed to those whose orders they are about.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bus::Feed;
+use domain::{Event, EventClass, Published, Source, Text};
+use tokio::sync::mpsc;
+
+use crate::limits::{EVENTS_MAX, LIVE_EVENTS_MAX};
+
+/// What the engine did to a session's order, or did not do for it; with its place among the order events of its input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Happening {
+    pub(crate) place: u32,
+    pub(crate) published: Published,
+}
+
+/// Counts the order events of each input, over all orders, so that every one has a name that a replay repeats.
+#[derive(Debug, Default)]
+pub(crate) struct Counting {
+    sequence: u64,
+    next: u32,
+}
+
+impl Counting {
+    /// Its place; none for an event that is not about an order of ours.
+    pub(crate) fn place(&mut self, published: Published) -> Option<Happening> {
+        if !matches!(published.event, Event::OrderStatus(_) | Event::Refused(_)) {
+            return None;
+        }
+        if published.sequence != self.sequence {
+            *self = Self { sequence: published.sequence, next: 0 };
+        }
+        let place = self.next;
+        self.next += 1;
+        Some(Happening { place, published })
+    }
+}
+
+/// The client whom an event is about.
+pub(crate) fn client_of(event: &Event) -> Option<&Text> {
+    match event {
+        Event::OrderStatus(status) => status.client.as_ref().map(|view| &view.comp_id),
+        Event::Refused(refused) => match &refused.source {
+            Source::Fix(comp_id) => Some(comp_id),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Switchboard(Arc<Mutex<BTreeMap<Text, mpsc::Sender<Happening>>>>);
+
+impl Switchboard {
+    /// Everything about a client from now on. When it ends, the session has lagged: catch up and join again.
+    pub(crate) fn join(&self, comp_id: &Text) -> mpsc::Receiver<Happening> {
+        let (sender, receiver) = mpsc::channel(LIVE_EVENTS_MAX);
+        self.lines().insert(comp_id.clone(), sender);
+        receiver
+    }
+
+    /// Listens as long as the process lives.
+    pub(crate) async fn run(self, feed: Feed) {
+        loop {
+            // First the ears, then the cut: whoever joins behind the cut misses nothing.
+            let mut listener = feed.listen(&[EventClass::OrderStatus, EventClass::Refused], EVENTS_MAX);
+            self.lines().clear();
+            let mut counting = Counting::default();
+            while let Some(published) = listener.next().await {
+                if let Some(happening) = counting.place(published) {
+                    self.hand_on(happening);
+                }
+            }
+            tracing::warn!("the FIX sessions fell behind the engine, or it has stopped; they catch up from history");
+        }
+    }
+
+    fn hand_on(&self, happening: Happening) {
+        let Some(comp_id) = client_of(&happening.published.event).cloned() else { return };
+        let mut lines = self.lines();
+        let is_gone = lines.get(&comp_id).is_some_and(|line| line.try_send(happening).is_err());
+        if is_gone {
+            lines.remove(&comp_id);
+        }
+    }
+
+    fn lines(&self) -> std::sync::MutexGuard<'_, BTreeMap<Text, mpsc::Sender<Happening>>> {
+        // Each line is whole on its own.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

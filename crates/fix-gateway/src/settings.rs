@@ -1,0 +1,132 @@
+//! The session file, read and checked: every session of it is one of this door, and clients can be told apart.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fix::{Dictionary, Role, SessionSettings, Settings};
+use fix_net::Dictionaries;
+
+/// The file that the demo writes into its data folder: the values of the specification's example.
+pub const DEMO_SETTINGS: &str = include_str!("demo.cfg");
+
+/// The sessions of one file.
+pub struct Sessions {
+    pub(crate) all: Vec<(Arc<SessionSettings>, Option<Arc<Dictionary>>)>,
+    /// Names of QuickFIX that have no effect here.
+    pub warnings: Vec<String>,
+    folder: PathBuf,
+}
+
+impl Sessions {
+    pub fn read(path: &Path) -> Result<Self, Vec<String>> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| vec![format!("{shown}: {error}")])?;
+        let settings = Settings::parse(&text)
+            .map_err(|errors| errors.iter().map(|error| format!("{shown} {error}")).collect::<Vec<_>>())?;
+        let problems = problems(&settings.sessions);
+        if !problems.is_empty() {
+            return Err(problems.iter().map(|problem| format!("{shown}: {problem}")).collect());
+        }
+        let mut dictionaries = Dictionaries::beside(path);
+        let with_dictionary = |session: SessionSettings| {
+            let dictionary =
+                dictionaries.get(&session.dictionary).map_err(|error| vec![format!("{shown}: {error}")])?;
+            Ok((Arc::new(session), dictionary))
+        };
+        let all: Result<Vec<_>, Vec<String>> = settings.sessions.into_iter().map(with_dictionary).collect();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self { all: all?, warnings: settings.warnings, folder })
+    }
+
+    /// The port that the file names; all sessions share it.
+    pub fn port(&self) -> Option<u16> {
+        self.all.iter().find_map(|(session, _)| port(session))
+    }
+
+    /// Whether callers must speak TLS.
+    pub fn use_tls(&self) -> bool {
+        self.all.iter().any(|(session, _)| session.use_tls)
+    }
+
+    /// Where the message log of a session goes; a relative path is meant from the session file.
+    pub(crate) fn log_folder(&self, session: &SessionSettings) -> Option<PathBuf> {
+        session.message_log.as_ref().map(|path| self.folder.join(path))
+    }
+}
+
+fn problems(sessions: &[SessionSettings]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let (mut clients, mut ports, mut tls) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for session in sessions {
+        let client = &session.id.target;
+        match port(session) {
+            Some(port) => drop(ports.insert(port)),
+            None => problems.push(format!("{client}: ConnectionType must be acceptor")),
+        }
+        tls.insert(session.use_tls);
+        if !clients.insert(client) {
+            problems.push(format!("TargetCompID {client} has two sessions, and its orders would be of both"));
+        }
+    }
+    if ports.len() > 1 {
+        problems.push("all sessions share one SocketAcceptPort".to_owned());
+    }
+    if tls.len() > 1 {
+        problems.push("SocketUseSSL is the same for all sessions, because they share the port".to_owned());
+    }
+    problems
+}
+
+fn port(session: &SessionSettings) -> Option<u16> {
+    match session.role {
+        Role::Acceptor { port, .. } => Some(port),
+        Role::Initiator { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Sessions, Vec<String>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.cfg");
+        std::fs::write(&path, text).unwrap();
+        let shown = folder.path().display().to_string();
+        Sessions::read(&path).map_err(|all| all.into_iter().map(|one| one.replace(&shown, "")).collect())
+    }
+
+    fn problems_of(text: &str) -> Vec<String> {
+        read(text).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_demos_file_is_the_example_of_the_specification() {
+        let sessions = read(DEMO_SETTINGS).unwrap();
+        let [(session, dictionary)] = &sessions.all[..] else { panic!("one session") };
+        assert_eq!(session.id.to_string(), "FIX.4.4:RIALTO->CLIENT");
+        assert!(session.reset_on_logon && session.refresh_on_logon && !session.validate_incoming);
+        assert_eq!((session.heartbeat_seconds, sessions.port(), sessions.use_tls()), (30, Some(9876), false));
+        assert!(dictionary.is_some());
+        assert_eq!(sessions.log_folder(session).map(|path| path.ends_with("log")), Some(true));
+    }
+
+    #[test]
+    fn a_file_that_this_door_can_not_serve_says_why() {
+        let two = DEMO_SETTINGS.to_owned() + "[SESSION]\nTargetCompID=CLIENT\nSenderCompID=OTHER\nSocketUseSSL=Y\n";
+        assert_eq!(
+            problems_of(&two.replace(
+                "TargetCompID=CLIENT\nSenderCompID=OTHER",
+                "TargetCompID=CLIENT\nSenderCompID=OTHER\nSocketAcceptPort=9999"
+            )),
+            [
+                "/sessions.cfg: TargetCompID CLIENT has two sessions, and its orders would be of both",
+                "/sessions.cfg: all sessions share one SocketAcceptPort",
+                "/sessions.cfg: SocketUseSSL is the same for all sessions, because they share the port",
+            ]
+        );
+        assert_eq!(problems_of("[DEFAULT]\n"), ["/sessions.cfg line 1: there is no [SESSION]"]);
+        assert_eq!(problems_of(&DEMO_SETTINGS.replace("HeartBtInt", "HeartBeatInt")).len(), 1);
+    }
+}

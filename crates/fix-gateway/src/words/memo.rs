@@ -1,0 +1,89 @@
+//! What is remembered of a request until it is answered: the fields that its answer repeats. It travels with the command
+//! and comes back with a refusal, after a crash too.
+
+use fix::Message;
+use fix::tag::{self, Tag};
+
+use super::field::{
+    ACCOUNT, CL_ORD_ID, MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_ID, MASS_STATUS_REQ_TYPE, ORD_STATUS_REQ_ID,
+    ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, POSS_RESEND, SECURITY_ID, SIDE, SYMBOL, TIME_IN_FORCE,
+};
+
+const KEPT: [Tag; 15] = [
+    tag::MSG_TYPE,
+    ACCOUNT,
+    CL_ORD_ID,
+    ORDER_ID,
+    ORDER_QTY,
+    ORIG_CL_ORD_ID,
+    SECURITY_ID,
+    SIDE,
+    SYMBOL,
+    TIME_IN_FORCE,
+    POSS_RESEND,
+    MASS_CANCEL_REQUEST_TYPE,
+    MASS_STATUS_REQ_ID,
+    MASS_STATUS_REQ_TYPE,
+    ORD_STATUS_REQ_ID,
+];
+
+/// Between fields; it can stand in none.
+const END: char = '\u{1}';
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Memo(Vec<(Tag, String)>);
+
+impl Memo {
+    pub(crate) fn of(message: &Message<'_>) -> Self {
+        let value = |tag: Tag| message.get(tag).filter(|value| !value.is_empty());
+        let kept = |tag: Tag| Some((tag, String::from_utf8_lossy(value(tag)?).into_owned()));
+        Self(KEPT.into_iter().filter_map(kept).collect())
+    }
+
+    pub(crate) fn write(&self) -> String {
+        self.0.iter().map(|(tag, value)| format!("{tag}={value}{END}")).collect()
+    }
+
+    pub(crate) fn read(text: &str) -> Self {
+        let field = |field: &str| {
+            let (tag, value) = field.split_once('=')?;
+            Some((tag.parse().ok()?, value.to_owned()))
+        };
+        Self(text.split(END).filter_map(field).collect())
+    }
+
+    pub(crate) fn get(&self, tag: Tag) -> Option<&str> {
+        self.0.iter().find(|(kept, _)| *kept == tag).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn is_new_order(&self) -> bool {
+        self.get(tag::MSG_TYPE) == Some("D")
+    }
+
+    pub(crate) fn is_replace(&self) -> bool {
+        self.get(tag::MSG_TYPE) == Some("G")
+    }
+
+    /// The name of the order that a request is about.
+    pub(crate) fn order_meant(&self) -> Option<&str> {
+        self.get(ORIG_CL_ORD_ID).or(self.get(ORDER_ID))
+    }
+
+    /// The sender says that it may have sent this before.
+    pub(crate) fn may_be_known(&self) -> bool {
+        self.get(POSS_RESEND) == Some("Y")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let memo = Memo(vec![(35, "D".into()), (11, "a=b".into()), (97, "Y".into())]);
+        assert_eq!(Memo::read(&memo.write()), memo);
+        assert!(memo.is_new_order() && memo.may_be_known() && !memo.is_replace());
+        assert_eq!(Memo::read("rubbish"), Memo::default());
+    }
+}

@@ -1,0 +1,30 @@
+//! Their words and ours, both ways; pure.
+
+/// The fields and values that orders and reports are made of.
+pub(crate) mod field;
+/// Reading the fields of a message, with a complaint that names the tag.
+mod reading;
+/// Which security, exchange, account and strategy a message means.
+mod naming;
+/// Orders and requests on their way in.
+mod inbound;
+/// What is remembered of a request until it is answered.
+mod memo;
+/// Why something was refused, in FIX's codes.
+mod reasons;
+/// Reports on their way out.
+mod report;
+/// Answers to requests that were refused.
+mod refusal;
+/// Ids of reports that a replay repeats.
+mod exec_id;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use exec_id::ExecIds;
+pub(crate) use inbound::{cancel, order, replace};
+pub(crate) use memo::Memo;
+pub(crate) use reading::{Complaint, text_of};
+pub(crate) use refusal::{Answering, mass_cancel_report, refused_command, refused_here, unknown_order};
+pub(crate) use report::{Profile, report, standing};

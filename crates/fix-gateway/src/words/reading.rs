@@ -1,0 +1,89 @@
+//! Reading the fields of a message. What is wrong is told with the tag, because the client's engineer looks for that.
+
+use std::str::FromStr;
+
+use domain::{Date, Decimal, Timestamp};
+use fix::tag::Tag;
+use fix::{Message, Time};
+
+use super::field::named;
+use super::reasons::OTHER;
+
+/// Why a message can't become a command; its codes are those of OrdRejReason and CxlRejReason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    pub(crate) reason: u64,
+    /// `code: text`, as Text (58) has it.
+    pub(crate) text: String,
+}
+
+impl Complaint {
+    pub(crate) fn new(reason: u64, code: &str, text: &str) -> Self {
+        Self { reason, text: format!("{code}: {text}") }
+    }
+
+    pub(crate) fn other(code: &str, text: &str) -> Self {
+        Self::new(OTHER, code, text)
+    }
+
+    pub(crate) fn missing(tag: Tag) -> Self {
+        Self::other("missing-field", &format!("{} is needed", named(tag)))
+    }
+
+    pub(crate) fn bad(tag: Tag, value: &[u8], wanted: &str) -> Self {
+        let shown = value.escape_ascii();
+        Self::other("bad-field", &format!("{} {shown} is not {wanted}", named(tag)))
+    }
+
+    pub(crate) fn surplus(tag: Tag) -> Self {
+        Self::other("not-needed", &format!("{} does not belong to this kind of order", named(tag)))
+    }
+}
+
+pub(crate) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Complaint> {
+    message.get(tag).filter(|value| !value.is_empty()).ok_or_else(|| Complaint::missing(tag))
+}
+
+/// Text as a client sent it; what is not UTF-8 is shown as far as it can be.
+pub(crate) fn text_of(message: &Message<'_>, tag: Tag) -> Option<String> {
+    let value = message.get(tag).filter(|value| !value.is_empty())?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// A field that need not be there.
+pub(crate) fn optional<T: FromStr>(message: &Message<'_>, tag: Tag, wanted: &str) -> Result<Option<T>, Complaint> {
+    let Some(value) = message.get(tag).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let parsed = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+    parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, wanted))
+}
+
+/// A decimal as FIX writes it: digits, perhaps a sign and a point.
+pub(crate) fn decimal(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Complaint> {
+    let Some(value) = message.get(tag).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let plain = value.iter().all(|byte| byte.is_ascii_digit() || b"-.".contains(byte));
+    let text = std::str::from_utf8(value).ok().filter(|_| plain);
+    let parsed = text.and_then(|text| Decimal::from_str_exact(text).ok());
+    parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, "a decimal"))
+}
+
+pub(crate) fn time(message: &Message<'_>, tag: Tag) -> Result<Option<Timestamp>, Complaint> {
+    let Some(value) = message.get(tag) else { return Ok(None) };
+    let parsed = Time::parse(value).map(|time| Timestamp(time.nanos()));
+    parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, "a UTC time such as 20260105-14:30:00"))
+}
+
+/// `YYYYMMDD`.
+pub(crate) fn date(message: &Message<'_>, tag: Tag) -> Result<Option<Date>, Complaint> {
+    let Some(value) = message.get(tag) else { return Ok(None) };
+    let text = std::str::from_utf8(value).ok().filter(|text| text.len() == 8 && text.is_ascii());
+    let parsed = text.and_then(|text| format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]).parse().ok());
+    parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, "a date such as 20260105"))
+}
+
+pub(crate) fn flag(message: &Message<'_>, tag: Tag) -> Result<bool, Complaint> {
+    match message.get(tag) {
+        None | Some(b"N" | b"") => Ok(false),
+        Some(b"Y") => Ok(true),
+        Some(other) => Err(Complaint::bad(tag, other, "Y or N")),
+    }
+}

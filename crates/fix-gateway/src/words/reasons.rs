@@ -1,0 +1,53 @@
+//! Why something was refused, in FIX's codes. A code that has no better one is `other`, and Text says the rest.
+
+/// OrdRejReason (103).
+pub(crate) const VENUE_REFUSED: u64 = 0;
+pub(crate) const UNKNOWN_SYMBOL: u64 = 1;
+pub(crate) const UNSUPPORTED: u64 = 11;
+pub(crate) const UNKNOWN_ACCOUNT: u64 = 15;
+const EXCHANGE_CLOSED: u64 = 2;
+const ABOVE_LIMIT: u64 = 3;
+pub(crate) const UNKNOWN_ORDER_TO_STATE: u64 = 5;
+pub(crate) const DUPLICATE_ORDER: u64 = 6;
+const INCORRECT_QUANTITY: u64 = 13;
+
+/// CxlRejReason (102).
+pub(crate) const TOO_LATE: u64 = 0;
+pub(crate) const UNKNOWN_ORDER: u64 = 1;
+const VENUE_OPTION: u64 = 2;
+const ALREADY_PENDING: u64 = 3;
+const DUPLICATE_CL_ORD_ID: u64 = 6;
+
+/// Of both.
+pub(crate) const OTHER: u64 = 99;
+
+/// OrdRejReason for the code of a refusal.
+pub(crate) fn of_order(code: &str, text: &str) -> u64 {
+    match code {
+        "unknown-security" | "not-tradeable" | "security-expired" => UNKNOWN_SYMBOL,
+        "market-closed" => EXCHANGE_CLOSED,
+        "insufficient-cash" | "price-collar" | "max-order-quantity" | "max-order-notional" | "max-open-orders"
+        | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" => ABOVE_LIMIT,
+        "unknown-order" => UNKNOWN_ORDER_TO_STATE,
+        "duplicate-order" => DUPLICATE_ORDER,
+        "no-auction" => UNSUPPORTED,
+        "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
+        // These are of a quantity or of a price, and the text begins with which.
+        "not-positive" | "not-a-multiple" | "too-small" | "too-large" if text.starts_with("quantity") => {
+            INCORRECT_QUANTITY
+        }
+        _ => OTHER,
+    }
+}
+
+/// CxlRejReason for the code of a refusal.
+pub(crate) fn of_request(code: &str) -> u64 {
+    match code {
+        "order-closed" => TOO_LATE,
+        "unknown-order" => UNKNOWN_ORDER,
+        "adapter-down" | "adapter-reconciling" => VENUE_OPTION,
+        "cancel-pending" | "replace-pending" => ALREADY_PENDING,
+        "duplicate-order" => DUPLICATE_CL_ORD_ID,
+        _ => OTHER,
+    }
+}

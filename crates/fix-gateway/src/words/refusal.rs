@@ -1,0 +1,145 @@
+//! Answers to requests that were refused, by our own checks or by the engine's: no order has changed.
+
+use domain::event::RefusedCommand;
+use domain::order::Status;
+use domain::{Order, ReferenceData, Timestamp};
+use fix::Outgoing;
+
+use super::field::{self, named_status};
+use super::memo::Memo;
+use super::reading::Complaint;
+use super::reasons;
+use super::report::{Profile, plain, standing, standing_as, utc};
+use crate::session::Standing;
+
+/// When and as what an answer goes out.
+pub(crate) struct Answering<'a> {
+    pub(crate) at: Timestamp,
+    pub(crate) reference: &'a ReferenceData,
+    pub(crate) profile: Profile,
+    pub(crate) exec_id: &'a str,
+}
+
+/// The engine did not obey.
+pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_>) -> Outgoing {
+    let memo = Memo::read(refused.origin.memo.as_deref().unwrap_or_default());
+    let text = format!("{}: {}", refused.code, refused.text);
+    let order = refused.order.as_deref();
+    if !memo.is_new_order() {
+        let order = order.map(Subject::of);
+        return cancel_reject(&memo, order, reasons::of_request(&refused.code), &text, answering.at);
+    }
+    match order.filter(|_| &*refused.code == "duplicate-order") {
+        Some(known) => duplicate(&memo, known, text, answering),
+        None => order_reject(&memo, reasons::of_order(&refused.code, &refused.text), &text, answering),
+    }
+}
+
+/// A message that could not become a command.
+pub(crate) fn refused_here(
+    memo: &Memo,
+    complaint: &Complaint,
+    meant: Option<&Standing>,
+    answering: &Answering<'_>,
+) -> Outgoing {
+    let Complaint { reason, text } = complaint;
+    match memo.is_new_order() {
+        true => order_reject(memo, *reason, text, answering),
+        false => cancel_reject(memo, meant.map(Subject::standing), *reason, text, answering.at),
+    }
+}
+
+/// The order that a refused request was about.
+struct Subject<'a> {
+    order_id: &'a str,
+    cl_ord_id: Option<&'a str>,
+    status: Status,
+}
+
+impl<'a> Subject<'a> {
+    fn of(order: &'a Order) -> Self {
+        let (order_id, cl_ord_id) = (order.int_id.as_str(), order.cl_ord_id.as_deref());
+        Self { order_id, cl_ord_id, status: order.status() }
+    }
+
+    fn standing(order: &'a Standing) -> Self {
+        let (order_id, cl_ord_id) = (order.int_id.as_str(), order.cl_ord_id.as_deref());
+        Self { order_id, cl_ord_id, status: order.status }
+    }
+}
+
+/// A second order with a known ClOrdID never touches the first.
+fn duplicate(memo: &Memo, known: &Order, text: String, answering: &Answering<'_>) -> Outgoing {
+    let Answering { at, reference, exec_id, profile } = *answering;
+    if memo.may_be_known() {
+        return standing(known, at, reference, exec_id);
+    }
+    if profile.standard {
+        let mut reject = standing_as(known, "8", Some(text), at, reference, exec_id);
+        reject.number(field::ORD_REJ_REASON, reasons::DUPLICATE_ORDER);
+        return reject;
+    }
+    order_reject(memo, reasons::DUPLICATE_ORDER, &text, answering)
+}
+
+/// Execution Report 8/8 for an order that is not kept.
+fn order_reject(memo: &Memo, reason: u64, text: &str, answering: &Answering<'_>) -> Outgoing {
+    order_report(memo, "8", reason, text, answering)
+}
+
+/// Repeats what the client sent; there is nothing else to tell.
+fn order_report(memo: &Memo, exec_type: &str, reason: u64, text: &str, answering: &Answering<'_>) -> Outgoing {
+    let sent = |tag, otherwise| memo.get(tag).unwrap_or(otherwise);
+    let mut reject = Outgoing::new("8");
+    reject.field(field::EXEC_ID, answering.exec_id).field(field::EXEC_TYPE, exec_type).field(field::ORD_STATUS, "8");
+    reject.field(field::ORDER_ID, field::NONE).field(field::CL_ORD_ID, sent(field::CL_ORD_ID, field::NONE));
+    reject.field(field::ACCOUNT, sent(field::ACCOUNT, field::NONE));
+    reject.field(field::SECURITY_ID, sent(field::SECURITY_ID, field::NONE));
+    reject.field(field::SYMBOL, sent(field::SYMBOL, field::NONE));
+    reject.field(field::SIDE, sent(field::SIDE, "1")).field(field::ORDER_QTY, sent(field::ORDER_QTY, "0"));
+    reject.field(field::TIME_IN_FORCE, sent(field::TIME_IN_FORCE, "0"));
+    reject.field(field::AVG_PX, "0").field(field::CUM_QTY, "0").field(field::LEAVES_QTY, "0");
+    reject.number(field::ORD_REJ_REASON, reason).field(field::TEXT, plain(text));
+    reject.field(field::TRANSACT_TIME, utc(answering.at));
+    reject
+}
+
+/// The answer to a question about an order that is not known.
+pub(crate) fn unknown_order(memo: &Memo, text: &str, at: Timestamp, exec_id: &str) -> Outgoing {
+    let reference = ReferenceData::default();
+    let answering = Answering { at, reference: &reference, profile: Profile { standard: false }, exec_id };
+    order_report(memo, "I", reasons::UNKNOWN_ORDER_TO_STATE, text, &answering)
+}
+
+/// Order Mass Cancel Report: how many orders are affected, or why none can be.
+pub(crate) fn mass_cancel_report(memo: &Memo, wanted: &str, outcome: Result<u64, &str>, at: Timestamp) -> Outgoing {
+    let request = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
+    let mut report = Outgoing::new("r");
+    report.field(field::ORDER_ID, request).field(field::CL_ORD_ID, request);
+    report.field(field::MASS_CANCEL_REQUEST_TYPE, wanted).field(field::TRANSACT_TIME, utc(at));
+    match outcome {
+        Ok(affected) => {
+            report.field(field::MASS_CANCEL_RESPONSE, wanted).number(field::TOTAL_AFFECTED_ORDERS, affected)
+        }
+        Err(text) => report
+            .field(field::MASS_CANCEL_RESPONSE, "0")
+            .field(field::MASS_CANCEL_REJECT_REASON, "0")
+            .field(field::TEXT, plain(text)),
+    };
+    report
+}
+
+/// Order Cancel Reject; without an order it is as if it had been rejected.
+fn cancel_reject(memo: &Memo, order: Option<Subject<'_>>, reason: u64, text: &str, at: Timestamp) -> Outgoing {
+    let order = order.as_ref();
+    let orig = order.and_then(|order| order.cl_ord_id).or(memo.get(field::ORIG_CL_ORD_ID));
+    let mut reject = Outgoing::new("9");
+    reject.field(field::ORDER_ID, order.map_or(field::NONE, |order| order.order_id));
+    reject.field(field::CL_ORD_ID, memo.get(field::CL_ORD_ID).unwrap_or(field::NONE));
+    reject.field(field::ORIG_CL_ORD_ID, orig.unwrap_or(field::NONE));
+    reject.field(field::ORD_STATUS, order.map_or("8", |order| named_status(order.status)));
+    reject.number(field::CXL_REJ_RESPONSE_TO, if memo.is_replace() { 2 } else { 1 });
+    reject.number(field::CXL_REJ_REASON, reason).field(field::TEXT, plain(text));
+    reject.field(field::TRANSACT_TIME, utc(at));
+    reject
+}

@@ -1,0 +1,271 @@
+//! Reports on their way out: what happened to an order, in the words of its client.
+
+use domain::order::{ClientView, OrderStatus, Status, Step, Terms};
+use domain::{AccountId, Order, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp};
+use fix::{Outgoing, Time};
+
+use super::field::{self, named_status};
+use super::reasons;
+
+/// How a session wants its reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Profile {
+    /// `StandardExecTypes=Y`: ExecTypes that the specification's list does not have.
+    pub(crate) standard: bool,
+}
+
+/// What an Execution Report tells of an order.
+pub(super) struct Execution<'a> {
+    pub(super) exec_id: &'a str,
+    pub(super) exec_type: &'static str,
+    pub(super) status: Status,
+    pub(super) order_id: &'a str,
+    pub(super) cl_ord_id: &'a str,
+    pub(super) orig_cl_ord_id: Option<&'a str>,
+    pub(super) account: AccountId,
+    pub(super) security: SecurityId,
+    pub(super) side: Side,
+    pub(super) terms: Terms,
+    pub(super) filled: Quantity,
+    pub(super) remaining: Quantity,
+    pub(super) average: Option<Price>,
+    pub(super) last: Option<(Quantity, Price)>,
+    pub(super) text: Option<String>,
+    pub(super) at: Timestamp,
+}
+
+/// The report of a change: an Execution Report, or where a request of the client was refused, an Order Cancel Reject.
+pub(crate) fn report(
+    status: &OrderStatus,
+    view: &ClientView,
+    reference: &ReferenceData,
+    profile: Profile,
+    exec_id: &str,
+) -> Outgoing {
+    match (status.step, &status.request) {
+        (Step::CancelRefused | Step::ReplaceRefused, Some(request)) => cancel_reject(status, view, request),
+        _ => change(status, view, reference, profile, exec_id),
+    }
+}
+
+fn change(
+    status: &OrderStatus,
+    view: &ClientView,
+    reference: &ReferenceData,
+    profile: Profile,
+    exec_id: &str,
+) -> Outgoing {
+    let accepted = view.cl_ord_id.as_deref();
+    let request = status.request.as_deref();
+    let is_asked = request.is_some() || !is_request(status.step);
+    let execution = Execution {
+        exec_id,
+        exec_type: exec_type(status.step, status.status, request.is_some(), profile),
+        status: status.status,
+        order_id: status.int_id.as_str(),
+        cl_ord_id: request.or(accepted).unwrap_or(field::NONE),
+        orig_cl_ord_id: accepted.filter(|_| request.is_some() && status.step != Step::Placed),
+        account: view.account,
+        security: view.security,
+        side: view.side,
+        terms: view.terms,
+        filled: status.filled,
+        remaining: status.remaining,
+        average: status.avg_price,
+        last: status.last_quantity.zip(status.last_price),
+        text: text(status, view, is_asked),
+        at: status.at,
+    };
+    let mut report = execution.report(reference);
+    if status.step == Step::Refused {
+        report.number(field::ORD_REJ_REASON, reasons::VENUE_REFUSED);
+    }
+    if profile.standard && !is_asked && matches!(status.step, Step::Canceled | Step::Expired | Step::Replaced) {
+        report.number(field::EXEC_RESTATEMENT_REASON, restatement(view));
+    }
+    report
+}
+
+/// Whether it begins or ends what somebody can ask for.
+fn is_request(step: Step) -> bool {
+    matches!(
+        step,
+        Step::CancelAsked
+            | Step::CancelRefused
+            | Step::Canceled
+            | Step::Expired
+            | Step::ReplaceAsked
+            | Step::ReplaceRefused
+            | Step::Replaced
+    )
+}
+
+fn exec_type(step: Step, status: Status, was_asked: bool, profile: Profile) -> &'static str {
+    match step {
+        Step::Placed => "A",
+        // A fill that overtook the confirmation has said more already.
+        Step::Accepted if matches!(status, Status::PartiallyExecuted | Status::Executed) => "I",
+        Step::Accepted => "0",
+        Step::Refused => "8",
+        Step::FilledInPart | Step::FilledInFull => "F",
+        Step::CancelAsked => "6",
+        Step::ReplaceAsked => "E",
+        Step::Canceled | Step::Expired if profile.standard => "4",
+        Step::Replaced if profile.standard && was_asked => "5",
+        Step::Replaced if profile.standard => "D",
+        Step::Busted if profile.standard => "H",
+        Step::Corrected if profile.standard => "G",
+        Step::Canceled
+        | Step::Expired
+        | Step::Replaced
+        | Step::Busted
+        | Step::Corrected
+        | Step::CancelRefused
+        | Step::ReplaceRefused
+        | Step::Doubted
+        | Step::Settled => "I",
+    }
+}
+
+/// The venue's reason, and for what the client did not ask for, who did.
+fn text(status: &OrderStatus, view: &ClientView, is_asked: bool) -> Option<String> {
+    let reason = status.reason.as_deref().map(str::to_owned);
+    if is_asked {
+        return reason;
+    }
+    let cause = cause(view);
+    Some(reason.map_or_else(|| cause.to_owned(), |reason| format!("{reason} ({cause})")))
+}
+
+fn cause(view: &ClientView) -> &'static str {
+    match &view.asked_by {
+        None => "by the venue",
+        Some(Source::Rest) => "asked for by REST",
+        Some(Source::Ui) => "asked for in the UI",
+        Some(Source::Strategy) => "asked for by a strategy",
+        Some(Source::Fix(_)) => "asked for by FIX",
+        Some(Source::Platform) => "asked for by the platform",
+    }
+}
+
+/// ExecRestatementReason (378): the venue's option, or the broker's.
+fn restatement(view: &ClientView) -> u64 {
+    if view.asked_by.is_none() { 8 } else { 4 }
+}
+
+/// The state of an order, for whoever asked or came back.
+pub(crate) fn standing(order: &Order, at: Timestamp, reference: &ReferenceData, exec_id: &str) -> Outgoing {
+    standing_as(order, "I", order.reason.as_deref().map(str::to_owned), at, reference, exec_id)
+}
+
+pub(super) fn standing_as(
+    order: &Order,
+    exec_type: &'static str,
+    text: Option<String>,
+    at: Timestamp,
+    reference: &ReferenceData,
+    exec_id: &str,
+) -> Outgoing {
+    let execution = Execution {
+        exec_id,
+        exec_type,
+        status: order.status(),
+        order_id: order.int_id.as_str(),
+        cl_ord_id: order.cl_ord_id.as_deref().unwrap_or(field::NONE),
+        orig_cl_ord_id: None,
+        account: order.account,
+        security: order.security,
+        side: order.side,
+        terms: order.terms,
+        filled: order.filled,
+        remaining: order.remaining(),
+        average: order.avg_price(),
+        last: None,
+        text,
+        at,
+    };
+    execution.report(reference)
+}
+
+impl Execution<'_> {
+    pub(super) fn report(&self, reference: &ReferenceData) -> Outgoing {
+        let mut report = Outgoing::new("8");
+        report.field(field::EXEC_ID, self.exec_id).field(field::EXEC_TYPE, self.exec_type);
+        report.field(field::ORD_STATUS, named_status(self.status));
+        report.field(field::ORDER_ID, self.order_id).field(field::CL_ORD_ID, self.cl_ord_id);
+        if let Some(orig) = self.orig_cl_ord_id {
+            report.field(field::ORIG_CL_ORD_ID, orig);
+        }
+        report.number(field::ACCOUNT, self.account.0).field(field::SIDE, field::side(self.side));
+        self.write_security(reference, &mut report);
+        self.write_terms(&mut report);
+        self.write_quantities(&mut report);
+        report.field(field::TRANSACT_TIME, utc(self.at));
+        if let Some(text) = &self.text {
+            report.field(field::TEXT, plain(text));
+        }
+        report
+    }
+
+    fn write_security(&self, reference: &ReferenceData, report: &mut Outgoing) {
+        report.number(field::SECURITY_ID, self.security.0);
+        let security = reference.securities.get(&self.security);
+        report.field(field::SYMBOL, security.map_or(field::NONE, |security| &security.symbol));
+        if let Some(kind) = security.and_then(|security| field::security_type(&security.kind)) {
+            report.field(field::SECURITY_TYPE, kind);
+        }
+    }
+
+    fn write_terms(&self, report: &mut Outgoing) {
+        let Terms { quantity, kind, tif } = &self.terms;
+        report.field(field::ORDER_QTY, quantity.to_string()).field(field::ORD_TYPE, field::ord_type(kind));
+        if let Some(limit) = kind.limit() {
+            report.field(field::PRICE, limit.to_string());
+        }
+        if let Some(stop) = kind.stop() {
+            report.field(field::STOP_PX, stop.to_string());
+        }
+        report.field(field::TIME_IN_FORCE, field::time_in_force(*tif));
+        if let TimeInForce::Gtd { until } = tif {
+            report.field(field::EXPIRE_TIME, utc(*until));
+        }
+    }
+
+    fn write_quantities(&self, report: &mut Outgoing) {
+        report.field(field::CUM_QTY, self.filled.to_string());
+        report.field(field::LEAVES_QTY, self.remaining.to_string());
+        report.field(field::AVG_PX, self.average.unwrap_or(Price::ZERO).to_string());
+        if let Some((quantity, price)) = self.last {
+            report.field(field::LAST_QTY, quantity.to_string()).field(field::LAST_PX, price.to_string());
+        }
+    }
+}
+
+/// A request that the venue has refused; the order stands as its status says.
+fn cancel_reject(status: &OrderStatus, view: &ClientView, request: &str) -> Outgoing {
+    let is_over = matches!(status.status, Status::Executed | Status::Canceled | Status::Rejected);
+    let mut reject = Outgoing::new("9");
+    reject.field(field::ORDER_ID, status.int_id.as_str()).field(field::CL_ORD_ID, request);
+    reject.field(field::ORIG_CL_ORD_ID, view.cl_ord_id.as_deref().unwrap_or(field::NONE));
+    reject.field(field::ORD_STATUS, named_status(status.status));
+    let is_replace = status.step == Step::ReplaceRefused;
+    reject.number(field::CXL_REJ_RESPONSE_TO, if is_replace { 2 } else { 1 });
+    reject.number(field::CXL_REJ_REASON, if is_over { reasons::TOO_LATE } else { reasons::OTHER });
+    reject.field(field::ACCOUNT, view.account.to_string()).field(field::TRANSACT_TIME, utc(status.at));
+    if let Some(reason) = &status.reason {
+        reject.field(field::TEXT, plain(reason));
+    }
+    reject
+}
+
+/// A time as FIX writes it, to the millisecond.
+pub(crate) fn utc(at: Timestamp) -> Vec<u8> {
+    let mut out = Vec::with_capacity(21);
+    Time::from_nanos(at.0).write(3, &mut out);
+    out
+}
+
+/// A text that can stand in a field: what is not printable becomes a blank.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}

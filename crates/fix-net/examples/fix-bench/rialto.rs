@@ -1,0 +1,74 @@
+//! The real server on a folder of its own, with as many FIX sessions as are wanted.
+
+use crate::Outcome;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Where `make` says that the binary is.
+const BINARY_VARIABLE: &str = "RIALTO_BIN";
+
+/// A desk that is not held back: no limit on its rate, cash for everything it orders, a market that stands still.
+const SETTINGS: [&str; 12] = [
+    "journal.sync=always",
+    "demo.activity=off",
+    "strategies.instances=",
+    "demo.openingCash=1000000000000",
+    "risk.ordersPerSecond=",
+    "http.port=0",
+    "https.port=off",
+    "broker.tcp.port=off",
+    "broker.tls.port=off",
+    "broker.ws.port=off",
+    "fix.port=0",
+    "log.level=warn",
+];
+
+/// A server that listens; it is ended when this is dropped.
+pub(crate) struct Rialto {
+    process: Child,
+    pub(crate) fix: SocketAddr,
+}
+
+impl Rialto {
+    pub(crate) fn start(folder: &Path, clients: &[String]) -> Outcome<Self> {
+        let sessions = folder.join("sessions.cfg");
+        std::fs::write(&sessions, session_file(clients))?;
+        let program = std::env::var_os(BINARY_VARIABLE).ok_or("RIALTO_BIN names no binary: make bench sets it")?;
+        let mut command = Command::new(program);
+        command.arg("serve").arg("--data-dir").arg(folder.join("data"));
+        for setting in SETTINGS {
+            command.args(["--set", setting]);
+        }
+        command.arg("--set").arg(format!("fix.settings={}", sessions.display()));
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let fix = address_in(&line).ok_or_else(|| format!("the server has no FIX door: {line}"))?;
+        Ok(Self { process, fix })
+    }
+}
+
+impl Drop for Rialto {
+    fn drop(&mut self) {
+        // It may have ended by itself; its folder goes away too.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The specification's example, for each client.
+fn session_file(clients: &[String]) -> String {
+    let default = "[DEFAULT]\nConnectionType=acceptor\nBeginString=FIX.4.4\nStartTime=00:00:00\nEndTime=00:00:00\n\
+        HeartBtInt=30\nUseDataDictionary=Y\nValidateIncomingMessage=N\nResetOnLogon=Y\nRefreshOnLogon=Y\n\
+        SocketAcceptPort=0\nSenderCompID=RIALTO\n";
+    let session = |client: &String| format!("[SESSION]\nTargetCompID={client}\n");
+    clients.iter().fold(default.to_owned(), |file, client| file + &session(client))
+}
+
+/// `"fix":"tcp://127.0.0.1:40001"` inside the ready line.
+fn address_in(ready_line: &str) -> Option<SocketAddr> {
+    let (_, rest) = ready_line.split_once("\"fix\":\"tcp://")?;
+    rest.split_once('"')?.0.parse().ok()
+}

@@ -1,0 +1,43 @@
+//! The transcripts of `contract/fix`, played to an echo acceptor that is made with QuickFIX: what the files say that
+//! our session answers is what QuickFIX answers, letter by letter.
+
+use crate::acceptors::Acceptor;
+use crate::transcript::{Caller, Story};
+use std::path::Path;
+
+/// Stories that QuickFIX 1.15 tells differently, and why we don't follow it.
+const DIFFERENT: [(&str, &str); 8] = [
+    ("dictionary-not-validated", "it has no ValidateIncomingMessage"),
+    ("garbled", "a good message that comes in one piece with a garbled one is lost with it"),
+    ("logon-without-heartbeat", "it stays silent until its time-out"),
+    ("number-missing", "it hangs up without a word"),
+    ("number-too-high-chunks", "it has no ResendRequestChunkSize"),
+    ("resend-request-wrong", "it fills a gap backwards"),
+    ("reset-without-one", "it resets to a number that it then misses"),
+    ("sending-time-missing", "it hangs up, and the message is not counted"),
+];
+
+fn is_different(story: &Story) -> bool {
+    DIFFERENT.iter().any(|(name, _)| *name == story.name)
+}
+
+#[test]
+fn quickfix_tells_the_same_stories() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Acceptor::compile_quickfix(folder.path()).unwrap();
+    let stories: Vec<_> = Story::all().into_iter().filter(Story::is_for_any_acceptor).collect();
+    for (name, _) in DIFFERENT {
+        assert!(stories.iter().any(|story| story.name == name), "there is no story {name}");
+    }
+    let told: Vec<_> = stories.iter().filter(|story| !is_different(story)).collect();
+    assert!(told.len() > 30, "{} stories", told.len());
+    for story in told {
+        assert_eq!(told_by(&program, folder.path(), story), story.text, "{}", story.name);
+    }
+}
+
+/// The story again, with what the program answers in the place of what the file says.
+fn told_by(program: &Path, folder: &Path, story: &Story) -> String {
+    let acceptor = Acceptor::start(program, folder, &story.settings).unwrap();
+    Caller::new(acceptor.port).play(story)
+}

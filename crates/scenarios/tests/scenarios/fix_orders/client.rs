@@ -1,0 +1,257 @@
+//! A FIX client of a few lines: it counts, fills gaps, answers resend requests, and remembers what it sent and heard. What a
+//! story asserts is what this client saw on the wire.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use scenarios::patience::PATIENCE;
+
+const SOH: char = '\u{1}';
+
+pub(crate) struct FixClient {
+    comp_id: String,
+    line: Option<Line>,
+    /// Of the next message in each direction; they outlive a connection.
+    pub(crate) next_out: u64,
+    pub(crate) next_in: u64,
+    /// Every application message that was sent, to be sent again where it is asked for.
+    sent: BTreeMap<u64, String>,
+    /// Every application message that was heard, in order, each once.
+    pub(crate) heard: Vec<Message>,
+}
+
+struct Line {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    asked_for: Option<u64>,
+}
+
+/// A message with its fields in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Message(pub(crate) Vec<(u32, String)>);
+
+impl Message {
+    pub(crate) fn get(&self, tag: u32) -> Option<&str> {
+        self.0.iter().find(|(known, _)| *known == tag).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn kind(&self) -> &str {
+        self.get(35).unwrap_or_default()
+    }
+
+    fn number(&self, tag: u32) -> u64 {
+        self.get(tag).and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// `8 X I/4`, and for other messages their type and text.
+    pub(crate) fn told(&self) -> String {
+        let get = |tag| self.get(tag).unwrap_or("-");
+        match self.kind() {
+            "8" => format!("8 {} {}/{} {}/{}", get(11), get(150), get(39), get(14), get(38)),
+            "9" => format!("9 {} of {} 39={} 102={}", get(11), get(41), get(39), get(102)),
+            kind => format!("{kind} {}", get(58)),
+        }
+    }
+}
+
+impl FixClient {
+    pub(crate) fn new(comp_id: &str) -> Self {
+        Self { comp_id: comp_id.into(), line: None, next_out: 1, next_in: 1, sent: BTreeMap::new(), heard: vec![] }
+    }
+
+    pub(crate) fn connect(&mut self, address: SocketAddr) {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        self.line = Some(Line { stream, buffer: vec![], asked_for: None });
+    }
+
+    /// Connects and logs on with the numbers it has; hears the server's Logon.
+    pub(crate) fn log_on(&mut self, address: SocketAddr) -> Message {
+        self.connect(address);
+        self.send_admin("A", "98=0|108=30");
+        self.expect("A")
+    }
+
+    /// As [`Self::log_on`] where both sides count from 1 at every Logon.
+    pub(crate) fn log_on_anew(&mut self, address: SocketAddr) -> Message {
+        (self.next_in, self.next_out) = (1, 1);
+        self.sent.clear();
+        self.log_on(address)
+    }
+
+    pub(crate) fn log_out(&mut self) {
+        self.send_admin("5", "");
+        self.expect("5");
+        self.cut();
+    }
+
+    /// Hangs up without a word.
+    pub(crate) fn cut(&mut self) {
+        self.line = None;
+    }
+
+    pub(crate) fn send_admin(&mut self, kind: &str, body: &str) {
+        let number = self.next_out;
+        self.next_out += 1;
+        self.write(number, kind, body, "");
+    }
+
+    /// `35=D|11=X|…`, without header; the time is added.
+    pub(crate) fn send(&mut self, message: &str) {
+        let (number, message) = (self.next_out, format!("{message}|60={}", now()));
+        self.next_out += 1;
+        self.sent.insert(number, message.clone());
+        self.write_application(number, &message, "");
+    }
+
+    fn write_application(&mut self, number: u64, message: &str, header: &str) {
+        let (kind, body) = message.strip_prefix("35=").and_then(|rest| rest.split_once('|')).unwrap();
+        self.write(number, kind, body, header);
+    }
+
+    fn write(&mut self, number: u64, kind: &str, body: &str, header: &str) {
+        let comp_id = &self.comp_id;
+        let head = format!("35={kind}|34={number}|49={comp_id}|52={}|56=RIALTO|{header}", now());
+        let body = (head + body + if body.is_empty() { "" } else { "|" }).replace('|', &SOH.to_string());
+        let mut message = format!("8=FIX.4.4{SOH}9={}{SOH}{body}", body.len());
+        let sum = message.bytes().fold(0_u8, u8::wrapping_add);
+        message += &format!("10={sum:03}{SOH}");
+        let line = self.line.as_mut().unwrap();
+        // A server that was killed takes nothing; the story goes on after its restart.
+        let _ = line.stream.write_all(message.as_bytes());
+    }
+
+    /// The next message of that type; what else comes before it is heard too.
+    pub(crate) fn expect(&mut self, kind: &str) -> Message {
+        loop {
+            let message = self.receive().unwrap_or_else(|| panic!("the line ended before a {kind}: {:?}", self.told()));
+            if message.kind() == kind {
+                return message;
+            }
+        }
+    }
+
+    /// The next message of that type, whatever its number: of a peer that does not let us in.
+    pub(crate) fn next_any(&mut self, kind: &str) -> Message {
+        loop {
+            let message = self.next_frame().unwrap_or_else(|| panic!("the line ended before a {kind}"));
+            if message.kind() == kind {
+                self.next_in = message.number(34) + 1;
+                return message;
+            }
+        }
+    }
+
+    /// Listens until so many application messages were heard in all.
+    pub(crate) fn hear(&mut self, count: usize) -> Vec<String> {
+        while self.heard.len() < count {
+            assert!(self.receive().is_some(), "the line ended: {:?}", self.told());
+        }
+        self.told()
+    }
+
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.heard.iter().map(Message::told).collect()
+    }
+
+    /// Listens until the line ends.
+    pub(crate) fn hear_the_end(&mut self) {
+        while self.receive().is_some() {}
+    }
+
+    /// The next message in its turn; none when the line has ended.
+    pub(crate) fn receive(&mut self) -> Option<Message> {
+        loop {
+            let message = self.next_frame()?;
+            let number = message.number(34);
+            if message.kind() == "2" {
+                self.send_again(message.number(7));
+            }
+            if message.kind() == "4" && number <= self.next_in {
+                self.next_in = self.next_in.max(message.number(36));
+                continue;
+            }
+            if number > self.next_in {
+                self.ask_again();
+                continue;
+            }
+            if number < self.next_in {
+                continue;
+            }
+            self.next_in += 1;
+            self.take(&message);
+            return Some(message);
+        }
+    }
+
+    fn take(&mut self, message: &Message) {
+        match message.kind() {
+            "1" => self.send_admin("0", &format!("112={}", message.get(112).unwrap_or_default())),
+            "8" | "9" | "j" | "r" | "3" => self.heard.push(message.clone()),
+            _ => {}
+        }
+    }
+
+    fn ask_again(&mut self) {
+        let next = self.next_in;
+        let line = self.line.as_mut().unwrap();
+        if line.asked_for != Some(next) {
+            line.asked_for = Some(next);
+            self.send_admin("2", &format!("7={next}|16=0"));
+        }
+    }
+
+    /// Application messages again, a gap fill for everything between.
+    fn send_again(&mut self, from: u64) {
+        let (mut next, until) = (from, self.next_out);
+        let again: Vec<_> = self.sent.range(from..).map(|(number, message)| (*number, message.clone())).collect();
+        for (number, message) in again {
+            self.fill_gap(next, number);
+            self.write_application(number, &message, &format!("43=Y|122={}|", now()));
+            next = number + 1;
+        }
+        self.fill_gap(next, until);
+    }
+
+    fn fill_gap(&mut self, from: u64, next: u64) {
+        if from < next {
+            self.write(from, "4", &format!("36={next}|123=Y"), &format!("43=Y|122={}|", now()));
+        }
+    }
+
+    fn next_frame(&mut self) -> Option<Message> {
+        let line = self.line.as_mut()?;
+        loop {
+            if let Some(message) = take_frame(&mut line.buffer) {
+                return Some(message);
+            }
+            let mut bytes = [0; 65_536];
+            match line.stream.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(length) => line.buffer.extend_from_slice(&bytes[..length]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("nothing was heard: {error}; so far {:?}", self.told()),
+            }
+        }
+    }
+}
+
+fn take_frame(buffer: &mut Vec<u8>) -> Option<Message> {
+    let trailer = buffer.windows(4).position(|bytes| bytes == b"\x0110=")?;
+    let end = trailer + 1 + buffer[trailer + 1..].iter().position(|byte| *byte == 1)?;
+    let frame: Vec<u8> = buffer.drain(..=end).collect();
+    let text = String::from_utf8(frame).unwrap();
+    let field = |field: &str| field.split_once('=').map(|(tag, value)| (tag.parse().unwrap(), value.to_owned()));
+    Some(Message(text.split(SOH).filter_map(field).collect()))
+}
+
+/// The wall clock as FIX writes it.
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    let seconds = i64::try_from(since.as_secs()).unwrap();
+    let at = domain::Timestamp(seconds * 1_000_000_000).to_jiff().to_string();
+    at.replace('-', "").replace('T', "-").replace('Z', "")
+}

@@ -1,0 +1,27 @@
+//! Why a file of prices cannot be used: where it stands, and what is wrong there.
+
+use std::fmt;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadData {
+    pub file: String,
+    /// Absent where it is the file as a whole.
+    pub line: Option<u64>,
+    pub column: Option<String>,
+    pub reason: String,
+}
+
+impl fmt::Display for BadData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, " line {line}")?;
+        }
+        if let Some(column) = &self.column {
+            write!(f, ", column {column}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl std::error::Error for BadData {}

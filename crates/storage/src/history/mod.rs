@@ -1,0 +1,129 @@
+//! Recorded prices from CSV files, one row in memory at a time: ticks, trades, order books and bars.
+//!
+//! Columns are found by their header names, whatever their order; columns that nobody asks for are passed over. A row that
+//! cannot be is refused with file, line, column and reason, because a simulation on data it guessed at would prove nothing.
+//! The columns are told in `docs/simulation.md`.
+
+/// Why a file of prices cannot be used.
+mod error;
+/// One file: columns by name, lines, cells.
+mod sheet;
+/// What a row of each kind says.
+mod rows;
+/// Many files in the order of time.
+mod merge;
+/// Prices made up from a seed, written as such files.
+pub mod synthetic;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use domain::{Bar, BarSize, OrderBook, SecurityId, Text, Tick, Timestamp, Trade};
+
+pub use error::BadData;
+pub use merge::Merge;
+use rows::Rows;
+use sheet::Sheet;
+
+/// What a row said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recorded {
+    Tick(Tick),
+    Trade(Trade),
+    Book(OrderBook),
+    Bar(Bar),
+}
+
+impl Recorded {
+    /// When it was so; of a bar, when its span began.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Tick(tick) => tick.at,
+            Self::Trade(trade) => trade.at,
+            Self::Book(book) => book.at,
+            Self::Bar(bar) => bar.at,
+        }
+    }
+
+    pub fn security(&self) -> SecurityId {
+        match self {
+            Self::Tick(tick) => tick.security,
+            Self::Trade(trade) => trade.security,
+            Self::Book(book) => book.security,
+            Self::Bar(bar) => bar.security,
+        }
+    }
+}
+
+/// Prices of the past in the order of time.
+pub trait Source {
+    fn next(&mut self) -> Result<Option<Recorded>, BadData>;
+
+    /// How much was read, and how much there is, in whatever unit the source counts.
+    fn progress(&self) -> (u64, u64);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Tick,
+    Trade,
+    Book,
+    Bar(BarSize),
+}
+
+/// A file of prices and whose prices they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileOf {
+    pub path: PathBuf,
+    /// How messages call it.
+    pub name: String,
+    pub kind: Kind,
+    pub security: SecurityId,
+    /// The name that the prices carry.
+    pub feed: Text,
+    /// Futures and commodities have traded below zero; of others such a price is nonsense.
+    pub may_be_negative: bool,
+}
+
+/// A file that is being read.
+pub struct CsvSource {
+    sheet: Sheet,
+    rows: Rows,
+    last: Option<Timestamp>,
+}
+
+impl CsvSource {
+    pub fn open(file: &FileOf) -> Result<Self, BadData> {
+        let sheet = Sheet::open(&file.path, &file.name)?;
+        let rows = Rows::new(file, &sheet)?;
+        Ok(Self { sheet, rows, last: None })
+    }
+
+    /// Time never runs backwards in a file, and two bars never begin together.
+    fn check_order(&mut self, recorded: &Recorded) -> Result<(), BadData> {
+        let at = recorded.at();
+        let is_late = match (self.last, recorded) {
+            (Some(last), Recorded::Bar(_)) => at <= last,
+            (Some(last), _) => at < last,
+            (None, _) => false,
+        };
+        self.last = Some(at);
+        if is_late { Err(self.sheet.bad("dateTime", "is not after the line before it")) } else { Ok(()) }
+    }
+}
+
+impl Source for CsvSource {
+    fn next(&mut self) -> Result<Option<Recorded>, BadData> {
+        if !self.sheet.step()? {
+            return Ok(None);
+        }
+        let recorded = self.rows.read(&self.sheet)?;
+        self.check_order(&recorded)?;
+        Ok(Some(recorded))
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.sheet.progress()
+    }
+}

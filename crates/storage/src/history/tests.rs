@@ -1,0 +1,199 @@
+//! Files as people write them, good and bad.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+fn file(folder: &Path, name: &str, kind: Kind, text: &str) -> FileOf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    FileOf { path, name: name.into(), kind, security: SecurityId(1), feed: "CSV".into(), may_be_negative: false }
+}
+
+fn all(source: &mut dyn Source) -> Result<Vec<Recorded>, String> {
+    let mut found = Vec::new();
+    while let Some(recorded) = source.next().map_err(|bad| bad.to_string())? {
+        found.push(recorded);
+    }
+    Ok(found)
+}
+
+fn read(kind: Kind, text: &str) -> Result<Vec<Recorded>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = file(folder.path(), "a.csv", kind, text);
+    all(&mut CsvSource::open(&file).map_err(|bad| bad.to_string())?)
+}
+
+fn refused(kind: Kind, text: &str) -> String {
+    read(kind, text).unwrap_err()
+}
+
+const BARS: Kind = Kind::Bar(BarSize::Min1);
+
+#[test]
+fn bars_are_found_by_header_name_in_any_order_and_other_columns_are_passed_over() {
+    let found = read(BARS, "close,openInterest,dateTime,open,low,high,vol\n10.5,7,60000,10,9.5,11,100\n").unwrap();
+    let [Recorded::Bar(bar)] = &found[..] else { panic!("{found:?}") };
+    let prices = [bar.open, bar.high, bar.low, bar.close].map(|price| price.to_string());
+    assert_eq!((bar.at, prices.join(" "), bar.vol), (Timestamp(60_000_000_000), "10 11 9.5 10.5".into(), 100.into()));
+}
+
+#[test]
+fn a_tick_may_lack_what_its_feed_does_not_know() {
+    let found = read(Kind::Tick, "dateTime,bid,ask,last,volBid\n1,1.1,1.2,,\n2,,,1.15,\n").unwrap();
+    let shown: Vec<_> = found
+        .iter()
+        .map(|recorded| match recorded {
+            Recorded::Tick(tick) => (tick.bid.is_some(), tick.ask.is_some(), tick.last.is_some(), tick.vol_bid),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(shown, [(true, true, false, None), (false, false, true, None)]);
+}
+
+#[test]
+fn a_trade_tells_who_was_the_aggressor_where_the_file_does() {
+    let found = read(Kind::Trade, "dateTime,price,quantity,aggressorSide\n1,10,5,SELL\n2,10,5,\n").unwrap();
+    let sides: Vec<_> = found
+        .iter()
+        .map(|recorded| match recorded {
+            Recorded::Trade(trade) => trade.aggressor,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(sides, [Some(domain::Side::Sell), None]);
+}
+
+#[test]
+fn a_book_has_as_many_levels_as_are_filled_in() {
+    let header = "dateTime,bid1,volBid1,ask1,volAsk1,bid2,volBid2,ask2,volAsk2";
+    let found = read(Kind::Book, &format!("{header}\n1,10,5,11,6,9,7,12,8\n2,10,5,11,6,,,,\n")).unwrap();
+    let depths: Vec<_> = found
+        .iter()
+        .map(|recorded| match recorded {
+            Recorded::Book(book) => (book.bids.len(), book.asks.len()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(depths, [(2, 2), (1, 1)]);
+}
+
+#[test]
+fn a_bad_row_is_refused_with_file_line_column_and_reason() {
+    let bars = "dateTime,open,high,low,close,vol\n60000,10,11,9,10,1\n";
+    let cases = [
+        (
+            BARS,
+            "dateTime,open,high,low\n",
+            "a.csv line 1, column close: is missing; the header has dateTime, open, high, low",
+        ),
+        (BARS, &format!("{bars}120000,ten,11,9,10,1\n"), "a.csv line 3, column open: 'ten' is not a decimal number"),
+        (
+            BARS,
+            &format!("{bars}120000,10,11,9,,1\n"),
+            "a.csv line 3, column close: is blank, but must be a decimal number",
+        ),
+        (BARS, &format!("{bars}120000,10,9.9,9,9,1\n"), "a.csv line 3, column high: 9.9 is not the highest of the bar"),
+        (
+            BARS,
+            &format!("{bars}120000,10,11,10.5,11,1\n"),
+            "a.csv line 3, column low: 10.5 is not the lowest of the bar",
+        ),
+        (BARS, &format!("{bars}120000,10,11,-9,10,1\n"), "a.csv line 3, column low: '-9' is not a price above 0"),
+        (BARS, &format!("{bars}120000,10,11,9,10,-1\n"), "a.csv line 3, column vol: '-1' is not a quantity from 0"),
+        (
+            BARS,
+            &format!("{bars}60000,10,11,9,10,1\n"),
+            "a.csv line 3, column dateTime: is not after the line before it",
+        ),
+        (BARS, &format!("{bars}120000,10,11\n"), "a.csv line 3: has 3 cells, but the header has 6"),
+        (
+            BARS,
+            &format!("{bars}noon,10,11,9,10,1\n"),
+            "a.csv line 3, column dateTime: 'noon' is not epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z",
+        ),
+        (
+            Kind::Tick,
+            "dateTime,bid,ask\n1,10,11\n0,10,11\n",
+            "a.csv line 3, column dateTime: is not after the line before it",
+        ),
+        (Kind::Tick, "dateTime,bid,ask\n1,,\n", "a.csv line 2, column last: is blank, and so are bid and ask"),
+        (
+            Kind::Tick,
+            "dateTime,settlement\n1,10\n",
+            "a.csv line 1, column last: is missing; the header has dateTime, settlement",
+        ),
+        (
+            Kind::Trade,
+            "dateTime,price,quantity\n1,10,0\n",
+            "a.csv line 2, column quantity: '0' is not a quantity above 0",
+        ),
+        (
+            Kind::Trade,
+            "dateTime,price,quantity,aggressorSide\n1,10,1,B\n",
+            "a.csv line 2, column aggressorSide: 'B' is not BUY or SELL",
+        ),
+        (
+            Kind::Book,
+            "dateTime,bid1,volBid1,ask1,volAsk1,bid2,volBid2\n1,10,5,11,6,10.5,7\n",
+            "a.csv line 2, column bid1: the bids do not fall from level to level",
+        ),
+    ];
+    for (kind, text, wanted) in cases {
+        assert_eq!(refused(kind, text), wanted);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_says_so() {
+    let missing = FileOf {
+        path: "nowhere/a.csv".into(),
+        name: "a.csv".into(),
+        kind: BARS,
+        security: SecurityId(1),
+        feed: "CSV".into(),
+        may_be_negative: false,
+    };
+    let bad = CsvSource::open(&missing).err().unwrap();
+    assert_eq!(bad.to_string(), "a.csv: cannot be read: No such file or directory (os error 2)");
+}
+
+#[test]
+fn ticks_of_one_instant_pass_and_keep_their_order() {
+    let found = read(Kind::Tick, "dateTime,last\n1,10\n1,11\n1,12\n").unwrap();
+    assert_eq!(found.len(), 3);
+}
+
+#[test]
+fn files_are_merged_by_time_and_at_one_instant_in_the_order_of_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = file(folder.path(), "a.csv", Kind::Tick, "dateTime,last\n1,10\n5,11\n5,12\n9,13\n");
+    let mut second = file(folder.path(), "b.csv", Kind::Trade, "dateTime,price,quantity\n0,20,1\n5,21,1\n7,22,1\n");
+    (first.security, second.security) = (SecurityId(1), SecurityId(2));
+    let open = |file: &FileOf| Box::new(CsvSource::open(file).unwrap()) as Box<dyn Source>;
+    let mut merge = Merge::new(vec![open(&first), open(&second)]).unwrap();
+    let found = all(&mut merge).unwrap();
+    let order: Vec<_> = found.iter().map(|recorded| (recorded.at().millis(), recorded.security().0)).collect();
+    assert_eq!(order, [(0, 2), (1, 1), (5, 1), (5, 1), (5, 2), (7, 2), (9, 1)]);
+    let (read, total) = merge.progress();
+    assert_eq!(read, total);
+}
+
+#[test]
+fn synthetic_prices_are_the_same_for_the_same_seed_and_can_be_read_back() {
+    for kind in [Kind::Tick, Kind::Trade, Kind::Book, BARS] {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = |seed| synthetic::Plan { kind, seed, rows: 500, ..synthetic::Plan::default() };
+        let write = |plan: &synthetic::Plan| {
+            let mut bytes = Vec::new();
+            synthetic::write(plan, &mut bytes).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let text = write(&plan(7));
+        assert_eq!(text, write(&plan(7)));
+        assert_ne!(text, write(&plan(8)));
+        let file = file(folder.path(), "a.csv", kind, &text);
+        assert_eq!(all(&mut CsvSource::open(&file).unwrap()).unwrap().len(), 500);
+    }
+}
