@@ -1,6 +1,7 @@
 //! The one question: who is it? All doors ask here, so a password costs the same everywhere, whoever guesses waits
 //! everywhere, and every refusal stands in the audit.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,10 +15,12 @@ use crate::audit::{Actor, DONE, Entry, Visit};
 use crate::error::AccessError;
 use crate::identity::{Credentials, Denied, Identity};
 use crate::name::Name;
+use crate::pass::{self, Admitted, Ground, Pass};
 use crate::password::{PASSWORD_BYTES_MAX, is_right};
 use crate::picture::{Gallery, Picture};
 use crate::proven::{Mark, Proven};
 use crate::recorder::Recorder;
+use crate::refusals::Refusals;
 use crate::register::{Register, User};
 use crate::role::Role;
 use crate::secret::{self, Secret};
@@ -69,6 +72,7 @@ pub struct Access {
     hashing: Arc<Semaphore>,
     sessions: Sessions,
     recorder: Recorder,
+    refusals: Refusals,
 }
 
 impl Access {
@@ -87,6 +91,7 @@ impl Access {
             clock,
             register,
             recorder,
+            refusals: Refusals::default(),
         })
     }
 
@@ -110,12 +115,17 @@ impl Access {
 
     /// Who it is, or why not; a refusal is in the audit before it is told.
     pub async fn authenticate(&self, credentials: Credentials, visit: &Visit) -> Result<Identity, Denied> {
+        self.admit(credentials, visit).await.map(|(identity, _)| identity)
+    }
+
+    /// As [`Access::authenticate`], for a connection that stays: with what it is asked by whether it may.
+    pub async fn admit(&self, credentials: Credentials, visit: &Visit) -> Result<(Identity, Pass), Denied> {
         let claimed = match &credentials {
             Credentials::Password { user, .. } => user.parse().ok().map(|name: Name| name.text().clone()),
             _ => None,
         };
         match self.recognise(credentials, visit.peer).await {
-            Ok(identity) => Ok(identity),
+            Ok(admitted) => Ok(admitted),
             Err(denied) => {
                 let actor = Actor { user: claimed, visit: visit.clone() };
                 self.refused(&actor, denied.code(), &denied.to_string()).await;
@@ -124,7 +134,21 @@ impl Access {
         }
     }
 
-    async fn recognise(&self, credentials: Credentials, peer: Option<IpAddr>) -> Result<Identity, Denied> {
+    /// Whether what let somebody in still would: not where the token was revoked or has expired, the user was changed or
+    /// removed, the session has ended, or the desk is no longer open to everybody.
+    pub fn stands(&self, pass: &Pass) -> Result<bool, AccessError> {
+        let picture = self.gallery.picture(self.now())?;
+        Ok(match &pass.0 {
+            Ground::Open { peer, role } => self.anonymous_role(&picture, *peer).as_ref() == Some(role),
+            Ground::Token { prefix, digest } => {
+                picture.tokens.get(prefix).is_some_and(|token| token.digest == *digest && self.now() < token.expires)
+            }
+            Ground::Password(proven) => unchanged(&picture, proven).is_some(),
+            Ground::Session { key, of } => self.sessions.lasts(key, self.now()) && unchanged(&picture, of).is_some(),
+        })
+    }
+
+    async fn recognise(&self, credentials: Credentials, peer: Option<IpAddr>) -> Result<Admitted, Denied> {
         let picture = self.picture()?;
         match credentials {
             Credentials::Anonymous => self.anonymous(&picture, peer).ok_or(Denied::LoginNeeded),
@@ -142,25 +166,27 @@ impl Access {
         })
     }
 
-    /// Only on this machine: whoever comes from elsewhere is somebody or nobody.
-    fn anonymous(&self, picture: &Picture, peer: Option<IpAddr>) -> Option<Identity> {
-        let is_here = peer.is_some_and(|peer| peer.to_canonical().is_loopback());
-        let role = self.settings.anonymous_role(!picture.users.is_empty()).filter(|_| is_here)?;
-        Some(Identity { name: None, role })
+    fn anonymous(&self, picture: &Picture, peer: Option<IpAddr>) -> Option<Admitted> {
+        self.anonymous_role(picture, peer).map(|role| pass::of_nobody(role, peer))
     }
 
-    fn holder(&self, picture: &Picture, shown: &str) -> Result<Identity, Denied> {
+    /// Only on this machine: whoever comes from elsewhere is somebody or nobody.
+    fn anonymous_role(&self, picture: &Picture, peer: Option<IpAddr>) -> Option<Role> {
+        let is_here = peer.is_some_and(|peer| peer.to_canonical().is_loopback());
+        self.settings.anonymous_role(!picture.users.is_empty()).filter(|_| is_here)
+    }
+
+    fn holder(&self, picture: &Picture, shown: &str) -> Result<Admitted, Denied> {
         let known = secret::prefix(shown).and_then(|prefix| picture.tokens.get(prefix));
         let valid = known.filter(|token| token.digest == secret::digest(shown) && self.now() < token.expires);
-        let token = valid.ok_or(Denied::WrongCredentials)?;
-        Ok(Identity { name: Some(token.name.text().clone()), role: token.role.clone() })
+        valid.map(|token| pass::of_token(token)).ok_or(Denied::WrongCredentials)
     }
 
     /// The cookie of a session that is over is as good as none.
-    fn of_session(&self, picture: &Picture, shown: &str, peer: Option<IpAddr>) -> Result<Identity, Denied> {
+    fn of_session(&self, picture: &Picture, shown: &str, peer: Option<IpAddr>) -> Result<Admitted, Denied> {
         let user = self.sessions.user_of(shown, self.now()).and_then(|known| unchanged(picture, &known));
-        let identity = user.map(identity_of).or_else(|| self.anonymous(picture, peer));
-        identity.ok_or(Denied::SessionEnded)
+        let admitted = user.map(|user| pass::of_session(user, Sessions::key(shown)));
+        admitted.or_else(|| self.anonymous(picture, peer)).ok_or(Denied::SessionEnded)
     }
 
     async fn of_password(
@@ -169,21 +195,21 @@ impl Access {
         name: String,
         password: SecretString,
         peer: Option<IpAddr>,
-    ) -> Result<Identity, Denied> {
+    ) -> Result<Admitted, Denied> {
         if password.expose_secret().len() > PASSWORD_BYTES_MAX {
             return Err(Denied::WrongCredentials);
         }
         let mark = self.proven.mark(&name, &password);
         if let Some(user) = self.recall(picture, mark) {
-            return Ok(identity_of(user));
+            return Ok(pass::of_user(user));
         }
         let _turn = self.turns.wait(mark).await;
         if let Some(user) = self.recall(picture, mark) {
-            return Ok(identity_of(user));
+            return Ok(pass::of_user(user));
         }
         let user = self.check(&name, password, peer).await?;
         self.proven.remember(mark, user.name.text(), user.revision, self.now());
-        Ok(identity_of(&user))
+        Ok(pass::of_user(&user))
     }
 
     fn recall<'a>(&self, picture: &'a Picture, mark: Mark) -> Option<&'a User> {
@@ -243,9 +269,15 @@ impl Access {
 
     /// Somebody may not do what he came for. Where the audit cannot be written he may not either.
     pub async fn refused(&self, actor: &Actor, code: &str, detail: &str) {
+        self.refusals.note(code);
         let entry = Entry { at: self.now(), actor: actor.clone(), outcome: code.into(), detail: detail.into() };
         // The recorder has logged why; the refusal stands all the same.
         let _ = self.recorder.record(entry).await;
+    }
+
+    /// How often somebody was refused since the start, by code and at all doors together.
+    pub fn refusals(&self) -> BTreeMap<String, u64> {
+        self.refusals.counts()
     }
 
     /// Something was done that needs power: whether the audit has it.
@@ -259,8 +291,4 @@ impl Access {
 fn unchanged<'a>(picture: &'a Picture, (name, revision): &(Text, i64)) -> Option<&'a User> {
     let user = picture.users.get(name)?;
     (user.revision == *revision).then_some(&**user)
-}
-
-fn identity_of(user: &User) -> Identity {
-    Identity { name: Some(user.name.text().clone()), role: user.role.clone() }
 }

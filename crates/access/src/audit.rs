@@ -24,6 +24,7 @@ pub enum Door {
     Ui,
     /// Topics and queues over STOMP.
     Broker,
+    Fix,
     CommandLine,
 }
 
@@ -33,6 +34,7 @@ impl Door {
             Self::Rest => "REST",
             Self::Ui => "UI",
             Self::Broker => "STOMP",
+            Self::Fix => "FIX",
             Self::CommandLine => "CLI",
         }
     }

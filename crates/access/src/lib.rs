@@ -19,6 +19,8 @@ mod schema;
 mod register;
 /// What was refused, and what was done with power.
 mod audit;
+/// How often somebody was turned away.
+mod refusals;
 /// Entries of the audit on their way to the file, many in one commit.
 mod recorder;
 
@@ -32,17 +34,23 @@ mod turns;
 mod slowdown;
 /// Who is logged in.
 mod sessions;
+/// What let somebody in, for connections that stay.
+mod pass;
 
 /// The one question: who is it?
 mod access;
 /// Credentials, identities, and why somebody is turned away.
 mod identity;
+/// By which names we may be called, and whose pages may act.
+mod hosts;
 
 pub use access::{Access, Anonymous, Clock, Settings};
 pub use audit::{AUDIT_PAGE_MAX, Actor, DONE, Door, Entry, Recorded, Visit};
 pub use error::AccessError;
+pub use hosts::OurHosts;
 pub use identity::{Credentials, Denied, Identity};
 pub use name::{Name, NotAName};
+pub use pass::Pass;
 pub use password::{NotAPassword, PASSWORD_BYTES_MAX, PASSWORD_LENGTH_MIN, Password};
 pub use register::{FILE, NewToken, Refused, Register, TOKEN_DAYS_MAX, Token, User};
 pub use role::{NotARole, Role};

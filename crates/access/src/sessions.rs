@@ -49,6 +49,16 @@ impl Sessions {
         Some((session.user.clone(), session.revision))
     }
 
+    /// Whether a session has not ended. Asking is no sign of life.
+    pub(crate) fn lasts(&self, key: &[u8; 32], at: Timestamp) -> bool {
+        self.lock().get(key).is_some_and(|session| !session.has_ended(at))
+    }
+
+    /// What a session is kept under.
+    pub(crate) fn key(secret: &str) -> [u8; 32] {
+        key(&digest(secret))
+    }
+
     pub(crate) fn end(&self, secret: &str) {
         self.lock().remove(&key(&digest(secret)));
     }

@@ -9,27 +9,38 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-use access::{Credentials, Identity};
+use access::{Credentials, Identity, Pass};
+use axum::extract::ws::close_code;
 use stomp::lanes::{Batch, Lanes};
+use stomp::session::Closing;
 use stomp::{Action, Session, Time};
 use tokio::time::{Sleep, sleep_until, timeout};
 
+use crate::ending::{self, End};
 use crate::house::House;
 use crate::hub::{Place, Snapshot};
-use crate::limits::{BATCH_BYTES, FAREWELL_MAX, PING_EVERY};
+use crate::limits::{BATCH_BYTES, FAREWELL_MAX};
 use crate::mailbox::Mailbox;
 use crate::transport::{Received, Transport};
 
 /// Who has come.
 pub(crate) struct Visitor {
     pub(crate) peer: Option<IpAddr>,
-    /// What was shown before CONNECT.
-    pub(crate) credentials: Option<Credentials>,
+    pub(crate) shown: Shown,
+}
+
+/// What is known of a visitor before CONNECT.
+pub(crate) enum Shown {
+    Nothing,
+    Credentials(Credentials),
+    /// A part of this process.
+    Insider,
 }
 
 /// What an answer changes.
 pub(super) enum Answered {
-    Admitted(Identity),
+    /// An insider needs no pass.
+    Admitted(Identity, Option<Pass>),
     /// The connection ends with this text, which answers the frame of that receipt.
     Refused(String, Option<String>),
     /// On with what the client wants next.
@@ -49,7 +60,8 @@ pub(crate) struct Connection<T> {
     pub(super) actions: VecDeque<Action>,
     pub(super) pending: Option<Pending>,
     pub(super) snapshots: VecDeque<Snapshot>,
-    pub(super) is_closing: bool,
+    /// How a WebSocket is closed, once it is.
+    pub(super) closing: Option<u16>,
     /// A queue may have waited for room in our lanes.
     pub(super) takes_from_queues: bool,
     input: Vec<u8>,
@@ -72,7 +84,7 @@ impl<T: Transport> Connection<T> {
         let rules = if T::PINGS { &house.websocket_rules } else { &house.stream_rules };
         let place = house.hub.seat(Mailbox::new(lanes));
         let session = Session::new(now, format!("rialto-{}", place.id.0), rules.clone());
-        let ping_at = if T::PINGS { now.after(PING_EVERY) } else { Time::NEVER };
+        let ping_at = if T::PINGS { now.after(house.limits.ping_every) } else { Time::NEVER };
         Self {
             house,
             transport,
@@ -83,7 +95,7 @@ impl<T: Transport> Connection<T> {
             actions: VecDeque::new(),
             pending: None,
             snapshots: VecDeque::new(),
-            is_closing: false,
+            closing: None,
             takes_from_queues: false,
             input: Vec::new(),
             batch: Batch::default(),
@@ -98,7 +110,7 @@ impl<T: Transport> Connection<T> {
             let now = self.house.clock.now();
             self.look_at_time(now);
             self.perform(now);
-            if self.is_closing {
+            if self.closing.is_some() {
                 break;
             }
             self.fill(now);
@@ -114,24 +126,25 @@ impl<T: Transport> Connection<T> {
 
     fn look_at_time(&mut self, now: Time) {
         let mailbox = self.place.mailbox.clone();
-        let late = {
-            let content = mailbox.open();
-            content.end.clone().or_else(|| content.lanes.check_wait(now).err().map(|slow| slow.to_string()))
+        let end = {
+            let mut content = mailbox.open();
+            let late = content.lanes.check_wait(now).err().map(End::Slow);
+            content.end = content.end.take().or(late);
+            content.end.clone()
         };
         let mut actions = Vec::new();
-        match late {
-            Some(text) => self.session.refuse(&text, None, &mut actions),
+        match end {
+            Some(end) => self.session.refuse(&end.text(), None, &mut actions),
             None => self.session.tick(now, &mut actions),
         }
         self.follow(actions);
         if self.ping_at <= now {
-            self.ping_at = now.after(PING_EVERY);
+            self.ping_at = now.after(self.house.limits.ping_every);
             self.transport.ping();
             self.is_sending = true;
         }
     }
 
-    /// Where the session has ended, nothing that was wanted before counts any more.
     pub(super) fn follow(&mut self, actions: Vec<Action>) {
         self.actions.extend(actions);
     }
@@ -146,6 +159,7 @@ impl<T: Transport> Connection<T> {
         let mailbox = self.place.mailbox.clone();
         mailbox.open().lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
         self.is_sending = self.batch.bytes() > 0;
+        self.house.counters.handed_over(&self.batch);
     }
 
     fn go_on_with_snapshots(&mut self, now: Time) {
@@ -242,7 +256,8 @@ impl<T: Transport> Connection<T> {
             mailbox.open().lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
             self.is_sending = self.batch.bytes() > 0;
         }
-        poll_fn(|context| self.transport.poll_close(context)).await?;
+        let code = self.closing.unwrap_or(close_code::NORMAL);
+        poll_fn(|context| self.transport.poll_close(context, code)).await?;
         loop {
             self.input.clear();
             if poll_fn(|context| self.transport.poll_receive(context, &mut self.input)).await? == Received::End {
@@ -252,10 +267,17 @@ impl<T: Transport> Connection<T> {
     }
 
     /// From now on only the last words matter.
-    pub(super) fn close(&mut self) {
+    pub(super) fn close(&mut self, closing: &Closing) {
+        let (end, unread) = {
+            let content = self.place.mailbox.open();
+            (content.end.clone(), content.unread())
+        };
+        if matches!(end, Some(End::Slow(_))) {
+            self.house.counters.cut(unread);
+        }
         let keys: Vec<_> = self.session.subscriptions().keys().collect();
         keys.into_iter().for_each(|key| self.place.unsubscribe(key));
-        self.is_closing = true;
+        self.closing = Some(ending::close_code(closing, end.as_ref()));
         self.is_sending = true;
     }
 }

@@ -13,16 +13,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
 use stomp::lanes::Lanes;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-use crate::connection::{Connection, Visitor};
+use crate::connection::{Connection, Shown, Visitor};
 use crate::house::House;
-use crate::limits::{HANDSHAKE_WAIT_MAX, UPGRADE_WAIT_MAX};
+use crate::limits::LOCAL_BYTES;
 use crate::stream::ByteStream;
 use crate::upgrade::Reached;
 
@@ -64,7 +64,7 @@ async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: OwnedS
         Door::Tcp(Some(tls)) => learn(house, stream, tls, place).await,
         Door::Tls(tls) => serve_tls(house, stream, tls, place).await,
         // The upgrade takes a place of its own, and this one is free again.
-        Door::WebSocket(router) => serve_upgrade(stream, router).await,
+        Door::WebSocket(router) => serve_upgrade(&house, stream, router).await,
     };
     if let Err(error) = served {
         tracing::debug!(%error, "a connection ended early");
@@ -79,7 +79,7 @@ async fn learn(
 ) -> io::Result<()> {
     let mut first = [0];
     // The session's own patience with a silent client begins when it has spoken.
-    let read = timeout(stomp::session::CONNECT_WAIT_MAX, stream.peek(&mut first)).await??;
+    let read = timeout(house.limits.connect_wait, stream.peek(&mut first)).await??;
     if read == 1 && first[0] == TLS_HANDSHAKE {
         return serve_tls(house, stream, tls, place).await;
     }
@@ -93,7 +93,7 @@ async fn serve_tls(
     place: OwnedSemaphorePermit,
 ) -> io::Result<()> {
     let peer = stream.peer_addr();
-    let stream = timeout(HANDSHAKE_WAIT_MAX, TlsAcceptor::from(tls).accept(stream)).await??;
+    let stream = timeout(house.limits.handshake_wait, TlsAcceptor::from(tls).accept(stream)).await??;
     serve_stream(house, &peer, stream, place).await
 }
 
@@ -107,13 +107,21 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let peer = peer.as_ref().ok().map(|peer| peer.ip().to_canonical());
-    let visitor = Visitor { peer, credentials: None };
+    let visitor = Visitor { peer, shown: Shown::Nothing };
     Connection::new(house, ByteStream(stream), visitor, Lanes::free()).run().await;
     drop(place);
     Ok(())
 }
 
-async fn serve_upgrade(stream: TcpStream, router: Router) -> io::Result<()> {
+/// A connection from inside this process, served in the background.
+pub(crate) fn serve_local(house: Arc<House>) -> DuplexStream {
+    let (ours, theirs) = tokio::io::duplex(LOCAL_BYTES);
+    let visitor = Visitor { peer: None, shown: Shown::Insider };
+    tokio::spawn(Connection::new(house, ByteStream(ours), visitor, Lanes::free()).run());
+    theirs
+}
+
+async fn serve_upgrade(house: &House, stream: TcpStream, router: Router) -> io::Result<()> {
     let reached = Reached { at: stream.local_addr()?, from: stream.peer_addr()?, secure: false };
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(reached);
@@ -124,7 +132,7 @@ async fn serve_upgrade(stream: TcpStream, router: Router) -> io::Result<()> {
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(UPGRADE_WAIT_MAX)
+        .header_read_timeout(house.limits.upgrade_wait)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await

@@ -12,7 +12,8 @@ use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::hub::Hub;
-use crate::limits::CONNECTIONS_MAX;
+use crate::limits::Limits;
+use crate::numbers::{Counters, Numbers};
 
 /// What the broker is told about its surroundings.
 #[derive(Debug, Clone)]
@@ -25,6 +26,9 @@ pub struct Settings {
     pub min_rate_per_consumer: Rate,
     /// Where clients may send to.
     pub client_destinations: Vec<Pattern>,
+    /// Strategies run in processes of their own: the queues of their bus are open to them.
+    pub distributed: bool,
+    pub limits: Limits,
 }
 
 pub(crate) struct House {
@@ -33,6 +37,9 @@ pub(crate) struct House {
     pub(crate) hub: Arc<Hub>,
     pub(crate) clock: Clock,
     pub(crate) client_destinations: Vec<Pattern>,
+    pub(crate) distributed: bool,
+    pub(crate) counters: Counters,
+    pub(crate) limits: Limits,
     pub(crate) stream_rules: Arc<Rules>,
     pub(crate) websocket_rules: Arc<Rules>,
     max_rate: Rate,
@@ -45,7 +52,8 @@ const WEBSOCKET_GRACE: u32 = 3;
 
 impl House {
     pub(crate) fn new(settings: Settings, bus: Bus, access: Arc<Access>) -> Arc<Self> {
-        let rules = Rules::new(&settings.server);
+        let connect_wait = settings.limits.connect_wait;
+        let rules = Rules { connect_wait, ..Rules::new(&settings.server) };
         let long_gap: Duration = settings.min_rate_per_consumer.gap();
         Arc::new(Self {
             bus,
@@ -53,11 +61,18 @@ impl House {
             hub: Hub::new(long_gap),
             clock: Clock::start(),
             client_destinations: settings.client_destinations,
+            distributed: settings.distributed,
+            counters: Counters::default(),
             websocket_rules: Arc::new(Rules { heart_beat_grace: WEBSOCKET_GRACE, ..rules.clone() }),
             stream_rules: Arc::new(rules),
             max_rate: settings.max_rate_per_connection,
-            places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            places: Arc::new(Semaphore::new(settings.limits.connections)),
+            limits: settings.limits,
         })
+    }
+
+    pub(crate) fn numbers(&self) -> Numbers {
+        self.hub.count(self.counters.numbers())
     }
 
     /// The lanes of a WebSocket.

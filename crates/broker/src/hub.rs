@@ -4,14 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use access::Pass;
+use domain::command::GenericEvent;
 use stomp::lanes::{Delivery, SlotKey};
 use stomp::queues::Queues;
 use stomp::session::{Marks, Publication, Subscription, SubscriptionKey};
 use stomp::topics::{Book, TooManyTopics, TopicTree};
 use stomp::{Destination, Headers, Kind, Message, Pattern, Time};
 
+use crate::echoes::Echoes;
+use crate::ending::End;
 use crate::limits::{MARKET_TOPICS_MAX, SNAPSHOT_STEP_BYTES, STATE_TOPICS_MAX};
 use crate::mailbox::Mailbox;
+use crate::numbers::Numbers;
+use crate::strategy_bus::StrategyBus;
 use crate::translate::{Family, Told, headers};
 
 /// A connection, never given twice.
@@ -25,8 +31,10 @@ pub(crate) struct Hub(Mutex<State>);
 
 pub(super) struct State {
     tree: TopicTree<Consumer>,
+    pub(super) bus: StrategyBus,
+    echoes: Echoes,
     /// Last values of prices, with their pace.
-    market: Book,
+    pub(super) market: Book,
     /// Last values of everything else that is remembered.
     state: Book,
     pub(super) queues: Queues<Consumer>,
@@ -42,6 +50,8 @@ pub(super) struct State {
 pub(super) struct Seat {
     pub(super) mailbox: Arc<Mailbox>,
     pub(super) subscriptions: BTreeMap<SubscriptionKey, Subscription>,
+    /// What let it in.
+    pub(super) pass: Option<Pass>,
 }
 
 /// A connection's place at the hub; when it is dropped, nothing of the connection is left there.
@@ -65,6 +75,8 @@ impl Hub {
     pub(crate) fn new(long_gap: Duration) -> Arc<Self> {
         Arc::new(Self(Mutex::new(State {
             tree: TopicTree::default(),
+            bus: StrategyBus::new(),
+            echoes: Echoes::default(),
             market: Book::new(MARKET_TOPICS_MAX, long_gap),
             state: Book::new(STATE_TOPICS_MAX, long_gap),
             queues: Queues::default(),
@@ -80,7 +92,7 @@ impl Hub {
         let mut state = self.lock();
         let id = ConnectionId(state.next_connection);
         state.next_connection += 1;
-        state.seats.insert(id, Seat { mailbox: mailbox.clone(), subscriptions: BTreeMap::new() });
+        state.seats.insert(id, Seat { mailbox: mailbox.clone(), subscriptions: BTreeMap::new(), pass: None });
         Place { hub: self.clone(), id, mailbox }
     }
 
@@ -89,24 +101,48 @@ impl Hub {
         let mut state = self.lock();
         for (sequence, told) in events {
             state.sequence = state.sequence.max(*sequence);
-            told.destinations.iter().for_each(|destination| state.publish(now, told, destination));
+            let from = told.generic.as_ref().and_then(|event| state.echoes.claim(event));
+            told.destinations.iter().for_each(|destination| state.publish(now, told, destination, from));
+            state.share(now, told, from);
         }
     }
 
     /// A line of our own, beside the engine's events: it bears the sequence of the newest of those.
     pub(crate) fn announce(&self, now: Time, destination: Destination, body: Vec<u8>) {
         let mut state = self.lock();
-        let told = Told { family: Family::Passing, destinations: vec![], headers: headers(state.sequence), body };
-        state.publish(now, &told, &destination);
+        let headers = headers(state.sequence);
+        let message = state.message(&destination, &headers, &body);
+        state.deliver(now, &destination, &message, None);
     }
 
-    /// Everybody is disconnected with an ERROR of this text.
-    pub(crate) fn end_all(&self, text: &str) {
-        self.lock().seats.values().for_each(|seat| seat.mailbox.end(text));
+    /// Everybody is disconnected with an ERROR.
+    pub(crate) fn end_all(&self, end: &End) {
+        self.lock().seats.values().for_each(|seat| seat.mailbox.end(end.clone()));
     }
 
-    pub(crate) fn connections(&self) -> usize {
-        self.lock().seats.len()
+    /// Ends the connections whose pass no longer stands.
+    pub(crate) fn show_out(&self, stands: impl Fn(&Pass) -> bool) {
+        let passes: Vec<_> = {
+            let state = self.lock();
+            let admitted = state.seats.values().filter_map(|seat| Some((seat.mailbox.clone(), seat.pass.clone()?)));
+            admitted.collect()
+        };
+        let fallen = passes.into_iter().filter(|(_, pass)| !stands(pass));
+        fallen.for_each(|(mailbox, _)| mailbox.end(End::NotAdmitted));
+    }
+
+    /// Adds what stands at this moment.
+    pub(crate) fn count(&self, numbers: Numbers) -> Numbers {
+        let state = self.lock();
+        let seats = state.seats.values();
+        let mailboxes: Vec<_> = seats.clone().map(|seat| seat.mailbox.clone()).collect();
+        let subscriptions = seats.map(|seat| seat.subscriptions.len()).sum();
+        let patterns = state.tree.patterns() + state.bus.tree.patterns();
+        let queued = state.queues.bytes();
+        // Publishers go on while mailboxes are looked into.
+        drop(state);
+        let waiting: usize = mailboxes.iter().map(|mailbox| mailbox.open().lanes.waiting_bytes()).sum();
+        Numbers { connections: mailboxes.len(), subscriptions, patterns, queue_bytes: waiting + queued, ..numbers }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -116,7 +152,7 @@ impl Hub {
 }
 
 impl State {
-    fn publish(&mut self, now: Time, told: &Told, destination: &Destination) {
+    fn publish(&mut self, now: Time, told: &Told, destination: &Destination, from: Option<ConnectionId>) {
         let message = self.message(destination, &told.headers, &told.body);
         match told.family {
             Family::Market => return self.publish_price(now, destination, &message),
@@ -124,7 +160,7 @@ impl State {
             Family::LastOfState => drop(self.state.forget(destination)),
             Family::Passing => {}
         }
-        self.deliver(now, destination, &message, None);
+        self.deliver(now, destination, &message, from);
     }
 
     fn publish_price(&mut self, now: Time, destination: &Destination, message: &Arc<Message>) {
@@ -146,16 +182,8 @@ impl State {
         }
     }
 
-    /// To everybody who listens; not back to `from` where a subscription does not want its own.
     fn deliver(&mut self, now: Time, destination: &Destination, message: &Arc<Message>, from: Option<ConnectionId>) {
-        for (connection, subscription) in self.tree.listeners(destination) {
-            let Some(seat) = self.seats.get(&connection) else { continue };
-            let is_own = from == Some(connection);
-            if is_own && seat.subscriptions.get(&subscription).is_some_and(|found| found.no_local) {
-                continue;
-            }
-            seat.mailbox.reliable(now, delivery(subscription, message, Marks::default()));
-        }
+        hand_out(&self.seats, self.tree.listeners(destination), now, message, from);
     }
 
     pub(super) fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<Message> {
@@ -171,13 +199,35 @@ impl State {
         self.message(&sent.destination, &headers, &sent.body)
     }
 
+    fn tree_of(&mut self, pattern: &Pattern) -> &mut TopicTree<Consumer> {
+        if StrategyBus::is_meant_by(pattern) { &mut self.bus.tree } else { &mut self.tree }
+    }
+
     fn unsubscribe(&mut self, id: ConnectionId, subscription: &Subscription) {
         for pattern in &subscription.patterns {
             match pattern.kind() {
-                Kind::Topic => drop(self.tree.unsubscribe(pattern, (id, subscription.key))),
+                Kind::Topic => drop(self.tree_of(pattern).unsubscribe(pattern, (id, subscription.key))),
                 Kind::Queue => self.leave_queue(pattern.name(), (id, subscription.key)),
             }
         }
+    }
+}
+
+/// To everybody who listens; not back to `from` where a subscription does not want its own.
+pub(super) fn hand_out(
+    seats: &BTreeMap<ConnectionId, Seat>,
+    listeners: impl IntoIterator<Item = Consumer>,
+    now: Time,
+    message: &Arc<Message>,
+    from: Option<ConnectionId>,
+) {
+    for (connection, subscription) in listeners {
+        let Some(seat) = seats.get(&connection) else { continue };
+        let is_own = from == Some(connection);
+        if is_own && seat.subscriptions.get(&subscription).is_some_and(|found| found.no_local) {
+            continue;
+        }
+        seat.mailbox.reliable(now, delivery(subscription, message, Marks::default()));
     }
 }
 
@@ -190,13 +240,20 @@ impl Place {
         &self.hub
     }
 
+    /// The connection stays as long as this stands.
+    pub(crate) fn admit(&self, pass: Pass) {
+        if let Some(seat) = self.hub.lock().seats.get_mut(&self.id) {
+            seat.pass = Some(pass);
+        }
+    }
+
     /// From now on the subscription hears what matches. What it wants to know of before is still to be put in.
     pub(crate) fn subscribe(&self, now: Time, subscription: Subscription) -> Result<Vec<Snapshot>, String> {
         let mut state = self.hub.lock();
         let consumer = (self.id, subscription.key);
         for pattern in &subscription.patterns {
             match pattern.kind() {
-                Kind::Topic => drop(state.tree.subscribe(pattern, consumer)),
+                Kind::Topic => drop(state.tree_of(pattern).subscribe(pattern, consumer)),
                 Kind::Queue => state.join_queue(now, pattern.name(), consumer, subscription.prefetch)?,
             }
         }
@@ -248,6 +305,16 @@ impl Place {
         self.mailbox.open().lanes.forget(key);
     }
 
+    /// The engine is about to be told this event, and everybody hears it from there. Where the engine does not take it, the
+    /// connection ends.
+    pub(crate) fn expect(&self, event: GenericEvent) {
+        let mut state = self.hub.lock();
+        let is_heeded = |seat: &Seat| seat.subscriptions.values().any(|subscription| subscription.no_local);
+        if state.seats.get(&self.id).is_some_and(is_heeded) {
+            state.echoes.expect(self.id, event);
+        }
+    }
+
     /// A message of a client to a topic that is not the engine's.
     pub(crate) fn send_to_topic(&self, now: Time, sent: &Publication) {
         let mut state = self.hub.lock();
@@ -267,5 +334,6 @@ impl Drop for Place {
         let mut state = self.hub.lock();
         let Some(seat) = state.seats.remove(&self.id) else { return };
         seat.subscriptions.values().for_each(|subscription| state.unsubscribe(self.id, subscription));
+        state.echoes.leave(self.id);
     }
 }

@@ -8,6 +8,8 @@ mod limits;
 mod clock;
 /// What all connections share.
 mod house;
+/// Numbers for whoever watches the broker.
+mod numbers;
 
 /// The ports: TCP, TLS and WebSocket.
 mod doors;
@@ -27,6 +29,10 @@ mod websocket;
 mod connection;
 /// What a session wants done.
 mod work;
+/// Why a connection ends.
+mod ending;
+/// Who was let in stays only as long as he may.
+mod admission;
 /// What a role may do here.
 mod rights;
 
@@ -34,6 +40,10 @@ mod rights;
 mod hub;
 /// Queues at the hub.
 mod queues;
+/// Topics that strategies in processes of their own share.
+mod strategy_bus;
+/// Generic events that have not come back from the engine.
+mod echoes;
 /// What waits for one connection.
 mod mailbox;
 
@@ -53,17 +63,20 @@ use bus::operations::LogLine;
 use bus::{Bus, Listener};
 use rustls::ServerConfig;
 use rustls::server::ResolvesServerCert;
+use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use doors::Door;
+use ending::End;
 use house::House;
 
 pub use hosts::OurHosts;
 pub use house::Settings;
 pub use limits::*;
+pub use numbers::{Numbers, Watch};
 pub use stomp::lanes::Rate;
 pub use stomp::{NotADestination, Pattern};
 pub use upgrade::Reached;
@@ -97,9 +110,20 @@ impl Broker {
         upgrade::route(self.0.clone(), reached)
     }
 
-    /// How many connections there are.
-    pub fn connections(&self) -> usize {
-        self.0.hub.connections()
+    /// How the broker does.
+    pub fn numbers(&self) -> Numbers {
+        self.0.numbers()
+    }
+
+    /// For whoever watches the broker as long as it is there.
+    pub fn watch(&self) -> Watch {
+        Watch::new(&self.0)
+    }
+
+    /// A connection from inside this process, for a part of the server that speaks STOMP: it needs no port and no login,
+    /// and may do whatever whoever runs the desk may.
+    pub fn connect(&self) -> DuplexStream {
+        doors::serve_local(self.0.clone())
     }
 
     /// Serves until `shutdown` is ready, then tells everybody. What happens is heard from the moment of this call on.
@@ -126,14 +150,15 @@ async fn serve(
     let mut work = JoinSet::new();
     work.spawn(publishing::publish(house.clone(), listener));
     work.spawn(publishing::publish_log(house.clone(), log));
+    work.spawn(admission::keep(house.clone()));
     for (listener, door) in ports(&house, listeners)? {
         work.spawn(doors::serve(house.clone(), listener, door));
     }
     shutdown.await;
     work.shutdown().await;
-    house.hub.end_all("the server stops");
+    house.hub.end_all(&End::ServerStops);
     // Whoever does not take his leave in time is cut.
-    let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+    let all = u32::try_from(house.limits.connections).unwrap_or(u32::MAX);
     let _ = timeout(SHUTDOWN_GRACE, house.places.acquire_many(all)).await;
     Ok(())
 }

@@ -12,6 +12,8 @@ pub const UPGRADE_WAIT_MAX: Duration = Duration::from_secs(15);
 pub const WEBSOCKET_MESSAGE_BYTES_MAX: usize = 2 * 1_024 * 1_024;
 /// So often a WebSocket is asked whether it is still there; its answer counts as a heart-beat.
 pub const PING_EVERY: Duration = Duration::from_secs(10);
+/// So often it is looked whether those who are connected still may be.
+pub const ADMISSION_CHECK_EVERY: Duration = Duration::from_secs(1);
 /// How long the last words may take to reach a client before its connection is cut.
 pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// How long all connections together may take for that when the server stops.
@@ -25,8 +27,40 @@ pub const STATE_TOPICS_MAX: usize = 65_536;
 /// Lines of the log that wait for the broker, and those that are published in a second; of more only the count is told.
 pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
 
+/// Those limits that somebody may want to set otherwise, such as a test that cannot wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// [`CONNECTIONS_MAX`]
+    pub connections: usize,
+    /// [`EVENTS_MAX`]
+    pub events: usize,
+    /// [`stomp::session::CONNECT_WAIT_MAX`]
+    pub connect_wait: Duration,
+    /// [`HANDSHAKE_WAIT_MAX`]
+    pub handshake_wait: Duration,
+    /// [`UPGRADE_WAIT_MAX`]
+    pub upgrade_wait: Duration,
+    /// [`PING_EVERY`]
+    pub ping_every: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: CONNECTIONS_MAX,
+            events: EVENTS_MAX,
+            connect_wait: stomp::session::CONNECT_WAIT_MAX,
+            handshake_wait: HANDSHAKE_WAIT_MAX,
+            upgrade_wait: UPGRADE_WAIT_MAX,
+            ping_every: PING_EVERY,
+        }
+    }
+}
+
 /// Events that are published under one lock.
 pub(crate) const EVENTS_AT_ONCE: usize = 256;
+/// Octets between the broker and somebody in the same process.
+pub(crate) const LOCAL_BYTES: usize = 64 * 1_024;
 /// Octets that are handed to a socket at once; what has not been handed over can still be replaced by newer prices.
 pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
 /// Octets that are read at once.

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use stomp::lanes::{Delivery, Lanes, Pressure, SlotKey};
+use stomp::lanes::{Delivery, Lanes, Pressure, SlotKey, SlowConsumer};
 use stomp::topics::Pace;
 use stomp::{Message, Time};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+
+use crate::ending::End;
 
 pub(crate) struct Mailbox {
     content: Mutex<Content>,
@@ -16,12 +18,32 @@ pub(crate) struct Mailbox {
 pub(crate) struct Content {
     pub(crate) lanes: Lanes,
     /// Why the connection must end.
-    pub(crate) end: Option<String>,
+    pub(crate) end: Option<End>,
+    /// Messages that came when it had to end already.
+    untaken: u64,
+}
+
+impl Content {
+    /// Messages that waited for a client that did not read.
+    pub(crate) fn unread(&self) -> u64 {
+        self.untaken + self.lanes.waiting_messages() as u64
+    }
+
+    fn note(&mut self, taken: Result<Pressure, SlowConsumer>) {
+        match taken {
+            Ok(Pressure::Easy) => {}
+            Ok(Pressure::Slow) => tracing::warn!("a consumer reads slowly; half of what may wait for it is waiting"),
+            Err(slow) => {
+                self.untaken += 1;
+                self.end.get_or_insert(End::Slow(slow));
+            }
+        }
+    }
 }
 
 impl Mailbox {
     pub(crate) fn new(lanes: Lanes) -> Arc<Self> {
-        Arc::new(Self { content: Mutex::new(Content { lanes, end: None }), mail: Notify::new() })
+        Arc::new(Self { content: Mutex::new(Content { lanes, end: None, untaken: 0 }), mail: Notify::new() })
     }
 
     /// Market data, of which the newest counts.
@@ -38,18 +60,24 @@ impl Mailbox {
     /// What must not be lost. A client that has not taken enough of it is cut off.
     pub(crate) fn reliable(&self, now: Time, delivery: Delivery) {
         let mut content = self.open();
-        match content.lanes.reliable(now, delivery) {
-            Ok(Pressure::Easy) => {}
-            Ok(Pressure::Slow) => tracing::warn!("a consumer reads slowly; half of what may wait for it is waiting"),
-            Err(slow) => content.end = content.end.take().or(Some(slow.to_string())),
-        }
+        let taken = content.lanes.reliable(now, delivery);
+        content.note(taken);
         drop(content);
         self.mail.notify_one();
     }
 
-    /// Ends the connection with an ERROR of this text.
-    pub(crate) fn end(&self, text: &str) {
-        self.open().end.get_or_insert_with(|| text.to_owned());
+    /// Market data that no rate holds back.
+    pub(crate) fn unthrottled(&self, now: Time, key: SlotKey, message: &Arc<Message>) {
+        let mut content = self.open();
+        let taken = content.lanes.unthrottled(now, key, message.clone());
+        content.note(taken);
+        drop(content);
+        self.mail.notify_one();
+    }
+
+    /// Ends the connection with an ERROR.
+    pub(crate) fn end(&self, end: End) {
+        self.open().end.get_or_insert(end);
         self.mail.notify_one();
     }
 

@@ -10,9 +10,12 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use wire::LogEventVO;
 
+use crate::ending::End;
 use crate::house::House;
-use crate::limits::{EVENTS_AT_ONCE, EVENTS_MAX, LOG_LINES_PER_SECOND_MAX};
+use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
 use crate::translate;
+
+const LOG_WARN: &str = "log-event.warn";
 
 /// Says what happens until it is dropped. Where it falls behind, everybody is disconnected rather than left without an
 /// event, and joins again.
@@ -25,14 +28,14 @@ pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
             tell(&house, &events);
         }
         listener = listen(&house);
-        house.hub.end_all("events were lost; connect again and ask for the present state");
+        house.hub.end_all(&End::EventsLost);
         tracing::error!("the broker fell behind the engine or the engine stopped; every consumer is disconnected");
     }
 }
 
 /// What happens from now on.
 pub(crate) fn listen(house: &House) -> Listener {
-    house.bus.feed.listen(&EventClass::ALL, EVENTS_MAX)
+    house.bus.feed.listen(&EventClass::ALL, house.limits.events)
 }
 
 fn tell(house: &House, events: &[Published]) {
@@ -46,17 +49,21 @@ fn tell(house: &House, events: &[Published]) {
 pub(crate) async fn publish_log(house: Arc<House>, mut lines: mpsc::Receiver<LogLine>) {
     while let Some(first) = lines.recv().await {
         let second = Instant::now() + Duration::from_secs(1);
-        announce(&house, &first);
-        let (mut told, mut untold) = (1, 0_u64);
-        while let Some(line) = until(second, &mut lines).await {
-            if told < LOG_LINES_PER_SECOND_MAX {
-                told += u32::from(announce(&house, &line));
-            } else {
-                untold += 1;
+        let (mut told, mut untold) = (0, 0_u64);
+        let mut next = Some(first.clone());
+        while let Some(line) = next {
+            match topic(&line) {
+                Some(_) if told == LOG_LINES_PER_SECOND_MAX => untold += 1,
+                Some(topic) => {
+                    told += 1;
+                    announce(&house, topic, &line);
+                }
+                None => {}
             }
+            next = until(second, &mut lines).await;
         }
         if untold > 0 {
-            announce(&house, &summary(&first, untold));
+            announce(&house, LOG_WARN, &summary(&first, untold));
         }
     }
 }
@@ -73,22 +80,20 @@ fn summary(first: &LogLine, untold: u64) -> LogLine {
     LogLine { level: "WARN", logger: "log".into(), message, error: None, ..first.clone() }
 }
 
-/// Says whether a topic carries the line. What the broker itself says below an error is not published: it would be about
-/// what is published, without end.
-fn announce(house: &House, line: &LogLine) -> bool {
-    if line.logger.starts_with("broker") && line.level != "ERROR" {
-        return false;
-    }
-    let Some(topic) = log_topic(line.level).and_then(translate::topic_of) else { return false };
+fn announce(house: &House, topic: &str, line: &LogLine) {
     let event = LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref());
-    house.hub.announce(house.clock.now(), topic, wire::json::encode(&event));
-    true
+    if let Some(topic) = translate::topic_of(topic) {
+        house.hub.announce(house.clock.now(), topic, wire::json::encode(&event));
+    }
 }
 
-fn log_topic(level: &str) -> Option<&'static str> {
-    match level {
+/// The topic that carries a line. What the broker itself says below an error has none: it would be about what is
+/// published, without end.
+fn topic(line: &LogLine) -> Option<&'static str> {
+    match line.level {
         "ERROR" => Some("log-event.error"),
-        "WARN" => Some("log-event.warn"),
+        _ if line.logger.starts_with("broker") => None,
+        "WARN" => Some(LOG_WARN),
         "INFO" => Some("log-event.info"),
         _ => None,
     }

@@ -4,20 +4,46 @@ use access::Role;
 use stomp::session::Rights;
 use stomp::{Kind, Pattern, encode_segment};
 
+use crate::strategy_bus::STRATEGY_BUS;
+
 /// The family that traders may send to by default.
 pub(crate) const GENERIC_EVENT: &str = "generic-event";
 
-/// `destinations` are those that clients may send to at all.
-pub(crate) fn rights(role: &Role, destinations: &[Pattern]) -> Rights {
+/// `destinations` are those that clients may send to at all; the queues of the strategy bus are open where the mode is
+/// `distributed`.
+pub(crate) fn rights(role: &Role, destinations: &[Pattern], distributed: bool) -> Rights {
+    let mut rights = by_role(role, destinations);
+    rights.reserved = Kind::ALL.map(bus).into();
+    match role {
+        Role::Strategy(_) | Role::Admin => rights.subscribe.push(bus(Kind::Topic)),
+        Role::Viewer | Role::Trader => return rights,
+    }
+    if distributed {
+        rights.send.push(bus(Kind::Queue));
+        rights.subscribe.push(role.strategy().map_or(bus(Kind::Queue), |name| own_queues(name)));
+    }
+    rights
+}
+
+fn by_role(role: &Role, destinations: &[Pattern]) -> Rights {
     let queues = || destinations.iter().filter(|pattern| pattern.kind() == Kind::Queue).cloned();
     let mut subscribe = vec![pattern("/topic/>")];
     let send = match role {
-        Role::Viewer => return Rights { send: vec![], subscribe },
+        Role::Viewer => return Rights { subscribe, ..Rights::default() },
         Role::Trader | Role::Admin => destinations.to_vec(),
         Role::Strategy(name) => own_events(name, destinations).into_iter().chain(queues()).collect(),
     };
     subscribe.extend(queues());
-    Rights { send, subscribe }
+    Rights { send, subscribe, ..Rights::default() }
+}
+
+fn bus(kind: Kind) -> Pattern {
+    pattern(&format!("{}{STRATEGY_BUS}.>", kind.prefix()))
+}
+
+/// A strategy hears the answers to its own requests alone.
+fn own_queues(name: &str) -> Pattern {
+    pattern(&format!("{}{STRATEGY_BUS}.{}.>", Kind::Queue.prefix(), encode_segment(name)))
 }
 
 /// A strategy speaks in its own name alone.
@@ -32,14 +58,20 @@ fn pattern(text: &str) -> Pattern {
 
 #[cfg(test)]
 mod tests {
+    use stomp::Destination;
+
     use super::*;
 
     /// What may be sent to, and what may be listened to.
-    fn of(role: &Role) -> (Vec<String>, Vec<String>) {
+    fn with(role: &Role, distributed: bool) -> (Vec<String>, Vec<String>) {
         let destinations = ["/topic/generic-event.>", "/queue/tasks.>"].map(pattern);
-        let Rights { send, subscribe } = rights(role, &destinations);
+        let Rights { send, subscribe, .. } = rights(role, &destinations, distributed);
         let texts = |patterns: Vec<Pattern>| patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
         (texts(send), texts(subscribe))
+    }
+
+    fn of(role: &Role) -> (Vec<String>, Vec<String>) {
+        with(role, false)
     }
 
     #[test]
@@ -48,7 +80,9 @@ mod tests {
         let (send, subscribe) = of(&Role::Trader);
         assert_eq!(send, ["/topic/generic-event.>", "/queue/tasks.>"]);
         assert_eq!(subscribe, ["/topic/>", "/queue/tasks.>"]);
-        assert_eq!(of(&Role::Admin), of(&Role::Trader));
+        let (send, subscribe) = of(&Role::Admin);
+        assert_eq!(send, ["/topic/generic-event.>", "/queue/tasks.>"]);
+        assert_eq!(subscribe, ["/topic/>", "/queue/tasks.>", "/topic/strategy-bus.>"]);
     }
 
     #[test]
@@ -58,8 +92,23 @@ mod tests {
     }
 
     #[test]
+    fn the_strategy_bus_is_for_strategies_and_whoever_runs_the_desk() {
+        let bus = "/topic/strategy-bus.market-data";
+        let may = |role: &Role| rights(role, &[pattern("/queue/>")], true).may_subscribe(&pattern(bus));
+        let strategy = Role::Strategy("MOMENTUM".into());
+        assert_eq!([&Role::Viewer, &Role::Trader, &strategy, &Role::Admin].map(may), [false, false, true, true]);
+        let trader = rights(&Role::Trader, &[pattern("/queue/>")], true);
+        let commands = Destination::parse("/queue/strategy-bus.commands").unwrap();
+        assert!(!trader.may_send(&commands));
+        let (send, subscribe) = with(&strategy, true);
+        assert_eq!(send.last().unwrap(), "/queue/strategy-bus.>");
+        assert_eq!(subscribe.last().unwrap(), "/queue/strategy-bus.MOMENTUM.>");
+        assert_eq!(with(&Role::Admin, true).1.last().unwrap(), "/queue/strategy-bus.>");
+    }
+
+    #[test]
     fn where_events_are_not_listed_a_strategy_sends_none() {
         let role = Role::Strategy("my.own".into());
-        assert_eq!(rights(&role, &[pattern("/queue/tasks.>")]).send, [pattern("/queue/tasks.>")]);
+        assert_eq!(rights(&role, &[pattern("/queue/tasks.>")], false).send, [pattern("/queue/tasks.>")]);
     }
 }

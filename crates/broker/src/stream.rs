@@ -41,7 +41,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
 
     fn ping(&mut self) {}
 
-    fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_close(&mut self, context: &mut Context<'_>, _: u16) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_shutdown(context)
     }
 }

@@ -1,9 +1,13 @@
 //! Their words and ours: an event of the engine as messages on topics, a SEND as a command.
 
+use std::sync::Arc;
+
 use domain::command::GenericEvent;
 use domain::{Event, Published, ReferenceData, Status, StrategyId};
 use stomp::session::Publication;
 use stomp::{Destination, Headers, Kind, decode_segment};
+
+use wire::topics::Shared;
 
 use crate::rights::GENERIC_EVENT;
 
@@ -27,6 +31,10 @@ pub(crate) struct Told {
     pub(crate) destinations: Vec<Destination>,
     pub(crate) headers: Headers,
     pub(crate) body: Vec<u8>,
+    /// For strategies in processes of their own.
+    pub(crate) shared: Option<Shared>,
+    /// Where it is one: it may be the word of somebody who does not want to hear it.
+    pub(crate) generic: Option<Arc<GenericEvent>>,
 }
 
 /// What subscribers hear of an event; absent where no topic carries it.
@@ -34,7 +42,12 @@ pub(crate) fn from_domain(published: &Published, reference: &ReferenceData) -> O
     let publication = wire::topics::publication(published, reference)?;
     let destinations = publication.topics.iter().filter_map(|topic| topic_of(topic)).collect();
     let headers = headers(published.sequence);
-    Some(Told { family: family(&published.event), destinations, headers, body: publication.body })
+    let generic = match &published.event {
+        Event::Generic(event) => Some(event.clone()),
+        _ => None,
+    };
+    let (family, body, shared) = (family(&published.event), publication.body, publication.shared);
+    Some(Told { family, destinations, headers, body, shared, generic })
 }
 
 /// By the sequence a subscriber joins what he hears with what REST answers.
@@ -66,15 +79,16 @@ pub(crate) fn is_generic_event(destination: &Destination) -> bool {
 }
 
 /// A SEND to `generic-event.<strategy>.<name>`, or why it is none.
-pub(crate) fn to_domain(sent: &Publication, reference: &ReferenceData) -> Result<GenericEvent, &'static str> {
+pub(crate) fn to_domain(sent: &Publication, reference: &ReferenceData) -> Result<GenericEvent, String> {
     let [_, strategy, name] = sent.destination.segments().collect::<Vec<_>>()[..] else {
-        return Err("a generic event is sent to /topic/generic-event.<strategy>.<name>");
+        return Err("a generic event is sent to /topic/generic-event.<strategy>.<name>".into());
     };
     let (Some(strategy), Some(name)) = (decode_segment(strategy), decode_segment(name)) else {
-        return Err("the percent-encoding of the destination is broken");
+        return Err("the percent-encoding of the destination is broken".into());
     };
     let strategy = strategy_named(&strategy, reference).ok_or("no strategy of that name exists")?;
     let body = std::str::from_utf8(&sent.body).map_err(|_| "the body is not UTF-8")?;
+    wire::json::check(body).map_err(|reason| format!("the body is not JSON: {reason}"))?;
     Ok(GenericEvent { strategy, name: (&*name).into(), body: body.into() })
 }
 
@@ -84,8 +98,6 @@ fn strategy_named(name: &str, reference: &ReferenceData) -> Option<StrategyId> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use domain::Strategy;
 
     use super::*;
@@ -96,7 +108,7 @@ mod tests {
         ReferenceData { strategies: [(id, strategy)].into(), ..Default::default() }
     }
 
-    fn sent(destination: &str, body: &[u8]) -> Result<GenericEvent, &'static str> {
+    fn sent(destination: &str, body: &[u8]) -> Result<GenericEvent, String> {
         let destination = Destination::parse(destination).unwrap();
         assert!(is_generic_event(&destination));
         to_domain(&Publication { destination, headers: Headers::default(), body: body.to_vec() }, &desk())
@@ -110,11 +122,20 @@ mod tests {
 
     #[test]
     fn a_send_that_says_nothing_useful_is_told_why() {
+        let refused = |destination: &str, body: &[u8]| sent(destination, body).unwrap_err();
         let shape = "a generic event is sent to /topic/generic-event.<strategy>.<name>";
-        assert_eq!(sent("/topic/generic-event.a", b"{}"), Err(shape));
-        assert_eq!(sent("/topic/generic-event.a.b.c", b"{}"), Err(shape));
-        assert_eq!(sent("/topic/generic-event.a.b", b"{}"), Err("no strategy of that name exists"));
-        assert_eq!(sent("/topic/generic-event.%.b", b"{}"), Err("the percent-encoding of the destination is broken"));
-        assert_eq!(sent("/topic/generic-event.my%2Estrategy.b", b"\xff"), Err("the body is not UTF-8"));
+        assert_eq!(refused("/topic/generic-event.a", b"{}"), shape);
+        assert_eq!(refused("/topic/generic-event.a.b.c", b"{}"), shape);
+        assert_eq!(refused("/topic/generic-event.a.b", b"{}"), "no strategy of that name exists");
+        assert_eq!(refused("/topic/generic-event.%.b", b"{}"), "the percent-encoding of the destination is broken");
+        let known = "/topic/generic-event.my%2Estrategy.b";
+        assert_eq!(refused(known, b"\xff"), "the body is not UTF-8");
+        for (body, reason) in [
+            ("", "EOF while parsing a value at line 1 column 0"),
+            ("hello", "expected value at line 1 column 1"),
+            ("{} {}", "trailing characters at line 1 column 4"),
+        ] {
+            assert_eq!(refused(known, body.as_bytes()), format!("the body is not JSON: {reason}"));
+        }
     }
 }

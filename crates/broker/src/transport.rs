@@ -30,6 +30,6 @@ pub(crate) trait Transport: Send {
     /// The next sending begins with a request for a sign of life.
     fn ping(&mut self);
 
-    /// Tells the peer that nothing more will come.
-    fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+    /// Tells the peer that nothing more will come, and by a code of WebSockets why.
+    fn poll_close(&mut self, context: &mut Context<'_>, code: u16) -> Poll<io::Result<()>>;
 }

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 
-use crate::connection::{Connection, Visitor};
+use crate::connection::{Connection, Shown, Visitor};
 use crate::hosts::OurHosts;
 use crate::house::House;
 use crate::limits::{READ_BYTES, WEBSOCKET_MESSAGE_BYTES_MAX};
@@ -63,7 +63,7 @@ fn upgrade(house: Arc<House>, reached: Option<Reached>, ws: WebSocketUpgrade, he
     };
     let visitor = Visitor {
         peer: reached.map(|reached| reached.from.ip().to_canonical()),
-        credentials: shown(headers, reached.is_some_and(|reached| reached.secure)),
+        shown: shown(headers, reached.is_some_and(|reached| reached.secure)).map_or(Shown::Nothing, Shown::Credentials),
     };
     ws.protocols(PROTOCOLS)
         .read_buffer_size(READ_BYTES)

@@ -5,7 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::{Sink, Stream};
 use stomp::lanes::Batch;
 
@@ -87,9 +87,9 @@ impl Transport for Messages {
         self.own.push_back(Message::Ping(Vec::new().into()));
     }
 
-    fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_close(&mut self, context: &mut Context<'_>, code: u16) -> Poll<io::Result<()>> {
         if !std::mem::replace(&mut self.is_closing, true) {
-            let frame = CloseFrame { code: close_code::NORMAL, reason: "".into() };
+            let frame = CloseFrame { code, reason: "".into() };
             self.own.push_back(Message::Close(Some(frame)));
         }
         ready!(self.poll_send_own(context))?;

@@ -1,16 +1,26 @@
 //! What a session wants done, in order. What takes time is waited for; meanwhile nothing else of this client is looked
 //! at, so a RECEIPT says that its frame and all before it are done.
 
-use access::{Actor, Credentials, Door, Identity, Visit};
+use std::future::ready;
+use std::mem;
+
+use access::{Actor, Credentials, Door, Identity, Role, Visit};
 use bus::{Closed, Ticket};
 use domain::{Caller, Command, Envelope, Source};
 use stomp::session::{self, Publication, Work};
 use stomp::{Action, Kind, Time};
 
-use crate::connection::{Answered, Connection, Pending};
+use crate::connection::{Answered, Connection, Pending, Shown};
+use crate::ending::End;
 use crate::rights::rights;
 use crate::translate;
 use crate::transport::Transport;
+
+/// On a message of a strategy to a queue: the name that it is bound to.
+const STRATEGY_HEADER: &str = "strategy";
+
+/// A part of the server acts for whoever runs the desk.
+const INSIDER: Identity = Identity { name: None, role: Role::Admin };
 
 /// Why work was not done, and the receipt of the frame that asked for it.
 type Refused = (String, Option<String>);
@@ -42,7 +52,10 @@ impl<T: Transport> Connection<T> {
             // A lane of answers that is full still takes the last words.
             Action::Send(frame) => {
                 let sent = self.place.mailbox.open().lanes.control(frame);
-                sent.map_err(|slow| (slow.to_string(), None))?;
+                sent.map_err(|slow| {
+                    self.place.mailbox.end(End::Slow(slow));
+                    (slow.to_string(), None)
+                })?;
             }
             Action::Authenticate(credentials) => self.pending = Some(self.authenticate(credentials)),
             Action::Subscribe(subscription) => {
@@ -59,7 +72,7 @@ impl<T: Transport> Connection<T> {
             Action::Forbidden { command, destination } => {
                 self.pending = Some(self.audit(format!("{} {destination}", command.name())));
             }
-            Action::Close(_) => self.close(),
+            Action::Close(closing) => self.close(&closing),
         }
         Ok(())
     }
@@ -67,15 +80,17 @@ impl<T: Transport> Connection<T> {
     /// CONNECT speaks louder than what came with the upgrade.
     fn authenticate(&mut self, shown: session::Credentials) -> Pending {
         let (login, passcode) = (shown.login.unwrap_or_default(), shown.passcode.unwrap_or_default());
-        let credentials = if login.is_empty() && passcode.is_empty() {
-            self.visitor.credentials.take().unwrap_or(Credentials::Anonymous)
-        } else {
-            Credentials::login(login, passcode.into())
+        let before = mem::replace(&mut self.visitor.shown, Shown::Nothing);
+        let credentials = match before {
+            Shown::Insider => return Box::pin(ready(Answered::Admitted(INSIDER, None))),
+            Shown::Credentials(before) if login.is_empty() && passcode.is_empty() => before,
+            Shown::Nothing if login.is_empty() && passcode.is_empty() => Credentials::Anonymous,
+            _ => Credentials::login(login, passcode.into()),
         };
         let (access, visit) = (self.house.access.clone(), self.visit("CONNECT"));
         Box::pin(async move {
-            match access.authenticate(credentials, &visit).await {
-                Ok(identity) => Answered::Admitted(identity),
+            match access.admit(credentials, &visit).await {
+                Ok((identity, pass)) => Answered::Admitted(identity, Some(pass)),
                 Err(denied) => Answered::Refused(denied.to_string(), None),
             }
         })
@@ -99,8 +114,9 @@ impl<T: Transport> Connection<T> {
         match answered {
             Answered::Done => {}
             Answered::Refused(text, receipt) => self.refuse(&text, receipt.as_deref()),
-            Answered::Admitted(identity) => {
-                let rights = rights(&identity.role, &self.house.client_destinations);
+            Answered::Admitted(identity, pass) => {
+                pass.into_iter().for_each(|pass| self.place.admit(pass));
+                let rights = rights(&identity.role, &self.house.client_destinations, self.house.distributed);
                 self.identity = Some(identity);
                 let mut actions = Vec::new();
                 self.session.admit(now, rights.into(), &mut actions);
@@ -122,7 +138,7 @@ impl<T: Transport> Connection<T> {
         let mut envelopes = Vec::new();
         for work in &work {
             if let Some(sent) = for_the_engine(work) {
-                envelopes.push(self.envelope(sent).map_err(|reason| refused(reason.to_owned()))?);
+                envelopes.push(self.envelope(sent).map_err(refused)?);
             }
         }
         for work in work {
@@ -131,7 +147,7 @@ impl<T: Transport> Connection<T> {
         self.command(envelopes, receipt)
     }
 
-    fn envelope(&self, sent: &Publication) -> Result<Envelope, &'static str> {
+    fn envelope(&self, sent: &Publication) -> Result<Envelope, String> {
         let event = translate::to_domain(sent, &self.house.bus.catalogue.now())?;
         let user = self.identity.as_ref().and_then(|identity: &Identity| identity.name.clone());
         // Whoever sends it, a generic event is the word of a strategy.
@@ -143,22 +159,39 @@ impl<T: Transport> Connection<T> {
         match work {
             Work::Publish(sent) if translate::is_generic_event(&sent.destination) => {}
             Work::Publish(sent) if sent.destination.kind() == Kind::Topic => self.place.send_to_topic(now, &sent),
-            Work::Publish(sent) => return self.place.send_to_queue(now, &sent),
+            Work::Publish(sent) => return self.place.send_to_queue(now, &self.signed(sent)),
             Work::Settle { subscription, tokens } => self.place.settle(now, subscription, &tokens),
             Work::Return { subscription, tokens } => self.place.give_back(now, subscription, &tokens),
         }
         Ok(())
     }
 
+    /// Who takes commands of strategies from a queue knows by this header whose they are; a strategy cannot forge it.
+    fn signed(&self, mut sent: Publication) -> Publication {
+        let role = self.identity.as_ref().map(|identity| &identity.role);
+        if let Some(strategy) = role.and_then(Role::strategy) {
+            sent.headers = sent.headers.first_of_each(|name| name != STRATEGY_HEADER);
+            sent.headers.push(STRATEGY_HEADER, strategy);
+        }
+        sent
+    }
+
     /// Waits until the engine's journal has them; then they are on their way to everybody.
     fn command(&mut self, envelopes: Vec<Envelope>, receipt: Option<String>) -> Result<(), Refused> {
         let tickets: Result<Vec<Ticket>, Closed> =
-            envelopes.into_iter().map(|envelope| self.house.bus.inbox.command(envelope)).collect();
+            envelopes.into_iter().map(|envelope| self.tell_engine(envelope)).collect();
         let tickets = tickets.map_err(|closed| (closed_text(closed).to_owned(), receipt.clone()))?;
         if !tickets.is_empty() {
             self.pending = Some(Box::pin(wait_for(tickets, receipt)));
         }
         Ok(())
+    }
+
+    fn tell_engine(&self, envelope: Envelope) -> Result<Ticket, Closed> {
+        if let Command::Publish(event) = &envelope.command {
+            self.place.expect(event.clone());
+        }
+        self.house.bus.inbox.command(envelope)
     }
 }
 

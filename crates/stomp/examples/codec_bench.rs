@@ -82,7 +82,7 @@ impl Client {
         let mut actions = Vec::new();
         session.receive(Time(0), b"CONNECT\naccept-version:1.2\n\n\0", &mut actions);
         let all = vec![Pattern::parse("/topic/>").expect("a pattern")];
-        session.admit(Time(0), Arc::new(Rights { send: Vec::new(), subscribe: all }), &mut actions);
+        session.admit(Time(0), Arc::new(Rights { subscribe: all, ..Rights::default() }), &mut actions);
         session.receive(Time(0), b"SUBSCRIBE\nid:sub-0\ndestination:/topic/tick.*\n\n\0", &mut actions);
         Self { session, lanes }
     }

@@ -11,6 +11,8 @@ pub enum Kind {
 }
 
 impl Kind {
+    pub const ALL: [Self; 2] = [Self::Topic, Self::Queue];
+
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Topic => "/topic/",
@@ -69,6 +71,11 @@ impl Destination {
 
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.0.segments()
+    }
+
+    /// The pattern that selects this destination alone.
+    pub fn pattern(&self) -> &Pattern {
+        &self.0
     }
 }
 

@@ -100,7 +100,7 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
 fn everything() -> Arc<Rights> {
     let all: Vec<Pattern> =
         ["/topic/>", "/queue/>"].iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
-    Arc::new(Rights { send: all.clone(), subscribe: all })
+    Arc::new(Rights { send: all.clone(), subscribe: all, ..Rights::default() })
 }
 
 /// All actions of a session that is admitted as soon as it asks.

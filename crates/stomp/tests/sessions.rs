@@ -10,7 +10,7 @@ const CONNECT: &[u8] = b"CONNECT\naccept-version:1.2\nheart-beat:1000,1000\n\n\0
 fn rights() -> Arc<Rights> {
     let all: Vec<Pattern> =
         ["/topic/>", "/queue/>"].iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
-    Arc::new(Rights { send: all.clone(), subscribe: all })
+    Arc::new(Rights { send: all.clone(), subscribe: all, ..Rights::default() })
 }
 
 fn waiting(rules: Rules) -> Session {

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use access::{Actor, Credentials, Role};
 use expect_test::expect;
 
@@ -80,4 +82,20 @@ async fn it_is_read_in_pages() {
     assert_eq!(page(4, 2), [5]);
     assert_eq!(page(5, 2), [0; 0]);
     assert_eq!(page(0, usize::MAX).len(), 5);
+}
+
+#[tokio::test]
+async fn whoever_watches_sees_refusals_counted_by_code() {
+    let desk = Desk::with_anna();
+    assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 0)]));
+    for _ in 0..2 {
+        desk.login("anna", "wrong horse").await;
+    }
+    desk.login("anna", RIGHT).await;
+    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 2), ("login-needed", 1)]));
+}
+
+fn counts(by_code: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    by_code.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect()
 }

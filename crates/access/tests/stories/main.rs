@@ -11,6 +11,8 @@ mod anonymous;
 mod audit;
 /// The file itself: two processes, bad files, names.
 mod file;
+/// Whether those who were let in may stay.
+mod passes;
 /// Passwords: right, wrong, remembered, guessed.
 mod passwords;
 /// Sessions and their end.

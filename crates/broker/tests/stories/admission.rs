@@ -2,6 +2,17 @@ use access::Role;
 
 use crate::client::Client;
 use crate::desk::{Desk, PASSWORD};
+use crate::websocket::WebSocket;
+
+const NO_LONGER: &str = "ERROR\nmessage:your access has ended or was changed; log in again\n";
+
+/// A connection that is open with this login, and hears nothing.
+fn join(desk: &Desk, login: &str) -> Client<std::net::TcpStream> {
+    let mut client = Client::dial(desk.tcp);
+    client.send(&format!("CONNECT\naccept-version:1.2\nhost:desk\n{login}\n"));
+    assert!(client.frame().starts_with("CONNECTED"));
+    client
+}
 
 fn answer(desk: &Desk, login: &str) -> String {
     let mut client = Client::dial(desk.tcp);
@@ -59,4 +70,72 @@ fn a_viewer_listens_and_a_strategy_speaks_in_its_own_name() {
     viewer.send(&format!("SEND\ndestination:{own}\n\n{{}}"));
     assert!(viewer.rest().starts_with("ERROR\nmessage:you may not send to this destination\n"));
     assert_eq!(desk.audit(), [format!("eye: STOMP => forbidden-destination (SEND {own})")]);
+}
+
+#[test]
+fn a_token_that_is_revoked_takes_its_connections_along_and_no_others() {
+    let desk = Desk::open();
+    desk.add("anna", Role::Viewer);
+    let (gone, kept) = (desk.token("gone", Role::Trader), desk.token("kept", Role::Trader));
+    let mut revoked = join(&desk, &format!("passcode:{gone}\n"));
+    let mut others =
+        [join(&desk, &format!("passcode:{kept}\n")), join(&desk, &format!("login:anna\npasscode:{PASSWORD}\n"))];
+    desk.revoke("gone");
+    let words = revoked.rest();
+    assert!(words.starts_with(NO_LONGER), "{words}");
+    for other in &mut others {
+        other.subscribe(1, "/topic/log-event.>", "");
+    }
+}
+
+#[test]
+fn a_token_that_expires_takes_its_connections_along() {
+    let desk = Desk::open();
+    let mut client = join(&desk, &format!("passcode:{}\n", desk.token("short", Role::Trader)));
+    desk.pass_hours(25);
+    assert!(client.rest().starts_with(NO_LONGER));
+}
+
+#[test]
+fn a_user_who_is_removed_or_gets_another_role_is_shown_out() {
+    let desk = Desk::open();
+    desk.add("boss", Role::Admin);
+    for change in [|desk: &Desk| desk.remove("anna"), |desk: &Desk| desk.add("anna", Role::Viewer)] {
+        desk.add("anna", Role::Trader);
+        let mut client = join(&desk, &format!("login:anna\npasscode:{PASSWORD}\n"));
+        change(&desk);
+        assert!(client.rest().starts_with(NO_LONGER));
+    }
+}
+
+#[test]
+fn who_needed_no_login_needs_one_once_there_is_a_user() {
+    let desk = Desk::open();
+    let mut nobody = join(&desk, "");
+    desk.add("anna", Role::Viewer);
+    assert!(nobody.rest().starts_with(NO_LONGER));
+}
+
+#[test]
+fn a_session_opens_a_websocket_by_its_cookie_and_closes_it_when_it_ends() {
+    use access::ExposeSecret;
+
+    let desk = Desk::open();
+    desk.add("anna", Role::Viewer);
+    let leave: [fn(&Desk, &access::SecretString); 2] =
+        [|desk, session| desk.log_out(session), |desk, _| desk.pass_hours(1)];
+    for end in leave {
+        let session = desk.log_in("anna", Role::Viewer);
+        let cookie = format!("Cookie: theme=dark; rialto-session={}\r\n", session.expose_secret());
+        let mut client = Client::over(WebSocket::with(desk.ws, &cookie));
+        client.greet();
+        end(&desk, &session);
+        assert!(client.rest().starts_with(NO_LONGER));
+        assert_eq!(client.stream.closed_with, Some(1008));
+        let mut again = Client::over(WebSocket::with(desk.ws, &cookie));
+        again.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
+        let words = again.rest();
+        assert!(words.starts_with("ERROR\nmessage:the session has ended"), "{words}");
+        assert_eq!(again.stream.closed_with, Some(1008));
+    }
 }

@@ -1,13 +1,15 @@
 //! A broker on ports of its own, with an engine that writes down what it is asked and publishes generic events.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
 
-use access::{Access, Actor, Door, NewToken, Password, Role, Visit};
-use broker::{Broker, Listeners, OurHosts, Rate, Settings};
+use access::{Access, Actor, Door, Identity, NewToken, Password, Role, SecretString, Visit};
+use broker::{Broker, Limits, Listeners, Numbers, OurHosts, Rate, Settings};
 use bus::history::{HistoryError, Page, PastEvent};
 use bus::inbox::{Lanes, inbox};
 use bus::operations::*;
@@ -17,8 +19,12 @@ use domain::query::Filter;
 use domain::*;
 use rustls::server::ResolvesServerCert;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+
+use crate::client::PATIENCE;
 
 pub(crate) const PASSWORD: &str = "correct horse";
 
@@ -30,8 +36,9 @@ pub(crate) struct Desk {
     pub(crate) log: mpsc::Sender<LogLine>,
     pub(crate) broker: Broker,
     access: Arc<Access>,
+    nanos: Arc<AtomicI64>,
     stop: Option<oneshot::Sender<()>>,
-    served: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
+    served: Option<tokio::task::JoinHandle<io::Result<()>>>,
     runtime: tokio::runtime::Runtime,
     _folder: TempDir,
 }
@@ -42,6 +49,14 @@ impl Desk {
     }
 
     pub(crate) fn open_with(destinations: &[&str], certificates: Option<Arc<dyn ResolvesServerCert>>) -> Self {
+        Self::open_within(Limits::default(), destinations, certificates)
+    }
+
+    pub(crate) fn open_within(
+        limits: Limits,
+        destinations: &[&str],
+        certificates: Option<Arc<dyn ResolvesServerCert>>,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listen = || {
             let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -56,14 +71,14 @@ impl Desk {
         });
         let bus =
             Bus { inbox, feed: feed.clone(), catalogue, history: Arc::new(Nothing), operations: Arc::new(Nothing) };
-        let (folder, access) = people();
-        let broker = Broker::new(settings(destinations), bus, access.clone());
+        let (folder, access, nanos) = people();
+        let broker = Broker::new(settings(limits, destinations), bus, access.clone());
         let hosts = OurHosts { allowed_origins: vec!["https://friend.example".into()], ..OurHosts::default() };
         let listeners = Listeners { tcp: tcp_listener, tls: tls_listener, ws: ws_listener, certificates, hosts };
         let ((stop, stopped), (log, lines)) = (oneshot::channel::<()>(), mpsc::channel(1_024));
         let serving = broker.clone().serve(listeners, lines, async move { drop(stopped.await) });
         let served = Some(runtime.spawn(serving));
-        Self { tcp, tls, ws, feed, log, broker, access, stop: Some(stop), served, runtime, _folder: folder }
+        Self { tcp, tls, ws, feed, log, broker, access, nanos, stop: Some(stop), served, runtime, _folder: folder }
     }
 
     /// From now on nobody is anonymous.
@@ -79,6 +94,54 @@ impl Desk {
         let (_, secret) = self.access.register().new_token(wanted, &operator(), self.access.now()).unwrap();
         self.access.look_again().unwrap();
         secret.text().to_owned()
+    }
+
+    pub(crate) fn revoke(&self, token: &str) {
+        self.access.register().revoke_token(&token.parse().unwrap(), &operator(), self.access.now()).unwrap();
+        self.access.look_again().unwrap();
+    }
+
+    pub(crate) fn remove(&self, user: &str) {
+        self.access.register().remove_user(&user.parse().unwrap(), &operator(), self.access.now()).unwrap();
+        self.access.look_again().unwrap();
+    }
+
+    /// The secret of a session, as a cookie holds it.
+    pub(crate) fn log_in(&self, user: &str, role: Role) -> SecretString {
+        let identity = Identity { name: Some(user.into()), role };
+        self.access.begin_session(&identity).unwrap().text().into()
+    }
+
+    pub(crate) fn log_out(&self, session: &SecretString) {
+        self.access.end_session(session);
+    }
+
+    /// Time passes for tokens and sessions.
+    pub(crate) fn pass_hours(&self, hours: i64) {
+        self.nanos.fetch_add(hours * 3_600_000_000_000, Ordering::Relaxed);
+    }
+
+    /// Waits until so many connections are left.
+    pub(crate) fn settle(&self, connections: usize) -> Numbers {
+        self.wait_for(|numbers| numbers.connections == connections)
+    }
+
+    pub(crate) fn wait_for(&self, is_so: impl Fn(&Numbers) -> bool) -> Numbers {
+        let begun = Instant::now();
+        loop {
+            let numbers = self.broker.numbers();
+            if is_so(&numbers) {
+                return numbers;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it stays so: {numbers:?}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// A connection from inside the process.
+    pub(crate) fn connect(&self) -> Local {
+        let _entered = self.runtime.enter();
+        Local { stream: self.broker.connect(), runtime: self.runtime.handle().clone() }
     }
 
     /// What came by the broker's door, a line each.
@@ -132,12 +195,14 @@ pub(crate) fn tick(security: u64, bid: i64) -> Event {
     }))
 }
 
-fn settings(destinations: &[&str]) -> Settings {
+fn settings(limits: Limits, destinations: &[&str]) -> Settings {
     Settings {
         server: "Rialto/test".into(),
         max_rate_per_connection: Rate::per_second(50).unwrap(),
         min_rate_per_consumer: "0.1".parse().unwrap(),
         client_destinations: destinations.iter().map(|text| broker::Pattern::parse(text).unwrap()).collect(),
+        distributed: true,
+        limits,
     }
 }
 
@@ -162,11 +227,34 @@ fn run_engine(lanes: &Lanes, feed: &Feed) {
     }
 }
 
-fn people() -> (TempDir, Arc<Access>) {
-    let (folder, nanos) = (tempfile::tempdir().unwrap(), AtomicI64::new(1_794_839_400_000_000_000));
-    let clock = Arc::new(move || Timestamp(nanos.load(Ordering::Relaxed)));
+fn people() -> (TempDir, Arc<Access>, Arc<AtomicI64>) {
+    let (folder, nanos) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(1_794_839_400_000_000_000)));
+    let of_clock = nanos.clone();
+    let clock = Arc::new(move || Timestamp(of_clock.load(Ordering::Relaxed)));
     let access = Access::open(folder.path(), access::Settings::default(), clock).unwrap();
-    (folder, Arc::new(access))
+    (folder, Arc::new(access), nanos)
+}
+
+/// The end of a connection that never left the process, for a client that waits.
+pub(crate) struct Local {
+    stream: DuplexStream,
+    runtime: Handle,
+}
+
+impl Read for Local {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.runtime.block_on(self.stream.read(buffer))
+    }
+}
+
+impl Write for Local {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.runtime.block_on(self.stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn operator() -> Actor {
@@ -223,7 +311,7 @@ impl Operations for Nothing {
 
     fn write_metrics(&self, _: &mut String) {}
 
-    fn log_lines(&self) -> Vec<LogLine> {
+    fn log_lines(&self) -> Vec<(u64, LogLine)> {
         vec![]
     }
 
@@ -231,7 +319,7 @@ impl Operations for Nothing {
         vec![]
     }
 
-    fn act_on_fix_session(&self, _: &str, _: FixAct) -> Result<(), UnknownFixSession> {
-        Err(UnknownFixSession)
+    fn act_on_fix_session(&self, _: &str, _: FixAct) -> Result<(), FixTrouble> {
+        Err(FixTrouble::Unknown)
     }
 }

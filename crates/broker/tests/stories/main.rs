@@ -6,9 +6,13 @@
 mod client;
 /// The broker, its engine and its people.
 mod desk;
+/// A WebSocket as a stream of bytes.
+mod websocket;
 
 /// Who may come in and what he may do.
 mod admission;
+/// Every limit has its outcome.
+mod limits;
 /// What the engine says reaches those who listen.
 mod publishing;
 /// Queues between clients.
@@ -17,6 +21,10 @@ mod queues;
 mod sending;
 /// Last values for those who come late.
 mod snapshots;
+/// Much coming and going.
+mod soak;
+/// What strategies in processes of their own share.
+mod strategy_bus;
 /// TLS and WebSocket.
 mod transports;
 /// Clients that harm only themselves.

@@ -61,3 +61,29 @@ fn what_a_transaction_holds_is_sent_on_commit() {
     assert!(listener.frame().contains("MOMENTUM.a\n"));
     assert!(listener.frame().contains("MOMENTUM.b\n"));
 }
+
+#[test]
+fn whoever_does_not_want_his_own_events_hears_only_those_of_others() {
+    let desk = Desk::open();
+    let (mut one, mut other) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    one.subscribe(1, "/topic/generic-event.>", "activemq.noLocal:true\n");
+    one.subscribe(2, "/topic/strategy-bus.generic-event", "activemq.noLocal:true\n");
+    other.subscribe(1, "/topic/generic-event.>", "");
+    one.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\nreceipt:r\n\n1");
+    assert_eq!(one.frame(), "RECEIPT\nreceipt-id:r\n\n");
+    assert!(other.frame().ends_with("\n\n1"));
+    other.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\n\n2");
+    let frames = [one.frame(), one.frame()];
+    assert!(frames[0].contains("\nsubscription:1\n") && frames[0].ends_with("\n\n2"), "{frames:?}");
+    assert!(frames[1].contains("\nsubscription:2\n") && frames[1].contains(r#""body":"2""#), "{frames:?}");
+}
+
+#[test]
+fn an_event_that_is_not_json_is_refused() {
+    let desk = Desk::open();
+    let mut sender = Client::join(desk.tcp);
+    sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\n\nhello");
+    let words = sender.rest();
+    let reason = "ERROR\nmessage:the body is not JSON\\c expected value at line 1 column 1\n";
+    assert!(words.starts_with(reason), "{words}");
+}

@@ -9,9 +9,10 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::client::{Client, connect};
 use crate::desk::{Desk, tick};
+use crate::websocket::WebSocket;
 
 #[derive(Debug)]
-struct OneCertificate(Arc<CertifiedKey>);
+pub(crate) struct OneCertificate(Arc<CertifiedKey>);
 
 impl ResolvesServerCert for OneCertificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
@@ -19,7 +20,7 @@ impl ResolvesServerCert for OneCertificate {
     }
 }
 
-fn certificate() -> (CertificateDer<'static>, Arc<OneCertificate>) {
+pub(crate) fn certificate() -> (CertificateDer<'static>, Arc<OneCertificate>) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
     let certificate = made.cert.der().clone();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
@@ -56,79 +57,6 @@ fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
     // A plain word on the TLS port gets an alert at the most.
     let _ = plain.read_to_end(&mut answer);
     assert!(!answer.starts_with(b"CONNECTED"));
-}
-
-/// The messages of a WebSocket as a stream of bytes; pings are answered.
-struct WebSocket {
-    stream: TcpStream,
-    unread: Vec<u8>,
-}
-
-impl WebSocket {
-    fn open(address: SocketAddr, headers: &str) -> Result<(Self, String), String> {
-        let mut stream = connect(address);
-        let key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
-        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket";
-        write!(stream, "GET /any/path HTTP/1.1\r\n{upgrade}\r\n{key}\r\n{headers}\r\n").unwrap();
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
-            head.push(byte[0]);
-        }
-        let head = String::from_utf8(head).unwrap();
-        if head.starts_with("HTTP/1.1 101 ") { Ok((Self { stream, unread: vec![] }, head)) } else { Err(head) }
-    }
-
-    fn at(address: SocketAddr) -> Self {
-        Self::open(address, &format!("Host: {address}\r\n")).unwrap().0
-    }
-
-    fn send(&mut self, kind: u8, bytes: &[u8]) {
-        let length = u8::try_from(bytes.len()).unwrap();
-        assert!(length < 126, "stories are short");
-        // A mask of noughts is a mask.
-        let head = [0x80 | kind, 0x80 | length, 0, 0, 0, 0];
-        self.stream.write_all(&[&head[..], bytes].concat()).unwrap();
-    }
-}
-
-impl Read for WebSocket {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.unread.is_empty() {
-            let mut head = [0; 2];
-            self.stream.read_exact(&mut head)?;
-            let mut length = u64::from(head[1]);
-            if length == 126 {
-                let mut long = [0; 2];
-                self.stream.read_exact(&mut long)?;
-                length = u16::from_be_bytes(long).into();
-            }
-            self.unread = vec![0; usize::try_from(length).unwrap()];
-            self.stream.read_exact(&mut self.unread)?;
-            if head[0] & 0x0f == 8 {
-                return Ok(0);
-            }
-        }
-        let length = self.unread.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&self.unread[..length]);
-        self.unread.drain(..length);
-        Ok(length)
-    }
-}
-
-impl Write for WebSocket {
-    /// In pieces of 100, text and binary in turn.
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for (number, piece) in bytes.chunks(100).enumerate() {
-            self.send(if number % 2 == 0 { 1 } else { 2 }, piece);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 #[test]

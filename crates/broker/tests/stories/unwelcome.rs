@@ -6,6 +6,7 @@ use domain::event::{Alarm, AlarmLevel};
 
 use crate::client::{Client, connect};
 use crate::desk::{Desk, tick};
+use crate::websocket::{BINARY, WebSocket};
 
 fn long_alarm() -> Event {
     let text = "x".repeat(16 * 1_024);
@@ -44,7 +45,7 @@ fn who_hangs_up_in_the_middle_of_a_frame_leaves_nothing_behind() {
     honest.subscribe(1, "/topic/log-event.>", "");
     // Each event wakes those that are still there.
     let mut sequence = 0;
-    while desk.broker.connections() > 1 {
+    while desk.broker.numbers().connections > 1 {
         sequence += 1;
         desk.alarm(sequence);
         assert!(honest.frame().contains(&format!("sequence:{sequence}\n")));
@@ -58,12 +59,15 @@ fn who_does_not_read_what_must_not_be_lost_is_cut_off_and_others_are_not() {
     honest.subscribe(1, "/topic/log-event.>", "");
     lazy.subscribe(1, "/topic/log-event.>", "");
     let mut sequence = 0;
-    while desk.broker.connections() > 1 {
+    while desk.broker.numbers().connections > 1 {
         sequence += 1;
         desk.publish(sequence, long_alarm());
         assert!(honest.frame().contains(&format!("sequence:{sequence}\n")));
         assert!(sequence < 10_000, "a client that reads nothing is still there");
     }
+    let numbers = desk.broker.numbers();
+    assert_eq!(numbers.slow_disconnects, 1);
+    assert!(numbers.dropped > 0, "{numbers:?}");
     let mut heard = Vec::new();
     // The server may have cut the connection in the end.
     let _ = lazy.stream.read_to_end(&mut heard);
@@ -89,6 +93,65 @@ fn who_does_not_read_prices_gets_the_newest_in_the_end() {
         let value = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
         let before = last.insert(value("destination:"), value("sequence:").parse::<u64>().unwrap());
         assert!(before < last.get(&value("destination:")).copied());
+    }
+    let numbers = desk.broker.numbers();
+    assert!(numbers.conflated > 0, "{numbers:?}");
+    assert_eq!((numbers.dropped, numbers.slow_disconnects), (0, 0));
+}
+
+#[test]
+fn who_floods_and_reads_no_answers_is_cut_off_and_others_are_not() {
+    let desk = Desk::open();
+    let mut honest = Client::join(desk.tcp);
+    honest.subscribe(1, "/topic/log-event.>", "");
+    let mut flood = Client::join(desk.tcp);
+    let frames = "SUBSCRIBE\nid:1\ndestination:/topic/a\nreceipt:r\n\n\0UNSUBSCRIBE\nid:1\nreceipt:r\n\n\0";
+    let mut sequence = 0;
+    // Ends when the server has closed.
+    while flood.stream.write_all(frames.repeat(1_000).as_bytes()).is_ok() {
+        sequence += 1;
+        desk.alarm(sequence);
+        assert!(honest.frame().contains(&format!("sequence:{sequence}\n")));
+        assert!(sequence < 10_000, "a client that reads no answers is still there");
+    }
+    assert_eq!(desk.broker.numbers().slow_disconnects, 1);
+    desk.alarm(sequence + 1);
+    assert!(honest.frame().contains(&format!("sequence:{}\n", sequence + 1)));
+}
+
+#[test]
+fn frames_that_are_too_large_are_not_even_read() {
+    let desk = Desk::open();
+    let many_headers = format!("CONNECT\n{}\n\0", "a:b\n".repeat(1_001));
+    let long_headers = format!("CONNECT\n{}\n\0", format!("a:{}\n", "b".repeat(9_000)).repeat(8));
+    for (frame, reason) in [
+        ("SEND\ndestination:/topic/a\ncontent-length:1048577\n\n", "the body is longer than 1048576 octets"),
+        (&many_headers, "the frame has more than 1000 headers"),
+        (&long_headers, "the headers are longer than 65536 octets"),
+        (&"x".repeat(2_000), "the command line is longer than 1024 octets"),
+    ] {
+        let mut client = if frame.starts_with("SEND") { Client::join(desk.tcp) } else { Client::dial(desk.tcp) };
+        client.stream.write_all(frame.as_bytes()).unwrap();
+        let words = client.rest();
+        assert!(words.starts_with(&format!("ERROR\nmessage:{reason}\n")), "{words}");
+    }
+}
+
+#[test]
+fn garbage_in_a_websocket_costs_only_that_one() {
+    let desk = Desk::open();
+    let mut honest = Client::over(WebSocket::at(desk.ws));
+    honest.greet();
+    honest.subscribe(1, "/topic/log-event.>", "");
+    for (number, garbage) in (1..).zip([&b"\xff\xfe"[..], b"nonsense\n\n\0", b"CONNECT\nno colon\n\n\0"]) {
+        let mut bad = Client::over(WebSocket::at(desk.ws));
+        bad.stream.send(BINARY, garbage);
+        bad.stream.send(BINARY, b"\n\n\0");
+        let words = bad.rest();
+        assert!(words.starts_with("ERROR\n"), "{words}");
+        assert_eq!(bad.stream.closed_with, Some(1002));
+        desk.alarm(number);
+        assert!(honest.frame().contains(&format!("sequence:{number}\n")));
     }
 }
 

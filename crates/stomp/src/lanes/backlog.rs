@@ -43,6 +43,11 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
         self.waiting.len() + self.slots.len()
     }
 
+    /// Octets of what waits in full.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

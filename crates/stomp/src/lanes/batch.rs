@@ -18,6 +18,9 @@ pub struct Batch {
     heads: Vec<u8>,
     frames: Vec<Outgoing>,
     bytes: usize,
+    /// Messages among the frames, and older values that they replaced.
+    messages: u64,
+    conflated: u64,
     /// Where writing goes on: the frame, and octets of it that are written.
     next: usize,
     offset: usize,
@@ -37,6 +40,8 @@ impl Default for Batch {
             heads: Vec::new(),
             frames: Vec::new(),
             bytes: 0,
+            messages: 0,
+            conflated: 0,
             next: 0,
             offset: 0,
             settled: Vec::new(),
@@ -54,6 +59,16 @@ impl Batch {
         self.bytes
     }
 
+    /// How many of its frames are messages.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// How many older values its messages replaced.
+    pub fn conflated(&self) -> u64 {
+        self.conflated
+    }
+
     /// Whether everything is written.
     pub fn is_done(&self) -> bool {
         self.next == self.frames.len()
@@ -66,8 +81,10 @@ impl Batch {
         self.add(begin, None);
     }
 
-    /// A message, after its head was written behind [`Batch::heads`] from `begin` on.
-    pub(crate) fn push_message(&mut self, begin: usize, message: Arc<Message>) {
+    /// A message, after its head was written behind [`Batch::heads`] from `begin` on, with the count of those it replaced.
+    pub(crate) fn push_message(&mut self, begin: usize, message: Arc<Message>, conflated: u64) {
+        self.messages += 1;
+        self.conflated += conflated;
         self.add(begin, Some(message));
     }
 
@@ -134,6 +151,7 @@ impl Batch {
         self.frames.clear();
         self.settled.clear();
         (self.bytes, self.next, self.offset) = (0, 0, 0);
+        (self.messages, self.conflated) = (0, 0);
     }
 }
 
@@ -150,7 +168,7 @@ mod tests {
         batch.push(b"RECEIPT\n");
         let begin = batch.heads().len();
         batch.heads().extend_from_slice(b"MESSAGE\n");
-        batch.push_message(begin, Arc::new(Message::new(1, &topic, &Headers::default(), b"x")));
+        batch.push_message(begin, Arc::new(Message::new(1, &topic, &Headers::default(), b"x")), 0);
         let whole: Vec<u8> = batch.slices().flatten().copied().collect();
         assert_eq!(whole.len(), batch.bytes());
         for step in [1, 3, 7, 8, 9, 16, 17, 40] {

@@ -106,6 +106,17 @@ impl Lanes {
         }
     }
 
+    /// A message of market data that no rate holds back. Where this door has none it waits as other market data does, the
+    /// newest per slot; at a throttled door it must not be lost.
+    pub fn unthrottled(&mut self, now: Time, key: SlotKey, message: Arc<Message>) -> Result<Pressure, SlowConsumer> {
+        if matches!(self.market, Market::Free(_)) {
+            self.market(key, message, Pace::Slow);
+            return Ok(Pressure::Easy);
+        }
+        let marks = Marks::default();
+        self.reliable(now, Delivery { subscription: key.subscription, message, token: None, marks })
+    }
+
     /// The last value of a market topic, for a new subscription.
     pub fn market_snapshot(&mut self, key: SlotKey, message: Arc<Message>) {
         match &mut self.market {
@@ -189,17 +200,22 @@ impl Lanes {
         self.reliable.late_at()
     }
 
-    /// Octets that wait and must not be lost.
+    /// Octets that wait in full; values that replace each other are not among them.
     pub fn waiting_bytes(&self) -> usize {
-        self.control_bytes + self.reliable.bytes()
+        let market = match &self.market {
+            Market::Throttled(_) => 0,
+            Market::Free(backlog) => backlog.bytes(),
+        };
+        self.control_bytes + self.reliable.bytes() + market
     }
 
-    /// Topics whose newest value waits.
-    pub fn waiting_topics(&self) -> usize {
-        match &self.market {
+    /// Messages that wait.
+    pub fn waiting_messages(&self) -> usize {
+        let market = match &self.market {
             Market::Throttled(throttle) => throttle.len(),
             Market::Free(backlog) => backlog.len(),
-        }
+        };
+        self.reliable.len() + market
     }
 }
 
@@ -208,9 +224,9 @@ fn write(delivery: Delivery, subscriptions: &mut Subscriptions, batch: &mut Batc
     let begin = batch.heads().len();
     match subscriptions.write_head(subscription, &message, token, marks, batch.heads()) {
         Written::Gone => {}
-        Written::Unsettled => batch.push_message(begin, message),
+        Written::Unsettled => batch.push_message(begin, message, marks.conflated),
         Written::Settled => {
-            batch.push_message(begin, message);
+            batch.push_message(begin, message, marks.conflated);
             token.into_iter().for_each(|token| batch.settle(subscription, token));
         }
     }

@@ -82,6 +82,11 @@ impl Reliable {
         self.bytes
     }
 
+    /// Messages that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len() + self.parked.values().map(VecDeque::len).sum::<usize>()
+    }
+
     /// Whether a source that can wait may send more.
     pub(crate) fn takes_more(&self) -> bool {
         self.bytes * 4 <= self.limit

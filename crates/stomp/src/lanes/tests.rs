@@ -14,7 +14,7 @@ fn session(mode: &str) -> Session {
     let mut actions = Vec::new();
     session.receive(Time(0), b"CONNECT\naccept-version:1.2\n\n\0", &mut actions);
     let all = vec![crate::Pattern::parse("/topic/>").unwrap(), crate::Pattern::parse("/queue/>").unwrap()];
-    session.admit(Time(0), Arc::new(Rights { send: all.clone(), subscribe: all }), &mut actions);
+    session.admit(Time(0), Arc::new(Rights { send: all.clone(), subscribe: all, ..Rights::default() }), &mut actions);
     let first = format!("SUBSCRIBE\nid:a\nack:{mode}\nactivemq.prefetchSize:1\ndestination:/topic/>\n\n\0");
     session.receive(Time(0), first.as_bytes(), &mut actions);
     session.receive(Time(0), b"SUBSCRIBE\nid:b\ndestination:/topic/>\n\n\0", &mut actions);
@@ -76,7 +76,7 @@ fn a_small_batch_leaves_prices_where_newer_ones_replace_them() {
     lanes.market(slot(KEY, 2), message(2, b""), Pace::Busy);
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), "a1");
     lanes.market(slot(KEY, 2), message(3, b""), Pace::Busy);
-    assert_eq!(lanes.waiting_topics(), 1);
+    assert_eq!(lanes.waiting_messages(), 1);
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), "a3+1");
 }
 
@@ -141,7 +141,7 @@ fn nothing_of_an_ended_subscription_leaves() {
     lanes.reliable(Time(0), delivery(KEY, 4)).unwrap();
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
     lanes.forget(KEY);
-    assert_eq!((lanes.waiting_bytes(), lanes.waiting_topics()), (0, 0));
+    assert_eq!((lanes.waiting_bytes(), lanes.waiting_messages()), (0, 0));
 }
 
 #[test]
@@ -188,6 +188,6 @@ fn prices_never_overflow_a_connection_that_stops_reading() {
     for round in 0..100 {
         (0..50).for_each(|topic| lanes.market(slot(KEY, topic), message(round, &[b'x'; 1_000]), Pace::Busy));
     }
-    assert!(lanes.waiting_topics() < BACKLOG_BYTES_MAX / 1_000 + 50);
+    assert!(lanes.waiting_messages() < BACKLOG_BYTES_MAX / 1_000 + 50);
     assert_eq!(lanes.check_wait(Time::from_millis(1 << 40)), Ok(()));
 }

@@ -41,14 +41,47 @@ impl Rules {
 pub struct Rights {
     pub send: Vec<Pattern>,
     pub subscribe: Vec<Pattern>,
+    /// What no wider right opens: only one that names it.
+    pub reserved: Vec<Pattern>,
 }
 
 impl Rights {
     pub fn may_send(&self, destination: &Destination) -> bool {
-        self.send.iter().any(|pattern| pattern.matches(destination))
+        self.is_opened(&self.send, destination.pattern())
     }
 
+    /// A subscription that begins with a wildcard selects nothing that is reserved; to see to that is the application's.
     pub fn may_subscribe(&self, wanted: &Pattern) -> bool {
-        self.subscribe.iter().any(|pattern| pattern.covers(wanted))
+        self.is_opened(&self.subscribe, wanted)
+    }
+
+    fn is_opened(&self, rights: &[Pattern], wanted: &Pattern) -> bool {
+        let reserved = self.reserved.iter().find(|reserved| reserved.covers(wanted));
+        let opens = |right: &Pattern| right.covers(wanted) && reserved.is_none_or(|by| by.covers(right));
+        rights.iter().any(opens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_right_does_not_open_what_is_reserved() {
+        let pattern = |text| Pattern::parse(text).unwrap();
+        let mut rights = Rights {
+            send: vec![pattern("/topic/>")],
+            subscribe: vec![pattern("/topic/>")],
+            reserved: vec![pattern("/topic/inner.>")],
+        };
+        let may = |rights: &Rights| {
+            ["/topic/tick.1", "/topic/>", "/topic/inner.x"].map(|text| rights.may_subscribe(&pattern(text)))
+        };
+        assert_eq!(may(&rights), [true, true, false]);
+        rights.subscribe.push(pattern("/topic/inner.>"));
+        assert_eq!(may(&rights), [true, true, true]);
+        let destination = |text| Destination::parse(text).unwrap();
+        assert!(rights.may_send(&destination("/topic/outer")));
+        assert!(!rights.may_send(&destination("/topic/inner.x")));
     }
 }

@@ -84,6 +84,10 @@ impl Book {
         Ok(answer)
     }
 
+    pub fn id_of(&self, destination: &Destination) -> Option<TopicId> {
+        self.topics.get(destination).map(|topic| topic.id)
+    }
+
     /// The topic will not be heard of again: an order that is done.
     pub fn forget(&mut self, destination: &Destination) -> bool {
         self.topics.remove(destination).is_some()

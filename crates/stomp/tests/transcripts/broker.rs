@@ -58,10 +58,11 @@ impl Default for Broker {
 fn rights(login: Option<&str>) -> Arc<Rights> {
     let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
     Arc::new(match login {
-        Some("guest") => Rights { send: Vec::new(), subscribe: patterns(&["/topic/tick.>"]) },
+        Some("guest") => Rights { subscribe: patterns(&["/topic/tick.>"]), ..Rights::default() },
         _ => Rights {
             send: patterns(&["/queue/>", "/topic/generic-event.>"]),
             subscribe: patterns(&["/queue/>", "/topic/>"]),
+            ..Rights::default()
         },
     })
 }

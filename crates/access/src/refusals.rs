@@ -1,0 +1,35 @@
+//! How often somebody was turned away, by code, for whoever watches.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::identity::Denied;
+
+#[derive(Debug)]
+pub(crate) struct Refusals(Mutex<BTreeMap<String, u64>>);
+
+/// Guessing is counted from nought: what stands there from the start can be seen to grow.
+impl Default for Refusals {
+    fn default() -> Self {
+        Self(Mutex::new([(Denied::WrongCredentials.code().to_owned(), 0)].into()))
+    }
+}
+
+impl Refusals {
+    pub(crate) fn note(&self, code: &str) {
+        let mut counts = self.lock();
+        match counts.get_mut(code) {
+            Some(count) => *count += 1,
+            None => drop(counts.insert(code.to_owned(), 1)),
+        }
+    }
+
+    pub(crate) fn counts(&self) -> BTreeMap<String, u64> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        // A map is whole between any two statements that hold the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,58 @@
+//! Generic events on their way through the engine, with the connection that sent each: a subscription that does not want
+//! its own must not hear them when they come back.
+
+use std::collections::BTreeMap;
+
+use domain::command::GenericEvent;
+
+use crate::hub::ConnectionId;
+
+/// What was sent and has not come back. Of two equal events it does not matter which is whose.
+#[derive(Debug, Default)]
+pub(crate) struct Echoes(BTreeMap<ConnectionId, Vec<GenericEvent>>);
+
+impl Echoes {
+    /// The connection is about to send it.
+    pub(crate) fn expect(&mut self, from: ConnectionId, event: GenericEvent) {
+        self.0.entry(from).or_default().push(event);
+    }
+
+    /// The event has come back: who sent it, where that was written down.
+    pub(crate) fn claim(&mut self, event: &GenericEvent) -> Option<ConnectionId> {
+        let place = |sent: &[GenericEvent]| sent.iter().position(|one| one == event);
+        let (from, place) = self.0.iter().find_map(|(from, sent)| Some((*from, place(sent)?)))?;
+        let sent = self.0.get_mut(&from)?;
+        sent.remove(place);
+        if sent.is_empty() {
+            self.0.remove(&from);
+        }
+        Some(from)
+    }
+
+    /// Whatever of it has not come back, nobody is left who minds.
+    pub(crate) fn leave(&mut self, from: ConnectionId) {
+        self.0.remove(&from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::StrategyId;
+
+    use super::*;
+
+    #[test]
+    fn an_event_comes_back_once_to_whoever_sent_it() {
+        let (one, other) = (ConnectionId(1), ConnectionId(2));
+        let event = |name: &str| GenericEvent { strategy: StrategyId(1), name: name.into(), body: "1".into() };
+        let mut echoes = Echoes::default();
+        echoes.expect(one, event("a"));
+        echoes.expect(other, event("a"));
+        assert_eq!(echoes.claim(&event("b")), None);
+        assert_eq!([echoes.claim(&event("a")), echoes.claim(&event("a"))], [Some(one), Some(other)]);
+        echoes.expect(one, event("a"));
+        echoes.leave(one);
+        assert_eq!(echoes.claim(&event("a")), None);
+        assert!(echoes.0.is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! Why a connection ends, and how a WebSocket says it. Every client reads the same in its ERROR.
+
+use axum::extract::ws::close_code;
+use stomp::Fault;
+use stomp::lanes::SlowConsumer;
+use stomp::session::{Breach, Closing};
+
+/// Why the broker itself ends a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It does not read, and nothing may be dropped.
+    Slow(SlowConsumer),
+    /// What let it in no longer would.
+    NotAdmitted,
+    /// The broker itself has missed something.
+    EventsLost,
+    ServerStops,
+}
+
+impl End {
+    /// What the ERROR says.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Slow(slow) => slow.to_string(),
+            Self::NotAdmitted => "your access has ended or was changed; log in again".to_owned(),
+            Self::EventsLost => "events were lost; connect again and ask for the present state".to_owned(),
+            Self::ServerStops => "the server stops".to_owned(),
+        }
+    }
+
+    fn code(&self) -> u16 {
+        match self {
+            Self::Slow(_) | Self::NotAdmitted => close_code::POLICY,
+            Self::EventsLost => close_code::AGAIN,
+            Self::ServerStops => close_code::AWAY,
+        }
+    }
+}
+
+/// The code with which a WebSocket closes; the broker's own reason counts before the session's.
+pub(crate) fn close_code(closing: &Closing, end: Option<&End>) -> u16 {
+    match (end, closing) {
+        (Some(end), _) => end.code(),
+        (None, Closing::Disconnected) => close_code::NORMAL,
+        (None, Closing::Refused(_)) => close_code::POLICY,
+        (None, Closing::Breach(breach)) => code_of(breach),
+    }
+}
+
+fn code_of(breach: &Breach) -> u16 {
+    match breach {
+        Breach::Framing(fault) if is_too_much(fault) => close_code::SIZE,
+        Breach::MayNotSend
+        | Breach::MayNotSubscribe
+        | Breach::ConnectTimeout
+        | Breach::NoHeartBeat { .. }
+        | Breach::EarlyBytes { .. }
+        | Breach::TooManySubscriptions { .. }
+        | Breach::TooManyTransactions { .. }
+        | Breach::TransactionTooLong { .. }
+        | Breach::TransactionTooLarge { .. } => close_code::POLICY,
+        _ => close_code::PROTOCOL,
+    }
+}
+
+fn is_too_much(fault: &Fault) -> bool {
+    matches!(
+        fault,
+        Fault::CommandTooLong { .. }
+            | Fault::HeaderTooLong { .. }
+            | Fault::TooManyHeaders { .. }
+            | Fault::HeadersTooLong { .. }
+            | Fault::BodyTooLong { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_websocket_hears_by_its_code_why_it_ends() {
+        let breach = |breach| close_code(&Closing::Breach(breach), None);
+        assert_eq!(close_code(&Closing::Disconnected, None), 1000);
+        assert_eq!(close_code(&Closing::Refused("no".into()), Some(&End::ServerStops)), 1001);
+        assert_eq!(breach(Breach::Framing(Fault::UnknownCommand)), 1002);
+        assert_eq!(breach(Breach::AlreadyConnected), 1002);
+        assert_eq!(breach(Breach::MayNotSend), 1008);
+        assert_eq!(close_code(&Closing::Refused("wrong password".into()), None), 1008);
+        assert_eq!(close_code(&Closing::Refused("slow".into()), Some(&End::NotAdmitted)), 1008);
+        assert_eq!(breach(Breach::Framing(Fault::BodyTooLong { limit: 1 })), 1009);
+        assert_eq!(close_code(&Closing::Refused("lost".into()), Some(&End::EventsLost)), 1013);
+    }
+}

@@ -1,0 +1,78 @@
+//! Numbers of the broker for whoever watches it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use stomp::lanes::Batch;
+
+use crate::house::House;
+
+/// How the broker does at this moment, and what it has done since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Numbers {
+    pub connections: usize,
+    pub subscriptions: usize,
+    /// Different patterns that they select by.
+    pub patterns: usize,
+    /// Octets that wait for connections, and those in `/queue/` destinations.
+    pub queue_bytes: usize,
+    /// Messages that were handed to sockets.
+    pub delivered: u64,
+    /// Prices that a newer one replaced before they were handed over.
+    pub conflated: u64,
+    /// Messages that waited for connections which were cut because they did not read.
+    pub dropped: u64,
+    pub slow_disconnects: u64,
+}
+
+/// Looks at a broker without keeping it alive.
+#[derive(Clone)]
+pub struct Watch(Weak<House>);
+
+impl Watch {
+    pub(crate) fn new(house: &Arc<House>) -> Self {
+        Self(Arc::downgrade(house))
+    }
+
+    /// None where the broker is gone.
+    pub fn numbers(&self) -> Option<Numbers> {
+        self.0.upgrade().map(|house| house.numbers())
+    }
+}
+
+/// What only grows.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    delivered: AtomicU64,
+    conflated: AtomicU64,
+    dropped: AtomicU64,
+    slow_disconnects: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn handed_over(&self, batch: &Batch) {
+        if batch.messages() > 0 {
+            self.delivered.fetch_add(batch.messages(), Ordering::Relaxed);
+        }
+        if batch.conflated() > 0 {
+            self.conflated.fetch_add(batch.conflated(), Ordering::Relaxed);
+        }
+    }
+
+    /// A connection is cut while so many messages wait for it.
+    pub(crate) fn cut(&self, waiting: u64) {
+        self.dropped.fetch_add(waiting, Ordering::Relaxed);
+        self.slow_disconnects.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn numbers(&self) -> Numbers {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Numbers {
+            delivered: read(&self.delivered),
+            conflated: read(&self.conflated),
+            dropped: read(&self.dropped),
+            slow_disconnects: read(&self.slow_disconnects),
+            ..Numbers::default()
+        }
+    }
+}

@@ -1,0 +1,140 @@
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use broker::{Limits, WEBSOCKET_MESSAGE_BYTES_MAX};
+use bus::operations::LogLine;
+use domain::Timestamp;
+
+use crate::client::{Client, connect};
+use crate::desk::{Desk, tick};
+use crate::transports::certificate;
+use crate::websocket::{PONG, TEXT, WebSocket};
+
+const SOON: Duration = Duration::from_millis(300);
+
+#[test]
+fn one_connection_too_many_is_turned_away_at_every_door_and_a_place_is_free_again_when_somebody_leaves() {
+    let desk = Desk::open_within(Limits { connections: 3, ..Limits::default() }, &[], None);
+    let (first, _second) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    // The upgrade needs a place beside that of its request.
+    let Err(refused) = WebSocket::open(desk.ws, &format!("Host: {}\r\n", desk.ws)) else { panic!("let in") };
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    while connect_and_greet(&desk).is_none() {}
+    let _third = Client::join(desk.tcp);
+    for door in [desk.tcp, desk.ws] {
+        assert_eq!(connect(door).read(&mut [0]).unwrap_or(0), 0, "closed without a word");
+    }
+    drop(first);
+    desk.settle(2);
+    // The place is given back a moment after the seat.
+    while connect_and_greet(&desk).is_none() {}
+}
+
+fn connect_and_greet(desk: &Desk) -> Option<()> {
+    let mut stream = connect(desk.tcp);
+    stream.write_all(b"CONNECT\naccept-version:1.2\nhost:desk\n\n\0").ok()?;
+    stream.read_exact(&mut [0; 9]).ok()
+}
+
+#[test]
+fn who_says_nothing_is_shown_out_at_every_door() {
+    let limits = Limits { connect_wait: SOON, handshake_wait: SOON, upgrade_wait: SOON, ..Limits::default() };
+    let silent = |desk: &Desk, door| {
+        let mut heard = String::new();
+        let _ = connect(door).read_to_string(&mut heard);
+        desk.settle(0);
+        heard
+    };
+    let desk = Desk::open_within(limits.clone(), &[], None);
+    let words = silent(&desk, desk.tcp);
+    assert!(words.starts_with("ERROR\nmessage:no CONNECT arrived in time\n"), "{words}");
+    assert_eq!(silent(&desk, desk.ws), "");
+    let secure = Desk::open_within(limits, &[], Some(certificate().1));
+    // Here it is not known yet in which language an ERROR would be.
+    assert_eq!([silent(&secure, secure.tcp), silent(&secure, secure.tls)], ["", ""]);
+    let mut websocket = Client::over(WebSocket::at(secure.ws));
+    assert!(websocket.rest().starts_with("ERROR\nmessage:no CONNECT arrived in time\n"));
+    assert_eq!(websocket.stream.closed_with, Some(1008));
+}
+
+#[test]
+fn a_websocket_is_asked_whether_it_is_there_and_its_answer_counts_as_a_heart_beat() {
+    let limits = Limits { ping_every: SOON, ..Limits::default() };
+    let desk = Desk::open_within(limits, &[], None);
+    let mut client = Client::over(WebSocket::at(desk.ws));
+    client.send("CONNECT\naccept-version:1.2\nhost:desk\nheart-beat:500,0\n\n");
+    assert!(client.frame().contains("\nheart-beat:0,500\n"));
+    // Three intervals of silence are borne; these pings come over more than twice as many.
+    for _ in 0..12 {
+        client.stream.wait_for_ping();
+        client.stream.send(PONG, b"");
+    }
+    client.subscribe(1, "/topic/log-event.>", "");
+    let words = client.rest();
+    assert!(words.starts_with("ERROR\nmessage:nothing was heard for "), "without answers it ends: {words}");
+    assert_eq!(client.stream.closed_with, Some(1008));
+}
+
+#[test]
+fn a_message_of_a_websocket_that_is_too_long_ends_it_before_it_is_read() {
+    let desk = Desk::open();
+    let mut client = Client::over(WebSocket::at(desk.ws));
+    client.greet();
+    client.stream.announce(TEXT, WEBSOCKET_MESSAGE_BYTES_MAX as u64 + 1);
+    client.stream.wait_for_end();
+    desk.settle(0);
+}
+
+#[test]
+fn when_the_broker_falls_behind_the_engine_everybody_is_told_and_joins_again() {
+    let desk = Desk::open_within(Limits { events: 16, ..Limits::default() }, &[], None);
+    let mut tcp = Client::join(desk.tcp);
+    let mut websocket = Client::over(WebSocket::at(desk.ws));
+    websocket.greet();
+    tcp.subscribe(1, "/topic/tick.>", "");
+    websocket.subscribe(1, "/topic/tick.>", "");
+    let is_told = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Until somebody has heard that the feed was faster than the broker.
+            (1..)
+                .take_while(|_| !is_told.load(Ordering::Relaxed))
+                .for_each(|sequence| desk.publish(sequence, tick(7, 1)));
+        });
+        let words = tcp.rest();
+        is_told.store(true, Ordering::Relaxed);
+        assert!(words.contains("ERROR\nmessage:events were lost; connect again and ask for the present state\n"));
+    });
+    assert!(websocket.rest().contains("ERROR\nmessage:events were lost"));
+    assert_eq!(websocket.stream.closed_with, Some(1013));
+    let mut again = Client::join(desk.tcp);
+    again.subscribe(1, "/topic/log-event.>", "");
+    desk.alarm(1_000_000);
+    assert!(again.frame().contains("sequence:1000000\n"));
+}
+
+#[test]
+fn of_too_many_lines_of_the_log_the_count_is_published() {
+    const LINES: u64 = 250;
+    let desk = Desk::open();
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/log-event.>", "");
+    for number in 0..LINES {
+        // Lines that no topic carries are neither told nor counted.
+        for (level, message) in [("DEBUG", "secret".to_owned()), ("INFO", format!("line {number}"))] {
+            let line = LogLine { at: Timestamp(0), level, logger: "storage".into(), message, error: None };
+            desk.log.blocking_send(line).unwrap();
+        }
+    }
+    let (mut told, mut untold) = (0, 0);
+    while told + untold < LINES {
+        let frame = client.frame();
+        match frame.split_once(r#""message":""#).unwrap().1.split_once(" more lines") {
+            Some((count, _)) => untold += count.parse::<u64>().unwrap(),
+            None => told += 1,
+        }
+    }
+    assert_eq!(told + untold, LINES);
+    assert!(untold > 0, "all {told} were told");
+}

@@ -1,0 +1,91 @@
+//! Clients come, listen and go in every way there is, while prices and events are published without a pause. In the end
+//! nothing of them is left.
+
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use broker::Numbers;
+
+use crate::client::{Client, connect};
+use crate::desk::{Desk, tick};
+use crate::websocket::WebSocket;
+
+const CLIENTS: u32 = 4;
+const VISITS: u32 = 200;
+
+#[test]
+fn after_much_coming_and_going_nothing_is_left() {
+    let desk = Desk::open_with(&["/topic/generic-event.>", "/queue/>"], None);
+    let is_over = AtomicBool::new(false);
+    let well = thread::scope(|scope| {
+        scope.spawn(|| publish(&desk, &is_over));
+        let visits = |number: u32| (0..VISITS).for_each(|visit| come_and_go(&desk, number * VISITS + visit));
+        let visitors: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(move || visits(number))).collect();
+        let well = visitors.into_iter().all(|visitor| visitor.join().is_ok());
+        // Also where a visit went wrong, so that the publisher ends.
+        is_over.store(true, Ordering::Relaxed);
+        well
+    });
+    assert!(well);
+    drain_queues(&desk);
+    let left = desk.settle(0);
+    let Numbers { delivered, .. } = left;
+    assert!(delivered > u64::from(CLIENTS * VISITS), "{delivered}");
+    let Numbers { connections, subscriptions, patterns, queue_bytes, .. } = left;
+    assert_eq!((connections, subscriptions, patterns, queue_bytes), (0, 0, 0, 0));
+}
+
+/// As fast as the broker tells it.
+fn publish(desk: &Desk, is_over: &AtomicBool) {
+    let mut witness = Client::join(desk.tcp);
+    witness.subscribe(1, "/topic/log-event.>", "");
+    for alarm in (10..).step_by(10).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+        (alarm - 10..alarm).for_each(|sequence| desk.publish(sequence, tick(sequence % 50, 1)));
+        desk.alarm(alarm);
+        assert!(witness.frame().contains(&format!("sequence:{alarm}\n")));
+    }
+}
+
+fn come_and_go(desk: &Desk, number: u32) {
+    if number.is_multiple_of(2) {
+        visit(connect(desk.tcp), number);
+    } else {
+        visit(WebSocket::at(desk.ws), number);
+    }
+}
+
+/// Listens to this and that, hears something, and leaves in one of many ways.
+fn visit<S: Read + Write>(stream: S, number: u32) {
+    let mut client = Client::over(stream);
+    client.greet();
+    client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/tick.{}\nsnapshot:true\n\n", number % 50));
+    client
+        .send("SUBSCRIBE\nid:2\nack:client\nactivemq.prefetchSize:2\ndestination:/topic/tick.>,/topic/log-event.*\n\n");
+    client.send(&format!("SUBSCRIBE\nid:3\nack:client\ndestination:/queue/tasks.{}\n\n", number % 3));
+    client.send(&format!("SEND\ndestination:/queue/tasks.{}\n\nwork", number % 3));
+    client.send("SUBSCRIBE\nid:4\ndestination:/topic/strategy-bus.>\nactivemq.noLocal:true\n\n");
+    client.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\n\n1");
+    for _ in 0..5 {
+        let frame = client.frame();
+        assert!(frame.starts_with("MESSAGE\n"), "{frame}");
+    }
+    match number % 6 {
+        0 => client.send("DISCONNECT\nreceipt:bye\n\n"),
+        1 => client.send("UNSUBSCRIBE\nid:2\n\n"),
+        2 => client.send("BEGIN\ntransaction:t\n\n"),
+        3 => client.send("NONSENSE\n\n"),
+        4 => drop(client.stream.write(b"SEND\ndestination:/queue/tasks.0\ncontent-length:100\n\nhalf")),
+        _ => {}
+    }
+}
+
+/// What nobody has acknowledged goes to whoever comes, or to the dead letters.
+fn drain_queues(desk: &Desk) {
+    desk.settle(0);
+    let mut worker = Client::join(desk.tcp);
+    for (id, queue) in ["tasks.0", "tasks.1", "tasks.2", "ActiveMQ.DLQ"].into_iter().enumerate() {
+        worker.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/queue/{queue}\n\n"));
+    }
+    desk.wait_for(|numbers| numbers.queue_bytes == 0);
+}
