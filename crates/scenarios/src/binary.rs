@@ -31,11 +31,15 @@ fn candidates() -> Vec<PathBuf> {
     ["release", "debug"].map(|profile| target.join(profile).join("rialto")).into()
 }
 
-/// The configuration keys of all the ports that it listens on, as it names them itself.
-pub fn port_keys() -> &'static [String] {
+/// The configuration keys of all the ports that a binary listens on, as it names them itself; every binary that is made of
+/// the server has the same.
+///
+/// # Panics
+/// Where it can't be run.
+pub fn port_keys(program: &Path) -> &'static [String] {
     static KEYS: OnceLock<Vec<String>> = OnceLock::new();
     KEYS.get_or_init(|| {
-        let listed = Command::new(rialto()).arg("check-config").output().expect("the binary can be run");
+        let listed = Command::new(program).arg("check-config").output().expect("the binary can be run");
         let table = String::from_utf8_lossy(&listed.stdout).into_owned();
         let keys = table.lines().filter_map(|line| line.split_whitespace().next());
         keys.filter(|key| key.ends_with(".port")).map(ToOwned::to_owned).collect()

@@ -15,3 +15,6 @@ pub mod meddler;
 
 /// Waiting for what must come, with a deadline.
 pub mod patience;
+
+/// A wire that can be cut.
+pub mod proxy;

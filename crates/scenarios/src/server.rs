@@ -18,6 +18,7 @@ use crate::patience::{PATIENCE, poll};
 /// How to start it.
 #[derive(Debug, Clone)]
 pub struct Launch {
+    program: PathBuf,
     folder: PathBuf,
     settings: Vec<String>,
 }
@@ -27,6 +28,7 @@ pub struct Server {
     process: Process,
     address: SocketAddr,
     https_port: Option<u16>,
+    ready_line: String,
     pub time_to_ready: Duration,
 }
 
@@ -40,10 +42,16 @@ pub struct Ended {
 }
 
 impl Launch {
-    /// On this data folder, with every door on a free port, where the market stands still.
+    /// On this data folder, with every door on a free port, where the market stands still and no strategy trades.
     pub fn on(folder: &Path) -> Self {
-        let launch = Self { folder: folder.to_owned(), settings: vec![] }.set("demo.activity", "off");
-        binary::port_keys().iter().fold(launch, |launch, key| launch.set(key, 0))
+        Self::of(&binary::rialto(), folder)
+    }
+
+    /// As [`Self::on`], of another binary with the same command line.
+    pub fn of(program: &Path, folder: &Path) -> Self {
+        let launch = Self { program: program.to_owned(), folder: folder.to_owned(), settings: vec![] };
+        let launch = launch.set("demo.activity", "off").set("strategies.instances", "");
+        binary::port_keys(program).iter().fold(launch, |launch, key| launch.set(key, 0))
     }
 
     /// Sets a key; a later value counts.
@@ -75,7 +83,7 @@ impl Launch {
         let time_to_ready = begun.elapsed();
         let address = address_in(&line, "http").unwrap_or_else(|| panic!("not a ready line: {line}"));
         let https_port = address_in(&line, "https").map(|address| address.port());
-        Server { process, address, https_port, time_to_ready }
+        Server { process, address, https_port, ready_line: line, time_to_ready }
     }
 
     /// Starts what will not serve, and waits for its end.
@@ -85,11 +93,11 @@ impl Launch {
 
     /// Runs another command of the binary on the same folder.
     pub fn run(&self, words: &[&str]) -> Ended {
-        Process::spawn(rialto().args(words).arg("--data-dir").arg(&self.folder)).wait()
+        Process::spawn(bare(&self.program).args(words).arg("--data-dir").arg(&self.folder)).wait()
     }
 
     fn spawn(&self) -> Process {
-        let mut command = rialto();
+        let mut command = bare(&self.program);
         command.arg("serve").arg("--data-dir").arg(&self.folder);
         for setting in &self.settings {
             command.args(["--set", setting]);
@@ -109,6 +117,16 @@ impl Server {
     /// Where that door is off.
     pub fn https_port(&self) -> u16 {
         self.https_port.expect("the door for HTTPS is open")
+    }
+
+    /// Another door of the ready line by its key, such as `brokerTls`.
+    ///
+    /// # Panics
+    /// Where that door is off.
+    pub fn door(&self, key: &str) -> SocketAddr {
+        let (_, rest) = self.ready_line.split_once(&format!("\"{key}\":\"")).expect("the door is open");
+        let url = rest.split_once('"').map(|(url, _)| url);
+        url.and_then(|url| url.split_once("://")?.1.parse().ok()).expect("the ready line names addresses")
     }
 
     /// A new connection to it.
@@ -155,8 +173,8 @@ impl Server {
 }
 
 /// The binary, untouched by what the environment of the test says of ports or folders.
-fn rialto() -> Command {
-    let mut command = Command::new(binary::rialto());
+fn bare(program: &Path) -> Command {
+    let mut command = Command::new(program);
     for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RIALTO_")) {
         command.env_remove(variable);
     }

@@ -48,6 +48,11 @@ fn decisions_are_numbered_and_listed() {
 }
 
 #[test]
+fn endpoints_are_whole() {
+    check(rules::endpoints_are_whole);
+}
+
+#[test]
 fn targets_describe_themselves() {
     check(rules::targets_describe_themselves);
 }

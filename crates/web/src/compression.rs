@@ -43,7 +43,7 @@ fn varies(response: &Response) -> bool {
 }
 
 /// Whether gzip is named, or meant by `*`, and not liked less than the plain text.
-fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let named = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let (mut gzip, mut any, mut identity) = (None, None, 0);
     for item in named.flat_map(|value| value.split(',')) {

@@ -1,10 +1,10 @@
 //! Who is called, and from where. A page of another origin must not act here, and a name that is not ours (DNS
 //! rebinding) must not even read, also on loopback.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
+use access::OurHosts;
 use axum::extract::{Request, State};
-use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -33,12 +33,10 @@ impl Reached {
     }
 }
 
-const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-
 pub(crate) async fn guard(State(doors): State<Doors>, request: Request, next: Next) -> Result<Response, Problem> {
     check_url(request.uri(), doors.settings().limits.url_bytes)?;
-    let ours = OurHosts { settings: doors.settings(), reached: request.extensions().get().copied() };
-    if let Err(problem) = ours.check(&request) {
+    let guard = Guard { settings: doors.settings(), reached: request.extensions().get().copied() };
+    if let Err(problem) = guard.check(&request) {
         let stranger = stranger(&request);
         problem.record(doors.access(), &stranger).await;
         return Err(problem);
@@ -54,12 +52,12 @@ fn check_url(uri: &Uri, url_bytes: usize) -> Result<(), Problem> {
     Ok(())
 }
 
-struct OurHosts<'a> {
+struct Guard<'a> {
     settings: &'a Settings,
     reached: Option<Reached>,
 }
 
-impl OurHosts<'_> {
+impl Guard<'_> {
     fn check(&self, request: &Request) -> Result<(), Problem> {
         self.check_host(request)?;
         // A page of another origin may not act, and a WebSocket is there to act.
@@ -78,10 +76,10 @@ impl OurHosts<'_> {
         if !is_named || hosts.next().is_some() {
             return Err(Problem::new("missing-host", "a request names its host, once"));
         }
-        let host = host.map(|host| host.to_str().ok().and_then(|host| host.parse().ok()));
-        let default_port = if self.reached.is_some_and(|reached| reached.secure) { 443 } else { 80 };
-        let ours = |authority: &Authority| self.is_ours(authority, default_port);
-        if host.is_none_or(|host| host.as_ref().is_some_and(ours)) && authority.is_none_or(ours) {
+        let secure = self.reached.is_some_and(|reached| reached.secure);
+        let is_ours = |host: &str| self.ours().is_our_host(host, secure);
+        let is_our_header = |host: &header::HeaderValue| host.to_str().is_ok_and(is_ours);
+        if host.is_none_or(is_our_header) && authority.is_none_or(|authority| is_ours(authority.as_str())) {
             return Ok(());
         }
         Err(Problem::new("foreign-host", "this host is not one of ours; http.hosts can add it"))
@@ -89,42 +87,18 @@ impl OurHosts<'_> {
 
     /// A request without an origin is not a browser's.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let foreign = |origin: &header::HeaderValue| !origin.to_str().is_ok_and(|origin| self.is_our_origin(origin));
+        let foreign =
+            |origin: &header::HeaderValue| !origin.to_str().is_ok_and(|origin| self.ours().is_our_origin(origin));
         if headers.get_all(header::ORIGIN).iter().any(foreign) {
             return Err(Problem::new("foreign-origin", "a page of this origin may not act here"));
         }
         Ok(())
     }
 
-    fn is_our_origin(&self, origin: &str) -> bool {
-        if self.settings.allowed_origins.iter().any(|allowed| allowed == origin) {
-            return true;
-        }
-        let Ok(uri) = origin.parse::<Uri>() else { return false };
-        match (uri.scheme_str(), uri.authority()) {
-            (Some("http"), Some(authority)) => self.is_ours(authority, 80),
-            (Some("https"), Some(authority)) => self.is_ours(authority, 443),
-            _ => false,
-        }
-    }
-
-    fn is_ours(&self, authority: &Authority, default_port: u16) -> bool {
-        // A user name before the host is a trick to look like another host.
-        if authority.as_str().contains('@') {
-            return false;
-        }
-        let host = authority.host().to_ascii_lowercase();
-        let port = authority.port_u16().unwrap_or(default_port);
-        let listed = |name: &String| self.settings.hosts.contains(name);
-        let our_name = LOOPBACK_HOSTS.contains(&host.as_str()) || self.is_where_reached(&host) || listed(&host);
-        our_name && self.settings.ports.contains(&port) || listed(&format!("{host}:{port}"))
-    }
-
-    fn is_where_reached(&self, host: &str) -> bool {
-        self.reached.is_some_and(|reached| match reached.at.ip().to_canonical() {
-            IpAddr::V4(address) => host == address.to_string(),
-            IpAddr::V6(address) => host == format!("[{address}]"),
-        })
+    fn ours(&self) -> OurHosts<'_> {
+        let Settings { hosts, ports, allowed_origins, .. } = self.settings;
+        let at = self.reached.map(|reached| reached.at.ip());
+        OurHosts { names: hosts, ports, allowed_origins, at }
     }
 }
 
@@ -143,39 +117,6 @@ mod tests {
         }
     }
 
-    fn ours(authority: &str) -> bool {
-        let (at, from) = ("192.168.1.5:9090".parse().unwrap(), "192.168.1.9:50000".parse().unwrap());
-        let reached = Some(Reached { at, from, secure: false });
-        OurHosts { settings: &settings(), reached }.is_ours(&authority.parse().unwrap(), 80)
-    }
-
-    #[test]
-    fn our_names_on_our_ports_are_ours() {
-        let names = ["localhost:9090", "LocalHost:9443", "127.0.0.1:9090", "[::1]:9090", "192.168.1.5:9090"];
-        for name in names.into_iter().chain(["desk.example:9443", "proxy.example:443"]) {
-            assert!(ours(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn other_names_and_other_ports_are_foreign() {
-        let names = ["localhost", "localhost:80", "evil.example:9090", "192.168.1.6:9090", "localhost.:9090"];
-        for name in names.into_iter().chain(["desk.example", "proxy.example:9090", "localhost@evil.example:9090"]) {
-            assert!(!ours(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn an_origin_is_ours_by_host_and_port_or_by_the_list() {
-        let hosts = OurHosts { settings: &settings(), reached: None };
-        for origin in ["http://localhost:9090", "https://localhost:9443", "https://friend.example"] {
-            assert!(hosts.is_our_origin(origin), "{origin}");
-        }
-        for origin in ["null", "", "http://localhost", "http://evil.example", "file://", "http://friend.example"] {
-            assert!(!hosts.is_our_origin(origin), "{origin}");
-        }
-    }
-
     fn host_of(version: Version, uri: &str, host: Option<&str>, secure: bool) -> &'static str {
         let mut request = Request::builder().version(version).uri(uri);
         if let Some(host) = host {
@@ -183,8 +124,8 @@ mod tests {
         }
         let (at, from) = ("127.0.0.1:443".parse().unwrap(), "127.0.0.1:50000".parse().unwrap());
         let settings = Settings { ports: vec![9090, 443], ..settings() };
-        let hosts = OurHosts { settings: &settings, reached: Some(Reached { at, from, secure }) };
-        hosts.check_host(&request.body(Body::empty()).unwrap()).map_or_else(|problem| problem.code(), |()| "ours")
+        let guard = Guard { settings: &settings, reached: Some(Reached { at, from, secure }) };
+        guard.check_host(&request.body(Body::empty()).unwrap()).map_or_else(|problem| problem.code(), |()| "ours")
     }
 
     #[test]

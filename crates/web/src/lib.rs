@@ -48,6 +48,9 @@ mod shelf;
 /// Answers as gzip, where it pays.
 mod compression;
 
+/// The page that people trade with.
+mod screen;
+
 /// The ports: connections are accepted, counted and finished.
 mod ports;
 /// Connections beyond the limit.
@@ -76,6 +79,7 @@ pub use axum::Router;
 pub use guard::Reached;
 pub use limits::{Http2Limits, Limits};
 use ports::Port;
+pub use screen::Screen;
 
 /// Where the door is: HTTP, HTTPS, or both.
 #[derive(Debug)]

@@ -20,6 +20,11 @@ pub fn write<T: Serialize>(value: &T, text: &mut Vec<u8>) {
     serde_json::to_writer(text, value).expect("a value object has only text keys and is written to memory");
 }
 
+/// Why a text is not one JSON value, with the place.
+pub fn check(text: &str) -> Result<(), String> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
+}
+
 /// A list in pieces: `write` appends one item.
 pub fn list<I>(items: impl IntoIterator<Item = I>, write: impl Fn(&I, &mut Vec<u8>)) -> impl Iterator<Item = Vec<u8>> {
     let mut items = items.into_iter();

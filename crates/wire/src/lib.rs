@@ -24,6 +24,8 @@ pub mod past;
 
 /// Names and bodies of what is published.
 pub mod topics;
+/// What is published, read back.
+pub mod heard;
 
 /// Who may come in: identities, users, tokens, the audit.
 pub mod access;

@@ -3,7 +3,7 @@
 use domain::command::Mode;
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::risk::StateChange;
-use domain::{ReferenceData, Scope, Timestamp};
+use domain::{AdapterName, ReferenceData, Scope, Timestamp};
 use serde::Serialize;
 
 use crate::json::{Millis, Shown};
@@ -45,15 +45,18 @@ pub struct SessionEventVO<'a> {
 }
 
 impl<'a> SessionEventVO<'a> {
-    /// An adapter's name joins type and qualifier; an account that trades through it knows them apart.
     pub fn from_domain(at: Timestamp, event: &'a SessionChange, reference: &'a ReferenceData) -> Self {
-        let account = reference.accounts.values().find(|account| account.adapter() == event.adapter);
-        Self {
-            date_time: at.into(),
-            adapter: account.map_or(&event.adapter.0, |account| &account.adapter_type),
-            qualifier: account.and_then(|account| account.session_qualifier.as_deref()),
-            state: event.state.name(),
-        }
+        let (adapter, qualifier) = parted(&event.adapter, reference);
+        Self { date_time: at.into(), adapter, qualifier, state: event.state.name() }
+    }
+}
+
+/// An adapter's name joins type and qualifier. An account that trades through it knows them apart; where there is none, as
+/// for a client's FIX session, the first dash parts them.
+pub(crate) fn parted<'a>(adapter: &'a AdapterName, reference: &'a ReferenceData) -> (&'a str, Option<&'a str>) {
+    match reference.accounts.values().find(|account| account.adapter() == *adapter) {
+        Some(account) => (&account.adapter_type, account.session_qualifier.as_deref()),
+        None => adapter.0.split_once('-').map_or((&adapter.0, None), |(kind, qualifier)| (kind, Some(qualifier))),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::fields::{BadBody, FieldError, Fields};
+use crate::json::Millis;
 
 /// A folder's name may be this long.
 const PATH_LENGTH_MAX: usize = 4_096;
@@ -11,10 +12,18 @@ const PATH_LENGTH_MAX: usize = 4_096;
 #[serde(rename_all = "camelCase")]
 pub struct FixSessionVO<'a> {
     pub id: &'a str,
-    /// `LOGGED_ON` or `DISCONNECTED`.
+    pub sender_comp_id: &'a str,
+    pub target_comp_id: &'a str,
+    /// `DISCONNECTED`, `CONNECTED` or `LOGGED_ON`.
     pub state: &'static str,
+    pub peer: Option<String>,
     pub next_in: u64,
     pub next_out: u64,
+    pub last_received: Option<Millis>,
+    pub last_sent: Option<Millis>,
+    pub next_reset: Option<Millis>,
+    /// Why the last connection ended.
+    pub reason: Option<&'a str>,
 }
 
 /// New numbers for a session; what is absent keeps its value.

@@ -2,6 +2,7 @@
 //! topics and pictures.
 
 use domain::command::GenericEvent;
+use domain::event::RefusedCommand;
 use domain::{Event, Published, ReferenceData};
 use serde::Serialize;
 
@@ -44,6 +45,7 @@ pub(crate) enum EventVO<'a> {
     Generic(GenericEventVO<'a>),
     /// That it changed is news enough; the data itself is read where it is listed.
     Reference,
+    Refused(RefusedCommandVO<'a>),
 }
 
 impl<'a> PastEventVO<'a> {
@@ -78,6 +80,7 @@ impl<'a> EventVO<'a> {
             Event::Alarm(alarm) => Self::LogEvent(LogEventVO::from_domain(at, alarm)),
             Event::Generic(event) => Self::Generic(GenericEventVO::from_domain(event, reference)),
             Event::Reference(_) => Self::Reference,
+            Event::Refused(refused) => Self::Refused(RefusedCommandVO::from_domain(refused)),
         }
     }
 
@@ -102,6 +105,29 @@ impl<'a> EventVO<'a> {
             Self::LogEvent(_) => "LogEvent",
             Self::Generic(_) => "Generic",
             Self::Reference => "Reference",
+            Self::Refused(_) => "RefusedCommand",
+        }
+    }
+}
+
+/// A command of a FIX session that was not obeyed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RefusedCommandVO<'a> {
+    session: &'a str,
+    /// The order that it was about, where there is one.
+    int_id: Option<&'a str>,
+    code: &'a str,
+    reason: &'a str,
+}
+
+impl<'a> RefusedCommandVO<'a> {
+    fn from_domain(refused: &'a RefusedCommand) -> Self {
+        Self {
+            session: &refused.origin.session,
+            int_id: refused.order.as_ref().map(|order| order.int_id.as_str()),
+            code: &refused.code,
+            reason: &refused.text,
         }
     }
 }

@@ -4,14 +4,29 @@ use domain::event::AlarmLevel;
 use domain::{Event, Published, ReferenceData, StrategyId};
 
 use crate::json;
-use crate::past::EventVO;
+use crate::notice::parted;
+use crate::past::{EventVO, GenericEventVO};
 
 /// An event on its way to subscribers: one body, encoded once, under one or more names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Publication {
     pub topics: Vec<String>,
     pub body: Vec<u8>,
+    pub shared: Option<Shared>,
 }
+
+/// The same event on a topic that all strategies in processes of their own share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    pub topic: &'static str,
+    /// Where the topic's name does not tell what the event's own topics tell; else it is the same body.
+    pub body: Option<Vec<u8>>,
+}
+
+/// Every price, for strategies in processes of their own.
+pub const SHARED_MARKET_DATA: &str = "strategy-bus.market-data";
+/// Every generic event, for strategies in processes of their own.
+pub const SHARED_GENERIC_EVENT: &str = "strategy-bus.generic-event";
 
 /// The first segments under which the status of an order is published: ours, and the specification's own, with its space.
 const ORDER_STATUS_ROOTS: [&str; 3] = ["order-status", "the service", "rialto"];
@@ -24,7 +39,18 @@ pub fn publication(published: &Published, reference: &ReferenceData) -> Option<P
         Event::Generic(event) => event.body.as_bytes().to_vec(),
         _ => json::encode(&EventVO::from_domain(published, reference)),
     };
-    Some(Publication { topics, body })
+    Some(Publication { topics, body, shared: shared(&published.event, reference) })
+}
+
+fn shared(event: &Event, reference: &ReferenceData) -> Option<Shared> {
+    match event {
+        Event::Generic(event) => {
+            let body = json::encode(&GenericEventVO::from_domain(event, reference));
+            Some(Shared { topic: SHARED_GENERIC_EVENT, body: Some(body) })
+        }
+        _ if event.is_market_data() => Some(Shared { topic: SHARED_MARKET_DATA, body: None }),
+        _ => None,
+    }
 }
 
 fn topics(event: &Event, reference: &ReferenceData) -> Option<Vec<String>> {
@@ -50,14 +76,11 @@ fn topics(event: &Event, reference: &ReferenceData) -> Option<Vec<String>> {
             one(&["market-data-subscription", &name(wish.strategy), &wish.security.to_string()])
         }
         Event::LifeCycle(change) => one(&["life-cycle", &name(change.strategy)]),
-        Event::Session(change) => {
-            let account = reference.accounts.values().find(|account| account.adapter() == change.adapter);
-            one(&["session", account.map_or(&change.adapter.0, |account| &account.adapter_type)])
-        }
+        Event::Session(change) => one(&["session", parted(&change.adapter, reference).0]),
         Event::TradingState(change) => one(&["risk", &change.scope.to_string()]),
         Event::Alarm(alarm) => one(&["log-event", level(alarm.level)]),
         Event::Generic(event) => one(&["generic-event", &name(event.strategy), &event.name]),
-        Event::Limits(..) | Event::Reference(_) => return None,
+        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) => return None,
     })
 }
 
@@ -106,7 +129,7 @@ mod tests {
     use domain::command::GenericEvent;
     use domain::event::{Alarm, LifeCycle};
     use domain::risk::StateChange;
-    use domain::{Scope, Strategy, Timestamp, TradingState};
+    use domain::{Scope, SecurityId, Strategy, Timestamp, Trade, TradingState};
 
     use super::*;
 
@@ -129,6 +152,35 @@ mod tests {
         let event = GenericEvent { strategy: StrategyId(2), name: "fair value".into(), body: r#"{"x":1}"#.into() };
         let expected = (vec!["generic-event.my%2Estrategy.fair%20value".into()], r#"{"x":1}"#.into());
         assert_eq!(told(Event::Generic(Arc::new(event))), Some(expected));
+    }
+
+    #[test]
+    fn strategies_share_a_topic_of_prices_and_one_of_events() {
+        let shared = |event| {
+            let published = Published { sequence: 7, at: Timestamp(0), event };
+            publication(&published, &desk()).unwrap().shared
+        };
+        let event = GenericEvent { strategy: StrategyId(2), name: "fair value".into(), body: r#"{"x":1}"#.into() };
+        let body = br#"{"strategyName":"my.strategy","name":"fair value","body":"{\"x\":1}"}"#;
+        let expected = Shared { topic: "strategy-bus.generic-event", body: Some(body.to_vec()) };
+        assert_eq!(shared(Event::Generic(Arc::new(event))), Some(expected));
+        let trade = Trade {
+            security: SecurityId(1),
+            feed: "test".into(),
+            at: Timestamp(0),
+            price: 1.into(),
+            quantity: 1.into(),
+            aggressor: None,
+            ext_id: None,
+        };
+        let expected = Shared { topic: "strategy-bus.market-data", body: None };
+        assert_eq!(shared(Event::Trade(Arc::new(trade))), Some(expected));
+        let change = LifeCycle {
+            strategy: StrategyId(1),
+            mode: domain::command::Mode::RealTime,
+            phase: domain::command::Phase::Run,
+        };
+        assert_eq!(shared(Event::LifeCycle(Arc::new(change))), None);
     }
 
     #[test]

@@ -12,8 +12,18 @@ mod evidence;
 mod door;
 /// The first door's manners: problems, origins, hosts, health.
 mod manners;
+/// Every endpoint, well and badly.
+mod endpoints;
+/// What whoever watches the server is told.
+mod numbers;
 /// Topics beside REST.
 mod topics;
+/// Orders over FIX: sessions that trade, break off, come back and are killed.
+mod fix_orders;
+/// Orders over FIX, by a client that is not ours.
+mod quickfix;
+/// The programs of `examples/stomp`.
+mod topics_examples;
 /// Whether every answer is one that is described.
 mod description;
 /// What the README promises.
@@ -26,6 +36,8 @@ mod restart;
 mod days;
 /// The same orders, the same picture.
 mod determinism;
+/// A live session, replayed.
+mod again;
 /// Disks that fail or are full.
 mod disk;
 /// Journals that are damaged or torn.

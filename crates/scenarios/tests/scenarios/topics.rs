@@ -17,12 +17,17 @@ struct Listener {
 
 impl Listener {
     fn join(client: &mut Client) -> Self {
+        Self::join_with(client, "")
+    }
+
+    /// With further headers of CONNECT.
+    fn join_with(client: &mut Client, headers: &str) -> Self {
         let url = client.get("/rest/broker/url/main").unwrap().body;
         let address = url.trim_matches('"').strip_prefix("tcp://").unwrap().to_owned();
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut listener = Self { stream, unread: vec![] };
-        listener.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
+        listener.send(&format!("CONNECT\naccept-version:1.2\nhost:desk\n{headers}\n"));
         assert!(listener.frame().starts_with("CONNECTED\n"));
         listener
     }
@@ -128,5 +133,22 @@ fn garbage_at_the_broker_costs_only_itself() {
     }
     client.post("/rest/execution/order/limit", &limit(AAPL, "BUY", 10, "272.00").to_string()).unwrap();
     assert_eq!(honest.message().2["status"], "OPEN");
+    server.stop();
+}
+
+#[test]
+fn a_token_that_is_revoked_on_the_command_line_ends_what_it_had_opened() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = server.client();
+    let made = desk.launch.run(&["token", "new", "robot", "--role", "trader", "--days", "1"]);
+    let token = made.output.split_whitespace().find(|word| word.starts_with("rialto_")).unwrap();
+    let (mut robot, mut other) =
+        (Listener::join_with(&mut client, &format!("passcode:{token}\n")), Listener::join(&mut client));
+    robot.subscribe(1, "/topic/order-status.>");
+    desk.launch.run(&["token", "revoke", "robot"]);
+    let words = robot.frame();
+    assert!(words.starts_with("ERROR\nmessage:your access has ended or was changed; log in again\n"), "{words}");
+    other.subscribe(1, "/topic/order-status.>");
     server.stop();
 }

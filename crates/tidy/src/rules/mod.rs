@@ -21,11 +21,15 @@ mod machine;
 /// Decisions are numbered without gaps and listed.
 mod decisions;
 
+/// Every endpoint has a description, a role and a scenario.
+mod endpoints;
+
 /// Every target of the Makefile says what it does.
 mod makefile;
 
 pub use crate_table::crate_table_is_true;
 pub use decisions::decisions_are_numbered_and_listed;
+pub use endpoints::endpoints_are_whole;
 pub use length::functions_and_files_are_short;
 pub use links::links_are_alive;
 pub use machine::no_file_names_a_machine;

@@ -24,6 +24,8 @@ pub(super) enum Answer {
     List(&'static str),
     /// A list that is tagged, so that it is not sent twice.
     TaggedList(&'static str),
+    /// A list whose answer says where the next one begins.
+    Lines(&'static str),
     One(&'static str),
     /// Texts with a meaning of their own.
     Text(&'static str),
@@ -128,7 +130,9 @@ const fn on(handler: &'static str, summary: &'static str, answer: Answer) -> Ope
     Operation { handler, summary, answer, body: None, failures: &[], more: "" }
 }
 
-use Answer::{File, Health, List, Location, NoSession, Nothing, One, Parameters, Session, TaggedList, Text, Texts};
+use Answer::{
+    File, Health, Lines, List, Location, NoSession, Nothing, One, Parameters, Session, TaggedList, Text, Texts,
+};
 use Body::{Id, Needed, Optional, Quantity};
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -242,7 +246,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("fix::sessions", "The sessions of the FIX door", List("FixSessionVO")),
     on("fix::logout", "Logs a FIX session out", Nothing),
     on("fix::reset", "Resets the numbers of a FIX session", Nothing),
-    on("fix::numbers", "Sets the numbers of a FIX session", Nothing).takes(Needed("FixNumbersBody")).fails(&[422]),
+    on("fix::numbers", "Sets the numbers of a FIX session", Nothing).takes(Needed("FixNumbersBody")).fails(&[409, 422]),
     on("login::who", "Who the server takes the caller for", One("IdentityVO")),
     on("login::login", "Begins a session", Session)
         .takes(Needed("LoginBody"))
@@ -264,7 +268,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("audit::list", "What was refused, and what was done with power", List("AuditVO")),
     on("runtime::parameters", "Every effective parameter, secrets as `***`", Parameters),
     on("runtime::exit", "Shuts the server down in order", Nothing),
-    on("log::lines", "The newest lines of the log, oldest first", List("LogEvent")),
+    on("log::lines", "The newest lines of the log, oldest first", Lines("LogEvent"))
+        .more("`after` with the `Rialto-After` of an answer goes on where it ended, and misses no line."),
     on("health::live", "Whether the process is up", One("Health")),
     on("health::ready", "Whether it trades, with each check", Health),
     on("metrics::all", "Numbers for Prometheus", File("application/openmetrics-text")),

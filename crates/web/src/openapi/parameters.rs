@@ -68,12 +68,11 @@ fn bar_sizes() -> [&'static str; domain::BarSize::ALL.len()] {
     domain::BarSize::ALL.map(domain::BarSize::name)
 }
 
-/// The past goes by keys, prices and the log by instants.
+/// The past goes by keys, prices by instants, the log by the numbers of its lines.
 fn after(row: &Endpoint) -> (&'static str, Value) {
     let (says, maximum) = match row.handler {
-        "marketdata::bars" | "log::lines" => {
-            ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs())
-        }
+        "marketdata::bars" => ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs()),
+        "log::lines" => ("only what came after the answer with this `Rialto-After`", ID_LIMIT - 1),
         "history::events" | "history::order_events" => ("only what has a higher sequence", ID_LIMIT - 1),
         _ => ("only what has a higher id", ID_LIMIT - 1),
     };

@@ -70,7 +70,7 @@ fn content(answer: Answer) -> Option<Value> {
     let json = |schema: Value| Some(json!({ "application/json": { "schema": schema } }));
     match answer {
         Answer::Nothing | Answer::Location | Answer::NoSession => None,
-        Answer::List(name) | Answer::TaggedList(name) => {
+        Answer::List(name) | Answer::TaggedList(name) | Answer::Lines(name) => {
             Some(list(json!({ "type": "array", "items": reference(name) })))
         }
         Answer::Texts(_) => Some(list(json!({ "type": "array", "items": { "type": "string" } }))),
@@ -95,6 +95,7 @@ fn headers_of(operation: &Operation) -> Value {
     match operation.answer {
         Answer::Location => names.push("Location"),
         Answer::TaggedList(_) => names.push("ETag"),
+        Answer::Lines(_) => names.push("Rialto-After"),
         Answer::Session | Answer::NoSession => names.push("Set-Cookie"),
         _ => {}
     }
@@ -111,6 +112,7 @@ pub(super) fn headers() -> Value {
     json!({
         "X-Request-Id": text("the number of the request: the client's own, or a new one"),
         "Rialto-Sequence": number("the picture is true up to this sequence; topics carry it too"),
+        "Rialto-After": number("`after` with this goes on where the answer ended"),
         "Location": text("where the order or the transaction is found"),
         "ETag": text("the tag of this copy, for `If-None-Match`"),
         "Set-Cookie": text("the cookie of the session, set or taken away"),

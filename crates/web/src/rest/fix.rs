@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use bus::operations::{FixAct, FixSession, UnknownFixSession};
+use bus::operations::{FixAct, FixSession, FixTrouble};
 use wire::{FixNumbersBody, FixSessionVO, json};
 
 use crate::answer;
@@ -17,16 +17,27 @@ pub(crate) async fn sessions(State(doors): State<Doors>, form: Form) -> Response
 }
 
 fn shown(session: &FixSession) -> FixSessionVO<'_> {
-    let state = if session.is_logged_on { "LOGGED_ON" } else { "DISCONNECTED" };
-    FixSessionVO { id: &session.id, state, next_in: session.next_in, next_out: session.next_out }
+    FixSessionVO {
+        id: &session.id,
+        sender_comp_id: &session.sender_comp_id,
+        target_comp_id: &session.target_comp_id,
+        state: session.state.name(),
+        peer: session.peer.map(|peer| peer.to_string()),
+        next_in: session.next_in,
+        next_out: session.next_out,
+        last_received: session.last_received.map(Into::into),
+        last_sent: session.last_sent.map(Into::into),
+        next_reset: session.next_reset.map(Into::into),
+        reason: session.ended.as_deref(),
+    }
 }
 
 pub(crate) async fn logout(State(doors): State<Doors>, PathText(id): PathText) -> Result<Response, Problem> {
-    act(&doors, &id, FixAct::Logout)
+    act(&doors, id, FixAct::Logout).await
 }
 
 pub(crate) async fn reset(State(doors): State<Doors>, PathText(id): PathText) -> Result<Response, Problem> {
-    act(&doors, &id, FixAct::Reset)
+    act(&doors, id, FixAct::Reset).await
 }
 
 pub(crate) async fn numbers(
@@ -35,11 +46,18 @@ pub(crate) async fn numbers(
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let FixNumbersBody { next_in, next_out } = FixNumbersBody::parse(&body)?;
-    act(&doors, &id, FixAct::Number { next_in, next_out })
+    act(&doors, id, FixAct::Number { next_in, next_out }).await
 }
 
-fn act(doors: &Doors, id: &str, act: FixAct) -> Result<Response, Problem> {
-    let unknown = |UnknownFixSession| Problem::new("unknown-session", format!("FIX session {id} is not known"));
-    doors.operations().act_on_fix_session(id, act).map_err(unknown)?;
+async fn act(doors: &Doors, id: String, act: FixAct) -> Result<Response, Problem> {
+    let (operations, name) = (doors.shared_operations(), id.clone());
+    let acted = doors.aside(move || operations.act_on_fix_session(&name, act)).await?;
+    acted.map_err(|trouble| match trouble {
+        FixTrouble::Unknown => Problem::new("unknown-session", format!("FIX session {id} is not known")),
+        FixTrouble::Connected => {
+            Problem::new("session-connected", format!("the client of FIX session {id} is connected: log it out first"))
+        }
+        FixTrouble::Busy => Problem::new("busy", format!("FIX session {id} takes no more requests, try again")),
+    })?;
     Ok(answer::done())
 }

@@ -2,7 +2,9 @@
 
 use axum::Extension;
 use axum::extract::State;
+use axum::http::HeaderValue;
 use axum::response::Response;
+use bus::history::Page;
 use bus::operations::LogLine;
 use wire::{LogEventVO, json};
 
@@ -15,19 +17,25 @@ use crate::request::{KnownParameters, Parameters};
 /// The most important first.
 pub(crate) const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
 
-/// Oldest first: the first of those after an instant, or the newest there are.
+/// The number of the last line in an answer: `after` with it goes on where the answer ended.
+const AFTER_HEADER: &str = "rialto-after";
+
+/// Oldest first: the first of those after a line's number, or the newest there are.
 pub(crate) async fn lines(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
     let levels = levels(&parameters)?;
-    let (after, limit) = (parameters.number::<i64>("after", "epoch milliseconds")?, parameters.page_limit()?);
+    let Page { after, limit } = parameters.page()?;
     let mut lines = doors.operations().log_lines();
-    lines.retain(|line| levels.contains(&line.level) && after.is_none_or(|after| line.at.millis() > after));
-    let skipped = if after.is_none() { lines.len().saturating_sub(limit) } else { 0 };
+    lines.retain(|(number, line)| levels.contains(&line.level) && *number > after);
+    let skipped = if after == 0 { lines.len().saturating_sub(limit) } else { 0 };
     let page: Vec<_> = lines.into_iter().skip(skipped).take(limit).collect();
-    Ok(answer::list(form, page, |line, text| json::write(&shown(line), text)))
+    let last = page.last().map_or(after, |(number, _)| *number);
+    let mut response = answer::list(form, page, |(_, line), text| json::write(&shown(line), text));
+    response.headers_mut().insert(AFTER_HEADER, HeaderValue::from(last));
+    Ok(response)
 }
 
 fn shown(line: &LogLine) -> LogEventVO<'_> {

@@ -1,17 +1,23 @@
-//! Numbers for whoever watches the server, as Prometheus reads them: of this door, of the engine, of the program.
+//! Numbers for whoever watches the server, as Prometheus reads them: of this door, of the engine, of the program. What
+//! each is stands in `docs/metrics.md`; a name is there also while nothing is to be counted under it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use bus::operations::FixSession;
 use domain::report::SessionState;
-use domain::risk::StateChange;
-use domain::{AdapterName, Answer, Order, Query};
+use domain::risk::{StateChange, TradingState};
+use domain::{AdapterName, Answer, Order, Query, Scope};
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use crate::doors::Doors;
@@ -19,68 +25,121 @@ use crate::problem::Problem;
 
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-type Labels<const N: usize> = [(&'static str, String); N];
-
 pub(crate) async fn all(State(doors): State<Doors>) -> Result<Response, Problem> {
     let operations = doors.shared_operations();
-    let mut text = doors
+    let (mut text, sessions) = doors
         .aside(move || {
             let mut text = String::new();
             operations.write_metrics(&mut text);
-            text
+            (text, operations.fix_sessions())
         })
         .await?;
     doors.metrics().write(&mut text);
+    let mut registry = Registry::with_prefix("rialto");
+    registry.register_collector(Box::new(Refusals(doors.access().refusals())));
+    registry.register_collector(Box::new(Sessions(sessions)));
     // An engine that does not answer is seen by its numbers being gone.
-    if let Ok(registry) = of_the_engine(&doors).await {
-        encode_registry(&mut text, &registry).expect("a text takes everything");
+    if let Ok(trading) = Trading::seen(&doors).await {
+        registry.register_collector(Box::new(trading));
     }
+    encode_registry(&mut text, &registry).expect("a text takes everything");
     encode_eof(&mut text).expect("a text takes everything");
     Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response())
 }
 
-async fn of_the_engine(doors: &Doors) -> Result<Registry, Problem> {
-    let mut registry = Registry::with_prefix("rialto");
-    if let Answer::Orders(open) = doors.ask(Query::OpenOrders(Default::default())).await?.answer {
-        note_orders(&open, &mut registry);
-    }
-    if let Answer::Adapters(adapters) = doors.ask(Query::Adapters).await?.answer {
-        note_adapters(&adapters, &mut registry);
-    }
-    if let Answer::TradingStates(states) = doors.ask(Query::TradingStates).await?.answer {
-        note_states(&states, &mut registry);
-    }
-    Ok(registry)
+/// What the engine has at this moment.
+#[derive(Debug)]
+struct Trading {
+    open: Vec<Arc<Order>>,
+    adapters: Vec<(AdapterName, SessionState)>,
+    states: Vec<StateChange>,
 }
 
-fn note_orders(open: &[Arc<Order>], registry: &mut Registry) {
-    let mut counts = BTreeMap::<(&str, &str), i64>::new();
-    for order in open {
-        *counts.entry((order.status().name(), wire::order::door(&order.source))).or_default() += 1;
+impl Trading {
+    async fn seen(doors: &Doors) -> Result<Self, Problem> {
+        let answers = [Query::OpenOrders(Default::default()), Query::Adapters, Query::TradingStates];
+        let mut seen = Self { open: vec![], adapters: vec![], states: vec![] };
+        for query in answers {
+            match doors.ask(query).await?.answer {
+                Answer::Orders(open) => seen.open = open,
+                Answer::Adapters(adapters) => seen.adapters = adapters,
+                Answer::TradingStates(states) => seen.states = states,
+                _ => return Err(Problem::unexpected_answer()),
+            }
+        }
+        Ok(seen)
     }
-    let family = Family::<Labels<2>, Gauge>::default();
-    for ((status, door), count) in counts {
-        family.get_or_create(&[("status", status.into()), ("door", door.into())]).set(count);
+
+    fn by_status_and_door(&self) -> BTreeMap<[(&'static str, &'static str); 2], u64> {
+        let mut counts = BTreeMap::new();
+        for order in &self.open {
+            let labels = [("status", order.status().name()), ("door", wire::order::door(&order.source))];
+            *counts.entry(labels).or_default() += 1;
+        }
+        counts
     }
-    registry.register("open_orders", "Orders that are open", family);
-    let in_doubt = Gauge::<i64>::default();
-    in_doubt.set(i64::try_from(open.iter().filter(|order| order.in_doubt).count()).unwrap_or(i64::MAX));
-    registry.register("orders_in_doubt", "Orders of which nobody knows whether the venue has them", in_doubt);
+
+    /// The platform's state is told also where nobody ever changed it.
+    fn by_scope(&self) -> BTreeMap<[(&'static str, String); 1], u64> {
+        let label = |scope: &Scope| [("scope", scope.to_string())];
+        let set = self.states.iter().map(|change| (label(&change.scope), change.state as u64));
+        [(label(&Scope::Platform), TradingState::Active as u64)].into_iter().chain(set).collect()
+    }
 }
 
-fn note_adapters(adapters: &[(AdapterName, SessionState)], registry: &mut Registry) {
-    let family = Family::<Labels<1>, Gauge>::default();
-    for (adapter, state) in adapters {
-        family.get_or_create(&[("adapter", adapter.to_string())]).set(*state as i64);
+impl Collector for Trading {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let encoder = &mut encoder;
+        gauges(encoder, "open_orders", "Orders that are open", self.by_status_and_door())?;
+        let in_doubt = self.open.iter().filter(|order| order.in_doubt).count() as u64;
+        let help = "Orders of which nobody knows whether the venue has them";
+        encoder.encode_descriptor("orders_in_doubt", help, None, MetricType::Gauge)?.encode_gauge(&in_doubt)?;
+        let adapters = self.adapters.iter().map(|(name, state)| ([("adapter", name.to_string())], *state as u64));
+        gauges(encoder, "adapter_state", "0 disconnected, 1 connected, 2 logged on, 3 subscribed", adapters)?;
+        gauges(encoder, "trading_state", "0 active, 1 reducing, 2 halted", self.by_scope())
     }
-    let help = "0 disconnected, 1 connected, 2 logged on, 3 subscribed";
-    registry.register("adapter_state", help, family);
 }
 
-fn note_states(states: &[StateChange], registry: &mut Registry) {
-    let family = Family::<Labels<1>, Gauge>::default();
-    for change in states {
-        family.get_or_create(&[("scope", change.scope.to_string())]).set(change.state as i64);
+/// How often somebody was turned away, by code.
+#[derive(Debug)]
+struct Refusals(BTreeMap<String, u64>);
+
+impl Collector for Refusals {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Times that somebody was turned away at any door, by code";
+        let mut metric = encoder.encode_descriptor("auth_failures", help, None, MetricType::Counter)?;
+        for (code, count) in &self.0 {
+            ConstCounter::new(*count).encode(metric.encode_family(&[("code", code.as_str())])?)?;
+        }
+        Ok(())
     }
-    registry.register("trading_state", "0 active, 1 reducing, 2 halted", family);
+}
+
+/// The sessions of the FIX door.
+#[derive(Debug)]
+struct Sessions(Vec<FixSession>);
+
+impl Collector for Sessions {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let of_each = |number: fn(&FixSession) -> u64| {
+            self.0.iter().map(move |session| ([("session", session.id.clone())], number(session)))
+        };
+        let encoder = &mut encoder;
+        gauges(encoder, "fix_session_state", "0 away, 1 logged on", of_each(|s| u64::from(s.is_logged_on())))?;
+        gauges(encoder, "fix_next_in", "Number of the next message that the client sends", of_each(|s| s.next_in))?;
+        gauges(encoder, "fix_next_out", "Number of the next message that we send", of_each(|s| s.next_out))
+    }
+}
+
+fn gauges<L: EncodeLabelSet>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    values: impl IntoIterator<Item = (L, u64)>,
+) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+    for (labels, value) in values {
+        ConstGauge::new(value).encode(metric.encode_family(&labels)?)?;
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use domain::{Answer, Command, Query};
+use domain::{Answer, Command, Query, ReferenceData, Refusal, Scope};
 use wire::risk::parse_limits;
 use wire::{FieldError, KillBody, KilledVO, LimitsVO, OrderBody, StateBody, TradingStateVO, VerdictVO, json};
 
@@ -41,6 +41,7 @@ pub(crate) async fn set_state(
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let StateBody { scope, state, reason } = StateBody::parse(&body)?;
+    check_scope(scope, &doors.reference())?;
     let told = doors.tell(caller, Command::SetTradingState { scope, state, reason }).await?;
     Ok(answer::as_of(told.sequence, answer::done()))
 }
@@ -51,6 +52,7 @@ pub(crate) async fn kill(
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let KillBody { scope, reason } = KillBody::parse(&body)?;
+    check_scope(scope, &doors.reference())?;
     let told = doors.tell(caller, Command::Kill { scope, reason }).await?;
     let Answer::Killed { cancels } = told.answer else { return Err(Problem::unexpected_answer()) };
     Ok(answer::as_of(told.sequence, answer::output(json::encode(&KilledVO::from_domain(scope, cancels)))))
@@ -70,6 +72,21 @@ pub(crate) async fn set_limits(
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let (scope, limits) = parse_limits(&body)?;
+    check_scope(scope, &doors.reference())?;
     let told = doors.tell(caller, Command::SetLimits { scope, limits }).await?;
     Ok(answer::as_of(told.sequence, answer::done()))
+}
+
+/// Whoever halts what is not there believes that he has halted something.
+fn check_scope(scope: Scope, reference: &ReferenceData) -> Result<(), Refusal> {
+    match scope {
+        Scope::Account(id) if !reference.accounts.contains_key(&id) => {
+            Err(Refusal::UnknownAccount(id.to_string().into()))
+        }
+        Scope::Strategy(id) if !reference.strategies.contains_key(&id) => {
+            Err(Refusal::UnknownStrategy(id.to_string().into()))
+        }
+        Scope::Security(id) if !reference.securities.contains_key(&id) => Err(Refusal::UnknownSecurity(id)),
+        Scope::Platform | Scope::Account(_) | Scope::Strategy(_) | Scope::Security(_) => Ok(()),
+    }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
+use bus::Operations;
+use bus::operations::StrategyTrouble;
 use domain::{Answer, Query};
 use wire::{StrategyVO, json};
 
@@ -24,21 +26,37 @@ pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Respo
     Ok(answer::as_of(told.sequence, list))
 }
 
-/// Strategies are records as long as no code of them runs in this server.
-pub(crate) async fn start(State(doors): State<Doors>, PathText(name): PathText) -> Problem {
-    not_runnable(&doors, &name)
+pub(crate) async fn start(State(doors): State<Doors>, PathText(name): PathText) -> Result<Response, Problem> {
+    act(&doors, name, |operations, name| operations.start_strategy(name)).await
 }
 
-pub(crate) async fn stop(State(doors): State<Doors>, PathText(name): PathText) -> Problem {
-    not_runnable(&doors, &name)
+pub(crate) async fn stop(State(doors): State<Doors>, PathText(name): PathText) -> Result<Response, Problem> {
+    act(&doors, name, |operations, name| operations.stop_strategy(name)).await
 }
 
-fn not_runnable(doors: &Doors, name: &str) -> Problem {
-    if doors.reference().strategy_named(name).is_none() {
-        return Problem::new("unknown-strategy", format!("strategy {name} is not known")).of_the_path();
+/// A strategy goes through its phases meanwhile, and its author may take his time.
+async fn act(
+    doors: &Doors,
+    name: String,
+    act: fn(&dyn Operations, &str) -> Result<(), StrategyTrouble>,
+) -> Result<Response, Problem> {
+    if doors.reference().strategy_named(&name).is_none() {
+        return Err(Problem::new("unknown-strategy", format!("strategy {name} is not known")).of_the_path());
     }
-    Problem::new(
-        "not-runnable",
-        format!("no code of strategy {name} runs in this server, so there is nothing to start or stop"),
-    )
+    let operations = doors.shared_operations();
+    let called = name.clone();
+    let done = doors.aside(move || act(&*operations, &called)).await?;
+    done.map(|()| answer::done()).map_err(|trouble| problem(&name, trouble))
+}
+
+fn problem(name: &str, trouble: StrategyTrouble) -> Problem {
+    match trouble {
+        StrategyTrouble::NotRunnable => Problem::new(
+            "not-runnable",
+            format!("no code of strategy {name} runs in this server, so there is nothing to start or stop"),
+        ),
+        StrategyTrouble::RunsAlready => Problem::new("strategy-runs", format!("strategy {name} runs already")),
+        StrategyTrouble::DoesNotRun => Problem::new("strategy-stopped", format!("strategy {name} does not run")),
+        StrategyTrouble::Failed(reason) => Problem::new("strategy-failed", format!("strategy {name}: {reason}")),
+    }
 }

@@ -66,7 +66,7 @@ fn who_does_not_log_in_is_asked_to() {
         content-type: application/problem+json
         www-authenticate: Basic realm="Rialto"
         access-control-allow-origin: *
-        access-control-expose-headers: Location, Rialto-Sequence, X-Request-Id
+        access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
         x-request-id: story
         content-length: 163
         connection: close

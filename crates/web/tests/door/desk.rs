@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use bus::inbox::{Lanes, inbox};
 use bus::{Bus, Catalogue, Feed, Inbox, Reply, Request, Wanted};
-use domain::order::{BaseState, Pending, Terms};
+use domain::order::Terms;
 use domain::reference::TradingHours;
 use domain::*;
+use samples::stock;
 use tokio::sync::oneshot;
 use web::Settings;
 
@@ -180,9 +181,9 @@ pub(crate) fn reference_data() -> ReferenceData {
     let exchange = exchange();
     data.exchanges.insert(exchange.id, Arc::new(exchange));
     for (id, symbol) in [(1, "AAPL"), (2, "MSFT"), (3, "TWIN"), (4, "TWIN")] {
-        data.securities.insert(SecurityId(id), Arc::new(security(id, symbol)));
+        data.securities.insert(SecurityId(id), Arc::new(stock(id, symbol)));
     }
-    let account = account();
+    let account = samples::account(1, "ALPHA");
     data.accounts.insert(account.id, Arc::new(account));
     for (id, name) in [(1, "SERVER"), (2, "MOMENTUM")] {
         let strategy = Strategy { id: StrategyId(id), name: name.into(), auto_activate: false };
@@ -191,91 +192,15 @@ pub(crate) fn reference_data() -> ReferenceData {
     data
 }
 
-fn account() -> Account {
-    Account {
-        id: AccountId(1),
-        name: "ALPHA".into(),
-        active: true,
-        adapter_type: "SIMULATED".into(),
-        session_qualifier: None,
-        ext_account: None,
-        ext_account_group: None,
-        ext_allocation_profile: None,
-        ext_clearing_account: None,
-    }
-}
-
 fn exchange() -> Exchange {
     let (open, close) = ("09:00".parse().unwrap(), "17:00".parse().unwrap());
-    Exchange {
-        id: ExchangeId(1),
-        name: "Day".into(),
-        code: None,
-        mic: None,
-        bloomberg_code: None,
-        time_zone: "UTC".into(),
-        trading_hours: vec![TradingHours { open, close, days: vec![1, 2, 3, 4, 5] }],
-        holidays: vec![],
-        opening_auction_minutes: 0,
-        closing_auction_minutes: 0,
-    }
-}
-
-pub(crate) fn security(id: u64, symbol: &str) -> Security {
-    Security {
-        id: SecurityId(id),
-        kind: SecurityKind::Stock,
-        symbol: symbol.into(),
-        description: None,
-        isin: None,
-        bbgid: None,
-        ric: None,
-        conid: None,
-        adapter_ticker: None,
-        underlying: None,
-        family: None,
-        exchange: ExchangeId(1),
-        currency: Currency::USD,
-        contract_size: Decimal::ONE,
-        min_qty: None,
-        max_qty: None,
-        qty_incr: Decimal::ONE,
-        min_price: None,
-        max_price: None,
-        price_incr: Decimal::new(1, 2),
-        min_notional: None,
-        tradeable: true,
-    }
+    let trading_hours = vec![TradingHours { open, close, days: vec![1, 2, 3, 4, 5] }];
+    Exchange { name: "Day".into(), trading_hours, ..samples::exchange() }
 }
 
 pub(crate) fn order(int_id: &str) -> Arc<Order> {
     let limit = Price(Decimal::new(27_240, 2));
     let at = Timestamp::from_millis(1_794_839_400_000).unwrap();
-    Arc::new(Order {
-        id: OrderId(7),
-        int_id: int_id.parse().unwrap(),
-        ext_id: None,
-        cl_ord_id: None,
-        at,
-        side: Side::Buy,
-        terms: Terms { quantity: 100.into(), kind: OrderKind::Limit { limit }, tif: TimeInForce::Day },
-        exchange_order: false,
-        exchange: ExchangeId(1),
-        security: SecurityId(1),
-        account: AccountId(1),
-        strategy: StrategyId(1),
-        adapter: AdapterName::new("SIMULATED", None),
-        reduce_only: false,
-        state: BaseState::PendingNew,
-        pending: Pending::Nothing,
-        filled: Quantity::ZERO,
-        turnover: Amount::ZERO,
-        revision: 0,
-        reason: None,
-        in_doubt: false,
-        reference: None,
-        source: Source::Rest,
-        submitted_by: None,
-        changed_at: at,
-    })
+    let terms = Terms { quantity: 100.into(), kind: OrderKind::Limit { limit }, tif: TimeInForce::Day };
+    Arc::new(Order { int_id: int_id.parse().unwrap(), at, terms, changed_at: at, ..samples::order(7) })
 }

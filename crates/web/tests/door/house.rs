@@ -63,7 +63,9 @@ fn the_log_tells_its_newest_lines() {
     assert_eq!(messages(""), ["one", "two", "three", "four"]);
     assert_eq!(messages("?limit=2"), ["three", "four"]);
     assert_eq!(messages("?level=WARN"), ["two", "three"]);
-    assert_eq!(messages("?after=1794839400000&limit=1"), ["two"]);
+    assert_eq!(messages("?after=1&limit=1"), ["two"]);
+    assert!(desk.get("/rest/log?after=1&limit=2").contains("\nrialto-after: 3\n"), "three goes on after it");
+    assert!(desk.get("/rest/log?after=4").contains("\nrialto-after: 4\n"), "nothing is new");
     let two = r#"{"dateTime":1794839401000,"level":"ERROR","logger":"storage","message":"two","exceptionClass":null,"exceptionMessage":"no space left"}"#;
     assert!(desk.get("/rest/log?level=ERROR").contains(two));
     for (query, expected) in [("?level=LOUD", "400 malformed-parameter"), ("?limit=5000", "400 malformed-parameter")] {
@@ -82,20 +84,39 @@ fn without_a_fix_door_there_are_no_sessions() {
     assert_eq!(code(&desk.post("/rest/fix/sessions/CLIENT/numbers", r#"{"nextIn": 1}"#)), "404 unknown-session");
 }
 
+fn fix_session() -> FixSession {
+    FixSession {
+        id: "CLIENT".into(),
+        sender_comp_id: "RIALTO".into(),
+        target_comp_id: "CLIENT".into(),
+        state: SessionState::LoggedOn,
+        peer: Some([127, 0, 0, 1].into()),
+        next_in: 18,
+        next_out: 23,
+        last_received: Some(Timestamp(1_000_000)),
+        last_sent: None,
+        next_reset: None,
+        ended: None,
+    }
+}
+
 #[test]
 fn a_fix_session_is_seen_and_steered() {
-    let fix = vec![FixSession { id: "RIALTO-CLIENT".into(), is_logged_on: true, next_in: 18, next_out: 23 }];
+    let fix = vec![fix_session()];
     let desk = run_by(Program { fix, ..Program::default() });
-    let shown = r#"[{"id":"RIALTO-CLIENT","state":"LOGGED_ON","nextIn":18,"nextOut":23}]"#;
+    let shown = concat!(
+        r#"[{"id":"CLIENT","senderCompId":"RIALTO","targetCompId":"CLIENT","state":"LOGGED_ON","peer":"127.0.0.1","#,
+        r#""nextIn":18,"nextOut":23,"lastReceived":1,"lastSent":null,"nextReset":null,"reason":null}]"#
+    );
     assert!(desk.get("/rest/fix/sessions").contains(shown));
-    let act = |act: &str, body: &str| desk.post(&format!("/rest/fix/sessions/RIALTO-CLIENT/{act}"), body);
+    let act = |act: &str, body: &str| desk.post(&format!("/rest/fix/sessions/CLIENT/{act}"), body);
     for (name, body) in [("logout", ""), ("reset", ""), ("numbers", r#"{"nextOut": 40}"#)] {
         assert_eq!(status(&act(name, body)), "HTTP/1.1 200 OK", "{name}");
     }
     assert_eq!(code(&act("numbers", "{}")), "422 missing");
     assert_eq!(code(&act("numbers", r#"{"nextIn": 0}"#)), "400 malformed-field");
     let number = FixAct::Number { next_in: None, next_out: Some(40) };
-    let expected = [FixAct::Logout, FixAct::Reset, number].map(|act| ("RIALTO-CLIENT".to_owned(), act));
+    let expected = [FixAct::Logout, FixAct::Reset, number].map(|act| ("CLIENT".to_owned(), act));
     assert_eq!(*desk.program.fix_acts.lock().unwrap(), expected);
 }
 
@@ -145,7 +166,7 @@ fn busy_engine(wanted: &bus::Wanted) -> crate::desk::Outcome {
 
 #[test]
 fn whoever_watches_the_server_gets_its_numbers() {
-    let desk = Desk::open(busy_engine);
+    let desk = Desk::run_by(Program { fix: vec![fix_session()], ..Program::default() }, busy_engine);
     desk.get("/rest/account/ALPHA");
     desk.get("/rest/account/NOBODY");
     desk.call("POST", "/rest/position/reset-positions", "", "");
@@ -166,6 +187,11 @@ fn whoever_watches_the_server_gets_its_numbers() {
         r#"rialto_open_orders{status="OPEN",door="REST"} 2"#,
         "rialto_orders_in_doubt 0",
         r#"rialto_adapter_state{adapter="SIMULATED"} 2"#,
+        r#"rialto_trading_state{scope="PLATFORM"} 0"#,
+        r#"rialto_auth_failures_total{code="wrong-credentials"} 0"#,
+        r#"rialto_fix_session_state{session="CLIENT"} 1"#,
+        r#"rialto_fix_next_in{session="CLIENT"} 18"#,
+        r#"rialto_fix_next_out{session="CLIENT"} 23"#,
     ];
     for line in expected {
         assert!(answer.lines().any(|told| told == line), "{line} is not in {answer}");

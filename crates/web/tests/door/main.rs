@@ -46,3 +46,6 @@ mod description;
 
 /// What other rooms serve on the same ports.
 mod others;
+
+/// The trading screen.
+mod screen;

@@ -50,6 +50,25 @@ fn trading_is_halted_by_state_or_by_the_kill_switch() {
 }
 
 #[test]
+fn who_halts_what_is_not_there_is_told() {
+    let desk = Desk::open(|_| Ok(Answer::Done));
+    for (scope, expected) in [
+        ("ACCOUNT-9", "422 unknown-account"),
+        ("STRATEGY-9", "422 unknown-strategy"),
+        ("SECURITY-9", "422 unknown-security"),
+    ] {
+        let body = format!(r#"{{"scope": "{scope}", "state": "HALTED"}}"#);
+        let answers = [
+            desk.put("/rest/risk/state", &body),
+            desk.put("/rest/risk/limit", &body),
+            desk.post("/rest/risk/kill", &body),
+        ];
+        assert_eq!(answers.map(|answer| code(&answer)), [expected; 3], "{scope}");
+    }
+    assert_eq!(desk.commands(), []);
+}
+
+#[test]
 fn limits_are_set_whole() {
     let desk = Desk::open(|_| Ok(Answer::Done));
     let set = desk.put("/rest/risk/limit", r#"{"scope": "PLATFORM", "maxOpenOrders": 50}"#);

@@ -32,6 +32,7 @@ fn status_of(int_id: &str, sequence: u64) -> OrderStatus {
         avg_price: None,
         reason: None,
         request: None,
+        client: None,
     }
 }
 

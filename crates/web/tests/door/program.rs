@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use bus::History;
 use bus::history::{HistoryError, Page, PastEvent};
-use bus::operations::{
-    BrokerDoors, Check, FixAct, FixSession, LogLine, Operations, ReferenceTrouble, UnknownFixSession,
-};
+use bus::operations::{BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble};
 use domain::query::Filter;
 use domain::{Order, OrderStatus, Transaction, TransactionId};
 
@@ -62,17 +60,17 @@ impl Operations for Program {
         text.push_str("# TYPE rialto_story gauge\n");
     }
 
-    fn log_lines(&self) -> Vec<LogLine> {
-        self.log.clone()
+    fn log_lines(&self) -> Vec<(u64, LogLine)> {
+        (1..).zip(self.log.clone()).collect()
     }
 
     fn fix_sessions(&self) -> Vec<FixSession> {
         self.fix.clone()
     }
 
-    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), UnknownFixSession> {
+    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), FixTrouble> {
         if !self.fix.iter().any(|session| session.id == id) {
-            return Err(UnknownFixSession);
+            return Err(FixTrouble::Unknown);
         }
         self.fix_acts.lock().unwrap().push((id.into(), act));
         Ok(())

@@ -6,7 +6,7 @@ use domain::{AccountId, Answer, Query, Refusal, SecurityId, StrategyId};
 use expect_test::expect;
 use web::Settings;
 
-use crate::desk::{Desk, Program, code, order, reference_data, security, status};
+use crate::desk::{Desk, Program, code, order, reference_data, status};
 
 #[test]
 fn the_account_list_is_chunked_json_that_every_origin_may_read() {
@@ -18,7 +18,7 @@ fn the_account_list_is_chunked_json_that_every_origin_may_read() {
         vary: Accept-Encoding
         etag: W/"c91cbab3f26a5aac645b7489551b5dcb"
         access-control-allow-origin: *
-        access-control-expose-headers: Location, Rialto-Sequence, X-Request-Id
+        access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
         x-request-id: story
         connection: close
         transfer-encoding: chunked
@@ -164,7 +164,7 @@ fn every_live_list_asks_the_engine() {
 #[test]
 fn a_long_list_comes_in_pieces_and_whole() {
     let mut reference = reference_data();
-    reference.securities = (1..=2_000).map(|id| (SecurityId(id), security(id, "MANY").into())).collect();
+    reference.securities = (1..=2_000).map(|id| (SecurityId(id), samples::stock(id, "MANY").into())).collect();
     let desk = Desk::open_with(Settings::default(), Program::default(), reference, |_, _| {});
     let answer = desk.get("/rest/security");
     assert_eq!(answer.matches("\"symbol\":\"MANY\"").count(), 2_000);
@@ -205,7 +205,7 @@ fn an_allowed_origin_gets_its_preflight() {
         HTTP/1.1 204 No Content
         vary: Origin
         access-control-allow-origin: https://friend.example
-        access-control-expose-headers: Location, Rialto-Sequence, X-Request-Id
+        access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
         access-control-allow-methods: POST
         access-control-allow-headers: Authorization, Content-Type, Rialto-Source, X-Request-Id
         x-request-id: story

@@ -7,11 +7,11 @@ use domain::{Answer, Currency, Refusal, SecurityId, SecurityKind};
 use expect_test::expect;
 use web::Settings;
 
-use crate::desk::{Desk, Program, code, reference_data, security, status};
+use crate::desk::{Desk, Program, code, reference_data, status};
 
 fn with_a_pair() -> Desk {
     let mut reference = reference_data();
-    let mut pair = security(9, "EUR.USD");
+    let mut pair = samples::stock(9, "EUR.USD");
     pair.kind = SecurityKind::Forex { base: "EUR".parse().unwrap(), transaction: Currency::USD };
     reference.securities.insert(pair.id, Arc::new(pair));
     Desk::open_with(Settings::default(), Program::default(), reference, |_, _| {})
@@ -85,7 +85,7 @@ fn a_list_that_changed_is_sent_again_with_another_tag() {
     let first = desk.get("/rest/security");
     let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
     let mut reference = reference_data();
-    reference.securities.insert(SecurityId(5), Arc::new(security(5, "NEW")));
+    reference.securities.insert(SecurityId(5), Arc::new(samples::stock(5, "NEW")));
     desk.catalogue.replace(Arc::new(reference));
     let again = desk.call("GET", "/rest/security", &format!("If-None-Match: {tag}\r\n"), "");
     assert!(again.starts_with("HTTP/1.1 200 OK\n") && again.contains("\"symbol\":\"NEW\""), "{again}");

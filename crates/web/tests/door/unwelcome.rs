@@ -9,7 +9,7 @@ use bus::inbox::REQUESTS_MAX;
 use domain::{Answer, Caller, Command, Envelope, SecurityId};
 use web::{Limits, Settings};
 
-use crate::desk::{Desk, Program, code, order, read_all, reference_data, security, status};
+use crate::desk::{Desk, Program, code, order, read_all, reference_data, status};
 
 const ORDER: &str = r#"{"securityId": 1, "side": "BUY", "quantity": 100}"#;
 const MARKET: &str = "/rest/execution/order/market";
@@ -209,7 +209,7 @@ fn who_never_ends_his_body_is_told_and_loses_his_place() {
 fn who_stops_reading_loses_his_place() {
     let mut reference = reference_data();
     // More than the buffers of both sockets hold.
-    reference.securities = (1..=60_000).map(|id| (SecurityId(id), security(id, "MANY").into())).collect();
+    reference.securities = (1..=60_000).map(|id| (SecurityId(id), samples::stock(id, "MANY").into())).collect();
     let limits = Limits { write_timeout: Duration::from_millis(20), ..one_place() };
     let desk = Desk::open_with(limited(limits), Program::default(), reference, |_, _| {});
     let mut lazy = desk.connect();

@@ -181,9 +181,16 @@ pub(super) const SHAPES: &[Shape] = &[
         "A session of the FIX door, with the numbers that come next.",
         &[
             has("id", Text),
-            has("state", OneOf(&["LOGGED_ON", "DISCONNECTED"])),
+            has("senderCompId", Text),
+            has("targetCompId", Text),
+            has("state", OneOf(&["LOGGED_ON", "CONNECTED", "DISCONNECTED"])),
+            has("peer", Maybe(&Text)),
             has("nextIn", Whole),
             has("nextOut", Whole),
+            has("lastReceived", Maybe(&Millis)),
+            has("lastSent", Maybe(&Millis)),
+            has("nextReset", Maybe(&Millis)),
+            has("reason", Maybe(&Text)),
         ],
     )
     .like(golden!("FixSessionVO")),

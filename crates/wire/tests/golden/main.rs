@@ -11,6 +11,8 @@ mod requests;
 
 /// The schemas that describe all of it.
 mod schemas;
+/// The page that shows what topics carry.
+mod topics_page;
 
 use std::sync::Arc;
 
@@ -96,6 +98,7 @@ fn notices() {
     let alarm =
         Alarm { level: AlarmLevel::Error, code: "unexpected-report".into(), text: "order 7 is finished".into() };
     check(&LogEventVO::from_domain(at(0), &alarm), golden!("LogEvent"));
+    check(&GenericEventVO::from_domain(&samples::generic_event(), &reference), golden!("GenericEvent"));
 }
 
 #[test]
@@ -117,7 +120,19 @@ fn what_happened_joins_by_its_sequence() {
 
 #[test]
 fn what_operators_see() {
-    let session = FixSessionVO { id: "RIALTO-CLIENT", state: "LOGGED_ON", next_in: 18, next_out: 23 };
+    let session = FixSessionVO {
+        id: "CLIENT",
+        sender_comp_id: "RIALTO",
+        target_comp_id: "CLIENT",
+        state: "LOGGED_ON",
+        peer: Some("127.0.0.1".into()),
+        next_in: 18,
+        next_out: 23,
+        last_received: Some(at(1).into()),
+        last_sent: Some(at(2).into()),
+        next_reset: None,
+        reason: Some("the peer logged out"),
+    };
     check(&session, golden!("FixSessionVO"));
     check(&ImportedVO { changes: 12 }, golden!("ImportedVO"));
     let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };

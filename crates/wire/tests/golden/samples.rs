@@ -54,15 +54,9 @@ pub(crate) fn reference_data() -> ReferenceData {
 
 fn account() -> Account {
     Account {
-        id: AccountId(1),
-        name: "ALPHA".into(),
-        active: true,
-        adapter_type: "SIMULATED".into(),
         session_qualifier: Some("ALPHA".into()),
         ext_account: Some("U123".into()),
-        ext_account_group: None,
-        ext_allocation_profile: None,
-        ext_clearing_account: None,
+        ..::samples::account(1, "ALPHA")
     }
 }
 
@@ -72,8 +66,6 @@ fn exchange() -> Exchange {
         name: "Rialto Day".into(),
         code: Some("RDAY".into()),
         mic: Some("XRIA".into()),
-        bloomberg_code: None,
-        time_zone: "UTC".into(),
         trading_hours: vec![TradingHours {
             open: "00:10".parse().unwrap(),
             close: "23:50".parse().unwrap(),
@@ -85,24 +77,18 @@ fn exchange() -> Exchange {
         ],
         opening_auction_minutes: 5,
         closing_auction_minutes: 5,
+        ..::samples::exchange()
     }
 }
 
 pub(crate) fn family() -> Family {
     Family {
-        id: FamilyId(1),
-        name: "US stocks".into(),
-        symbol_root: None,
         isin_root: Some("US".into()),
-        ric_root: None,
-        currency: Currency::USD,
-        contract_size: Decimal::ONE,
         price_incr: number("0.0100"),
-        underlying: None,
         exchange: Some(ExchangeId(2)),
         execution_commission: amount("0.005"),
-        clearing_commission: Amount::ZERO,
         fee: amount("0.0001"),
+        ..::samples::family(1, "US stocks")
     }
 }
 
@@ -127,28 +113,15 @@ pub(crate) fn securities() -> Vec<Security> {
 
 fn security(id: u64, symbol: &str, kind: SecurityKind) -> Security {
     Security {
-        id: SecurityId(id),
         kind,
-        symbol: symbol.into(),
         description: Some(format!("{symbol}, a sample").into()),
-        isin: None,
-        bbgid: None,
-        ric: None,
-        conid: None,
-        adapter_ticker: None,
         underlying: (id == 4).then_some(SecurityId(1)),
         family: Some(FamilyId(1)),
         exchange: ExchangeId(2),
-        currency: Currency::USD,
-        contract_size: Decimal::ONE,
         min_qty: Some(quantity("1")),
-        max_qty: None,
-        qty_incr: Decimal::ONE,
         min_price: Some(price("0.01")),
-        max_price: None,
-        price_incr: number("0.01"),
-        min_notional: None,
         tradeable: symbol != "SPX",
+        ..::samples::stock(id, symbol)
     }
 }
 
@@ -180,31 +153,16 @@ pub(crate) fn orders() -> Vec<Order> {
 
 fn order(id: u64, kind: OrderKind, tif: TimeInForce) -> Order {
     Order {
-        id: OrderId(id),
         int_id: format!("ALPHA-{id}").parse().unwrap(),
         ext_id: Some(format!("V{id}").into()),
-        cl_ord_id: None,
         at: at(0),
-        side: Side::Buy,
         terms: Terms { quantity: quantity("100"), kind, tif },
-        exchange_order: false,
         exchange: ExchangeId(2),
-        security: SecurityId(1),
-        account: AccountId(1),
         strategy: StrategyId(2),
         adapter: AdapterName::new("SIMULATED", Some("ALPHA")),
-        reduce_only: false,
-        state: BaseState::PendingNew,
-        pending: Pending::Nothing,
-        filled: Quantity::ZERO,
-        turnover: Amount::ZERO,
-        revision: 0,
-        reason: None,
-        in_doubt: false,
         reference: Some("my note".into()),
-        source: Source::Rest,
-        submitted_by: None,
         changed_at: at(1),
+        ..::samples::order(id)
     }
 }
 
@@ -226,6 +184,7 @@ pub(crate) fn order_status() -> OrderStatus {
         avg_price: Some(price("272.37")),
         reason: None,
         request: None,
+        client: None,
     }
 }
 

@@ -1,0 +1,71 @@
+//! A wire that can be cut: connections to it are carried to another address until somebody cuts them.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+pub struct Proxy {
+    address: SocketAddr,
+    carried: Arc<Mutex<Vec<TcpStream>>>,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    /// Carries everything to that address.
+    ///
+    /// # Panics
+    /// Where no port is free.
+    pub fn to(target: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let proxy = Self { address, carried: Arc::default(), is_cut: Arc::default() };
+        let (carried, is_cut) = (proxy.carried.clone(), proxy.is_cut.clone());
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if !is_cut.load(Ordering::Relaxed) {
+                    // A target that is away is as a wire that is cut.
+                    let _ = carry(stream, target, &carried);
+                }
+            }
+        });
+        proxy
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whoever is connected is cut off, and nobody gets through until it is mended.
+    pub fn cut(&self) {
+        self.is_cut.store(true, Ordering::Relaxed);
+        for stream in self.carried.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // One that ended by itself is cut already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    pub fn mend(&self) {
+        self.is_cut.store(false, Ordering::Relaxed);
+    }
+}
+
+fn carry(near: TcpStream, target: SocketAddr, carried: &Mutex<Vec<TcpStream>>) -> io::Result<()> {
+    let far = TcpStream::connect(target)?;
+    let (near_back, far_back) = (near.try_clone()?, far.try_clone()?);
+    let ends = [near.try_clone()?, far.try_clone()?];
+    carried.lock().unwrap_or_else(PoisonError::into_inner).extend(ends);
+    thread::spawn(move || pass(near, far));
+    thread::spawn(move || pass(far_back, near_back));
+    Ok(())
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream) {
+    let mut bytes = [0; 16 * 1_024];
+    while let Ok(length) = from.read(&mut bytes)
+        && length > 0
+        && to.write_all(&bytes[..length]).is_ok()
+    {}
+    let _ = to.shutdown(Shutdown::Both);
+}

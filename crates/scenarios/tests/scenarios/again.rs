@@ -1,0 +1,57 @@
+//! A live session again: its journal replayed reaches the state and the digest of the session, and its strategies ask for the
+//! same.
+
+use scenarios::patience::wait_for;
+use scenarios::server::Ended;
+
+use crate::desk::{AAPL, Desk, SAP, Trader, limit, market, with_id};
+
+#[test]
+fn a_journal_replayed_reaches_the_state_of_the_session() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = server.client();
+    for (id, order, status) in [
+        ("one", market(AAPL, "BUY", 700), "EXECUTED"),
+        ("two", limit(AAPL, "BUY", 5, "272.40"), "SUBMITTED"),
+        ("three", market(SAP, "SELL", 20), "EXECUTED"),
+    ] {
+        client.place(&with_id(order, id));
+        client.reaches(id, status);
+    }
+    client.delete("/rest/execution/order/two").unwrap();
+    client.reaches("two", "CANCELED");
+    server.stop();
+    let [once, again] = [(), ()].map(|()| replayed(&desk, &[]));
+    assert!(once.contains("is the one that the session wrote"), "{once}");
+    assert!(once.contains("3 orders"), "{once}");
+    assert_eq!(digest(&once), digest(&again));
+}
+
+#[test]
+fn strategies_that_run_again_on_journalled_prices_ask_for_the_same() {
+    let instance = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=5";
+    let desk = Desk::new().set("journal.ticks", "all").set("strategies.instances", instance);
+    let server = desk.start();
+    let mut client = server.client();
+    wait_for("quotes of the market maker", || {
+        let open = client.get("/rest/execution/order").ok()?.body;
+        (open.matches("SUBMITTED").count() >= 2).then_some(())
+    });
+    server.stop();
+    let told = replayed(&desk, &["--strategies", "--set", &format!("strategies.instances={instance}")]);
+    assert!(told.contains("commands of strategies came out the same"), "{told}");
+    assert!(!told.contains("0 commands of strategies"), "{told}");
+    assert!(!told.contains("the first that differs"), "{told}");
+}
+
+fn replayed(desk: &Desk, words: &[&str]) -> String {
+    let folder = desk.data().to_str().expect("a plain name");
+    let Ended { code, output, .. } = desk.launch.run(&[&["simulate", "--from-journal", folder], words].concat());
+    assert_eq!(code, Some(0), "{output}");
+    output
+}
+
+fn digest(told: &str) -> &str {
+    told.lines().find_map(|line| line.strip_prefix("digest: ")).expect("a digest")
+}

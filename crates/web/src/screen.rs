@@ -1,0 +1,160 @@
+//! The trading screen: the files that were built into the program, or those of a folder for whoever works on them. It is a
+//! page like any other and speaks only through the public doors.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use axum::Router;
+use axum::extract::{Path as PathPart, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use crate::compression::takes_gzip;
+use crate::problem::Problem;
+
+/// Scripts come from our own files only. Styles may also be written into the page: the grid and the charts measure their
+/// cells and make style elements of it, and a style runs no code. Icons of the grid are data.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                      font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+/// The name of such a file changes with its content.
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const ASK_FIRST: HeaderValue = HeaderValue::from_static("no-cache");
+
+const INDEX: &str = "index.html";
+const ASSETS: &str = "assets/";
+/// What is shown where the program was built without it.
+const NOT_BUILT: &str = include_str!("../pages/no-screen.html");
+
+/// A file of the screen, as `build.rs` found it.
+struct File {
+    path: &'static str,
+    bytes: &'static [u8],
+    gzip: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/screen.rs"));
+
+/// Where the files come from.
+#[derive(Debug, Clone, Default)]
+pub enum Screen {
+    #[default]
+    BuiltIn,
+    Folder(PathBuf),
+}
+
+impl Screen {
+    /// A folder in which the screen was built.
+    pub fn of_folder(folder: PathBuf) -> Result<Self, String> {
+        if folder.join(INDEX).is_file() {
+            Ok(Self::Folder(folder))
+        } else {
+            Err(format!("there is no {INDEX} in {}: npm run build makes one", folder.display()))
+        }
+    }
+
+    /// The paths of the screen, to be served beside ours.
+    pub fn router(self) -> Router {
+        Router::new()
+            .route("/", get(page))
+            .route("/rialto.svg", get(icon))
+            .route("/assets/{file}", get(asset))
+            .with_state(self)
+    }
+
+    fn find(&self, path: &str) -> Option<Found> {
+        match self {
+            Self::BuiltIn => FILES.iter().find(|file| file.path == path).map(Found::of_file),
+            Self::Folder(folder) => {
+                fs::read(folder.join(path)).ok().map(|bytes| Found { plain: bytes.into(), gzip: None })
+            }
+        }
+    }
+}
+
+async fn page(State(screen): State<Screen>, headers: HeaderMap) -> Response {
+    let not_built = || Found { plain: NOT_BUILT.as_bytes().into(), gzip: None };
+    screen.find(INDEX).unwrap_or_else(not_built).answer(INDEX, &headers)
+}
+
+async fn icon(State(screen): State<Screen>, headers: HeaderMap) -> Result<Response, Problem> {
+    known(&screen, "rialto.svg", &headers)
+}
+
+/// The router gives one segment, and a segment may have escaped slashes in it.
+async fn asset(
+    State(screen): State<Screen>,
+    PathPart(name): PathPart<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let is_plain = Path::new(&name).file_name().is_some_and(|file| file == name.as_str());
+    if is_plain { known(&screen, &format!("{ASSETS}{name}"), &headers) } else { Err(unknown(&name)) }
+}
+
+fn known(screen: &Screen, path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
+    screen.find(path).map(|found| found.answer(path, headers)).ok_or_else(|| unknown(path))
+}
+
+fn unknown(path: &str) -> Problem {
+    Problem::new("no-such-path", format!("the screen has no {path}"))
+}
+
+struct Found {
+    plain: Cow<'static, [u8]>,
+    gzip: Option<&'static [u8]>,
+}
+
+impl Found {
+    fn of_file(file: &File) -> Self {
+        Self { plain: file.bytes.into(), gzip: Some(file.gzip) }
+    }
+
+    fn answer(self, path: &str, request: &HeaderMap) -> Response {
+        let tag = self.tag();
+        let mut headers = common(path, &tag);
+        if request.get(header::IF_NONE_MATCH) == Some(&tag) {
+            return (StatusCode::NOT_MODIFIED, headers).into_response();
+        }
+        headers.insert(header::CONTENT_TYPE, media_type(path));
+        match self.gzip.filter(|_| takes_gzip(request)) {
+            Some(gzip) => {
+                headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+                (headers, gzip).into_response()
+            }
+            None => (headers, self.plain.into_owned()).into_response(),
+        }
+    }
+
+    /// Weak, because what is sent may be compressed.
+    fn tag(&self) -> HeaderValue {
+        let digest = blake3::hash(&self.plain).to_hex();
+        HeaderValue::try_from(format!("W/\"{}\"", &digest[..32])).expect("only ASCII is in it")
+    }
+}
+
+fn common(path: &str, tag: &HeaderValue) -> HeaderMap {
+    let cached = if path.starts_with(ASSETS) { FOREVER } else { ASK_FIRST };
+    let headers: [(HeaderName, HeaderValue); 6] = [
+        (header::CACHE_CONTROL, cached),
+        (header::ETAG, tag.clone()),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ];
+    headers.into_iter().collect()
+}
+
+fn media_type(path: &str) -> HeaderValue {
+    HeaderValue::from_static(match path.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
+    })
+}
