@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bus::ticket::{Promise, Reply};
-use domain::{AdapterName, Instruction, Published};
+use domain::{AdapterName, Instruction, Origin, Published};
 
 /// What one input let loose.
 pub(crate) struct Held {
@@ -13,11 +13,14 @@ pub(crate) struct Held {
     pub(crate) instructions: Vec<(AdapterName, Instruction)>,
     /// A record of the Ledger that may be read from now on.
     pub(crate) remembered: Option<Vec<u8>>,
+    /// The message that the input came in: its number is settled from now on.
+    pub(crate) origin: Option<Box<Origin>>,
 }
 
 impl Held {
     pub(crate) fn reply(sequence: u64, promise: Promise, reply: Reply) -> Self {
-        Self { sequence, reply: Some((promise, reply)), events: vec![], instructions: vec![], remembered: None }
+        let reply = Some((promise, reply));
+        Self { sequence, reply, events: vec![], instructions: vec![], remembered: None, origin: None }
     }
 }
 

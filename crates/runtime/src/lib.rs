@@ -10,8 +10,12 @@ mod numbers;
 mod records;
 /// Snapshot and replay: the state as it was.
 mod recovery;
+/// Simulation Mode: virtual time, recorded prices.
+pub mod simulation;
 /// Snapshots, written beside the loop.
 mod snapshotting;
+/// The host of strategies in the live server.
+pub mod strategies;
 
 pub use live::{Clock, Ended, Live, Options, Parts, Reader};
 pub use recovery::{Recovered, RecoveryError, recover};

@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, select};
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::{Report, Said};
-use domain::{AdapterName, Event, Input, Instruction, Published, SecurityId, Stamped, Timestamp};
+use domain::{AdapterName, Event, Input, Instruction, Origin, Published, SecurityId, Stamped, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{Batch, Durable, Journal, Record};
 use storage::{LedgerBook, Snapshots};
@@ -78,6 +78,8 @@ pub struct Live {
     own_reports: VecDeque<Report>,
     /// What the read model was told up to.
     read: u64,
+    /// Of the newest thing that the engine has seen: what an answer is true for. Of a batch, more are numbered already.
+    seen: u64,
     /// Whether a venue said something since the last pulse.
     traded: bool,
     inputs_since_snapshot: u64,
@@ -113,6 +115,7 @@ impl Live {
             gate: Gate::default(),
             own_reports: VecDeque::new(),
             read: recovered.last_sequence,
+            seen: recovered.last_sequence,
             traded: false,
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
@@ -232,6 +235,7 @@ impl Live {
         let mut records = Vec::with_capacity(inputs.capacity());
         let mut asked = Vec::with_capacity(requests.len());
         records.extend(self.numbers.reservation());
+        self.seen = self.numbers.last();
         if pulse {
             self.close_bars(now);
         }
@@ -349,7 +353,7 @@ impl Live {
                     self.apply(input, Some(promise));
                 }
                 Asked::Query(query) => {
-                    let sequence = self.numbers.last();
+                    let sequence = self.seen;
                     let outcome = self.parts.engine.answer(now, sequence, &query);
                     self.gate.hold(Held::reply(self.shown(), promise, Reply { sequence, outcome }));
                 }
@@ -369,11 +373,13 @@ impl Live {
 
     fn apply(&mut self, input: Stamped<Input>, promise: Option<Promise>) {
         let outcome = self.parts.engine.apply(&input, &mut self.out);
-        let Stamped { sequence, at, .. } = input;
+        let Stamped { sequence, at, what } = input;
+        self.seen = sequence;
+        let origin = origin_of(what);
         let events = self.out.events.drain(..).map(|event| Published { sequence, at, event }).collect();
         let instructions = std::mem::take(&mut self.out.instructions);
         let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
-        self.gate.hold(Held { sequence, reply, events, instructions, remembered: None });
+        self.gate.hold(Held { sequence, reply, events, instructions, remembered: None, origin });
     }
 
     /// Lets out everything that is durable.
@@ -397,6 +403,7 @@ impl Live {
         if let Some(Err(reason)) = held.remembered.map(|bytes| self.parts.ledger.absorb(&bytes)) {
             error!(%reason, "a record of the Ledger can't be read back");
         }
+        held.origin.iter().for_each(|origin| self.parts.ledger.note(origin));
         for published in &held.events {
             if let Event::Reference(data) = &published.event {
                 self.parts.catalogue.replace(data.clone());
@@ -474,6 +481,13 @@ enum Asked {
     Remember(u64, Vec<u8>),
 }
 
+fn origin_of(input: Input) -> Option<Box<Origin>> {
+    match input {
+        Input::Command(envelope) => envelope.caller.origin,
+        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) => None,
+    }
+}
+
 fn subject(wanted: &Wanted) -> Option<SecurityId> {
     match wanted {
         Wanted::Command(envelope) => engine::subject(&envelope.command),
@@ -491,8 +505,8 @@ fn not_handed_over(adapter: &AdapterName, instruction: Instruction, reason: &str
         Instruction::Submit(order) => Said::Unsent { order: order.id, reason },
         Instruction::Replace(order, _) => Said::ReplaceRejected { order: order.id, reason },
         Instruction::Cancel(order) => Said::CancelRejected { order: order.id, reason },
-        // The adapter asks for all subscriptions when it is attached again.
-        Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
+        // The adapter is greeted with all of it when it is attached again.
+        Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
     };
     Some(Report { adapter: adapter.clone(), ext_at: None, said })
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::{Published, Stamped, Timestamp};
+use domain::{Input, Published, Stamped, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{self, Entry, Journal, Progress, Reader};
 use storage::{LedgerBook, Snapshots, StorageError};
@@ -142,6 +142,9 @@ impl<'a> Replay<'a> {
         let what = records::decode_input(entry.payload)
             .map_err(|Unreadable(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })?;
         let (sequence, at) = (entry.sequence, Timestamp(entry.time));
+        if let Input::Command(envelope) = &what {
+            envelope.caller.origin.iter().for_each(|origin| self.ledger.note(origin));
+        }
         // Whoever asked was answered, and venues were instructed, when it happened.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut self.out);
         self.out.instructions.clear();

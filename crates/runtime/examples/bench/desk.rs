@@ -112,6 +112,7 @@ pub(crate) fn filled(number: u64) -> Report {
         quantity: QUANTITY.into(),
         price: limit(side(number)),
         at: None,
+        fee: None,
     }))
 }
 

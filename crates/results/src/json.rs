@@ -1,0 +1,93 @@
+//! The outcome for programs. Keys are those of `docs/simulation.md`; what cannot be said is `null`.
+
+use serde_json::{Value, json};
+
+use crate::figures::{Figures, Monthly, Trades, Yearly};
+use crate::outcome::{Heading, Line, Outcome};
+
+pub fn write(heading: &Heading, outcome: &Outcome) -> String {
+    let settings: serde_json::Map<String, Value> =
+        heading.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let months = outcome
+        .months
+        .iter()
+        .map(|month| json!({ "month": month.first.to_string()[..7], "performance": month.performance }));
+    let document = json!({
+        "title": heading.title,
+        "settings": settings,
+        "events": heading.events,
+        "orders": heading.orders,
+        "fills": outcome.deals_in_all,
+        "currency": outcome.currency,
+        "figures": figures(&outcome.figures),
+        "monthly": monthly(&outcome.figures.monthly),
+        "months": months.collect::<Vec<_>>(),
+        "securities": outcome.securities.iter().map(line).collect::<Vec<_>>(),
+        "strategies": outcome.strategies.iter().map(line).collect::<Vec<_>>(),
+        "digest": heading.digest,
+    });
+    format!("{document:#}\n")
+}
+
+fn figures(figures: &Figures) -> Value {
+    let Yearly { cagr, volatility, sharpe, sortino, calmar } = figures.yearly;
+    json!({
+        "from": figures.from.millis(),
+        "to": figures.to.millis(),
+        "startValue": figures.start_value,
+        "netLiqValue": figures.end_value,
+        "totalReturn": figures.total_return,
+        "cagr": cagr,
+        "volatility": volatility,
+        "sharpe": sharpe,
+        "sortino": sortino,
+        "calmar": calmar,
+        "maxDrawdown": figures.max_drawdown,
+        "maxDrawdownDays": figures.max_drawdown_days,
+        "traded": figures.traded,
+        "turnover": figures.turnover,
+        "costs": figures.costs,
+        "trades": trades(&figures.trades),
+    })
+}
+
+fn monthly(monthly: &Monthly) -> Value {
+    json!({
+        "n": monthly.months,
+        "avgM": monthly.average,
+        "stdM": monthly.deviation,
+        "avgY": monthly.average_year,
+        "stdY": monthly.deviation_year,
+        "sharpeRatio": monthly.sharpe,
+        "calmarRatio": monthly.calmar,
+        "bestMonthlyPerformance": monthly.best,
+        "maxDrawDownM": monthly.worst,
+    })
+}
+
+fn trades(trades: &Trades) -> Value {
+    json!({
+        "count": trades.count,
+        "won": trades.won,
+        "lost": trades.lost,
+        "winRate": trades.win_rate(),
+        "profitFactor": trades.profit_factor(),
+        "averageWin": trades.average_win(),
+        "averageLoss": trades.average_loss(),
+        "largestWin": trades.largest_win,
+        "largestLoss": trades.largest_loss,
+        "expectancy": trades.expectancy(),
+        "averageDays": trades.average_days(),
+    })
+}
+
+fn line(line: &Line) -> Value {
+    json!({
+        "name": &*line.name,
+        "fills": line.deals,
+        "traded": line.traded,
+        "costs": line.costs,
+        "result": line.result,
+        "trades": trades(&line.trades),
+    })
+}

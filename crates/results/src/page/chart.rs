@@ -1,0 +1,184 @@
+//! Lines, areas and marks over time, as SVG that takes its colours from the page.
+
+use std::fmt::Write;
+
+use domain::Timestamp;
+
+use super::numbers::{day, when};
+use super::{escaped, put, span};
+use crate::series::Point;
+
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 240.0;
+/// Room for the numbers at the left and below.
+const LEFT: f64 = 90.0;
+const BELOW: f64 = 24.0;
+const ABOVE: f64 = 8.0;
+const GRID_LINES: u32 = 4;
+const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+
+/// What the vertical axis spans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    Fitted,
+    WithZero,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Up,
+    Down,
+}
+
+pub(super) struct Chart<'a> {
+    points: &'a [Point],
+    from: Timestamp,
+    to: Timestamp,
+    low: f64,
+    high: f64,
+    label: fn(f64) -> String,
+    body: String,
+}
+
+impl<'a> Chart<'a> {
+    pub(super) fn of(points: &'a [Point], scale: Scale) -> Self {
+        let (from, to) = span(points).unwrap_or_default();
+        let values = || points.iter().map(|point| point.value);
+        let zero = (scale == Scale::WithZero).then_some(0.0);
+        let low = values().chain(zero).reduce(f64::min).unwrap_or(0.0);
+        let high = values().chain(zero).reduce(f64::max).unwrap_or(1.0);
+        // A flat line stands in the middle.
+        let (low, high) = if low < high { (low, high) } else { (low - 1.0, high + 1.0) };
+        Self { points, from, to, low, high, label: |value| value.to_string(), body: String::new() }
+    }
+
+    pub(super) fn labelled(mut self, label: fn(f64) -> String) -> Self {
+        self.label = label;
+        self
+    }
+
+    pub(super) fn line(mut self, class: &str) -> Self {
+        let path = self.path();
+        put(&mut self.body, format_args!("<path class=\"line {class}\" d=\"{path}\"/>"));
+        self
+    }
+
+    /// The line, and the plane between it and zero or the floor.
+    pub(super) fn area(mut self, class: &str) -> Self {
+        let path = self.path();
+        let floor = self.y(0.0_f64.clamp(self.low, self.high));
+        let (first, last) = (self.x(self.from), self.x(self.to));
+        put(
+            &mut self.body,
+            format_args!("<path class=\"plane {class}\" d=\"{path}L{last:.1} {floor:.1}L{first:.1} {floor:.1}Z\"/>"),
+        );
+        self.line(class)
+    }
+
+    /// A triangle that points up for a buy and down for a sell; `told` is shown when the mouse rests on it.
+    pub(super) fn mark(mut self, at: Timestamp, value: f64, sign: Sign, told: &str) -> Self {
+        let (x, y) = (self.x(at), self.y(value.clamp(self.low, self.high)));
+        let (class, tip) = match sign {
+            Sign::Up => ("buy", 8.0),
+            Sign::Down => ("sell", -8.0),
+        };
+        put(
+            &mut self.body,
+            format_args!(
+                "<path class=\"{class}\" d=\"M{x:.1} {y:.1}l-4 {tip}h8Z\"><title>{}</title></path>",
+                escaped(told)
+            ),
+        );
+        self
+    }
+
+    pub(super) fn finish(self, title: &str) -> String {
+        let title = escaped(title);
+        if self.points.is_empty() {
+            return "<p class=\"note\">There is nothing to draw.</p>".into();
+        }
+        let mut svg =
+            format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>");
+        self.grid(&mut svg);
+        svg.push_str(&self.body);
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn grid(&self, svg: &mut String) {
+        for step in 0..=GRID_LINES {
+            let part = f64::from(step) / f64::from(GRID_LINES);
+            let value = self.low + (self.high - self.low) * part;
+            let y = self.y(value);
+            let label = (self.label)(value);
+            put(
+                svg,
+                format_args!(
+                    "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/><text class=\"left\" x=\"{}\" y=\"{:.1}\">{label}</text>",
+                    LEFT - 6.0,
+                    y + 4.0
+                ),
+            );
+            self.date(svg, part);
+        }
+    }
+
+    fn date(&self, svg: &mut String, part: f64) {
+        let nanos = self.to.nanos_since(self.from);
+        let whole = i64::try_from((part * 1_000.0).round() as i128).unwrap_or(0);
+        let at = Timestamp(self.from.0 + nanos / 1_000 * whole);
+        let label = if nanos > 2 * NANOS_PER_DAY { day(at) } else { when(at)[11..].to_owned() };
+        let anchor = if part >= 1.0 { "end" } else { "start" };
+        put(
+            svg,
+            format_args!(
+                "<text text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{}\">{label}</text>",
+                self.x(at),
+                HEIGHT - 6.0
+            ),
+        );
+    }
+
+    fn path(&self) -> String {
+        let mut path = String::with_capacity(self.points.len() * 14);
+        for (place, point) in self.points.iter().enumerate() {
+            let letter = if place == 0 { 'M' } else { 'L' };
+            write!(path, "{letter}{:.1} {:.1}", self.x(point.at), self.y(point.value))
+                .expect("a string takes everything");
+        }
+        path
+    }
+
+    fn x(&self, at: Timestamp) -> f64 {
+        let whole = self.to.nanos_since(self.from).max(1) as f64;
+        LEFT + (WIDTH - LEFT - 4.0) * (at.nanos_since(self.from) as f64 / whole).clamp(0.0, 1.0)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let part = (value - self.low) / (self.high - self.low);
+        ABOVE + (HEIGHT - ABOVE - BELOW) * (1.0 - part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_value_stands_at_the_floor_and_the_highest_at_the_ceiling() {
+        let points = [(0, 10.0), (50, 20.0), (100, 15.0)].map(|(at, value)| Point { at: Timestamp(at), value });
+        let svg = Chart::of(&points, Scale::Fitted).line("price").finish("a <b>");
+        assert!(svg.contains("d=\"M90.0 216.0L523.0 8.0L956.0 112.0\""), "{svg}");
+        assert!(svg.contains("a &lt;b&gt;"));
+    }
+
+    #[test]
+    fn a_flat_line_and_no_line_can_be_drawn_too() {
+        let flat = [Point { at: Timestamp(0), value: 5.0 }];
+        assert!(Chart::of(&flat, Scale::Fitted).area("equity").finish("flat").starts_with("<svg"));
+        assert_eq!(
+            Chart::of(&[], Scale::WithZero).area("x").finish("none"),
+            "<p class=\"note\">There is nothing to draw.</p>"
+        );
+    }
+}

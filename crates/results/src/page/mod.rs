@@ -1,0 +1,120 @@
+//! The report for people: one HTML file with everything in it, light and dark, without a script or a network.
+
+/// Lines, areas and marks over time, as SVG.
+mod chart;
+/// Numbers as people read them.
+mod numbers;
+/// Tables of figures, months, securities, strategies and fills.
+mod tables;
+
+use std::fmt::Write;
+
+use domain::{Side, Timestamp};
+
+use crate::outcome::{Deal, Heading, Outcome};
+use crate::series::Point;
+use chart::{Chart, Scale, Sign};
+use numbers::{money, percent, when};
+
+/// Fills that the price charts and the table show.
+const DEALS_IN_TABLE_MAX: usize = 200;
+
+pub fn write(heading: &Heading, outcome: &Outcome) -> String {
+    let mut page = String::with_capacity(256 * 1024);
+    head(&mut page, heading);
+    tables::summary(&mut page, outcome);
+    section(&mut page, "Equity", &equity(outcome));
+    section(&mut page, "Drawdown", &drawdown(outcome));
+    section(&mut page, "Monthly returns", &tables::months(&outcome.months));
+    section(&mut page, "Exposure", &exposure(outcome));
+    section(&mut page, "Trades on price", &prices(outcome));
+    section(&mut page, "By strategy", &tables::lines("Strategy", &outcome.strategies));
+    section(&mut page, "By security", &tables::lines("Security", &outcome.securities));
+    section(&mut page, "Figures", &tables::figures(outcome));
+    section(&mut page, "Fills", &tables::deals(outcome, DEALS_IN_TABLE_MAX));
+    section(&mut page, "How it was run", &tables::settings(heading));
+    page.push_str("</main></body></html>\n");
+    page
+}
+
+fn head(page: &mut String, heading: &Heading) {
+    let title = escaped(&heading.title);
+    put(
+        page,
+        format_args!(
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+             <meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">\
+             <style>{}</style></head><body><main><header><h1>{title}</h1>",
+            include_str!("style.css")
+        ),
+    );
+    put(page, format_args!("<p class=\"digest\">digest <code>{}</code></p></header>\n", escaped(&heading.digest)));
+}
+
+fn section(page: &mut String, title: &str, body: &str) {
+    put(page, format_args!("<section><h2>{title}</h2>{body}</section>\n"));
+}
+
+fn equity(outcome: &Outcome) -> String {
+    let chart = Chart::of(&outcome.equity, Scale::Fitted);
+    chart.area("equity").labelled(money).finish(&format!("Equity in {}", outcome.currency))
+}
+
+fn drawdown(outcome: &Outcome) -> String {
+    let chart = Chart::of(&outcome.drawdown, Scale::WithZero);
+    chart.area("fall").labelled(percent).finish("Drawdown, as a part of the peak before it")
+}
+
+fn exposure(outcome: &Outcome) -> String {
+    let chart = Chart::of(&outcome.exposure, Scale::WithZero);
+    chart.area("exposure").labelled(percent).finish("Gross value of all positions, as a part of the equity")
+}
+
+/// One chart for each security that was traded, with a mark for every fill that the report shows.
+fn prices(outcome: &Outcome) -> String {
+    let mut charts = String::new();
+    for (security, symbol, points) in &outcome.prices {
+        let deals: Vec<&Deal> = outcome.deals.iter().filter(|deal| deal.security == *security).collect();
+        if deals.is_empty() {
+            continue;
+        }
+        let mut chart = Chart::of(points, Scale::Fitted).line("price").labelled(money);
+        for deal in &deals {
+            chart = chart.mark(deal.at, crate::rates::float(deal.price.0), sign(deal.side), &told(deal));
+        }
+        put(&mut charts, format_args!("<h3>{}</h3>{}", escaped(symbol), chart.finish(&format!("Price of {symbol}"))));
+    }
+    let shown = outcome.deals.len() as u64;
+    if shown < outcome.deals_in_all {
+        put(
+            &mut charts,
+            format_args!("<p class=\"note\">The first {shown} of {} fills are marked.</p>", outcome.deals_in_all),
+        );
+    }
+    if charts.is_empty() { "<p class=\"note\">Nothing was traded.</p>".into() } else { charts }
+}
+
+fn sign(side: Side) -> Sign {
+    match side {
+        Side::Buy => Sign::Up,
+        Side::Sell => Sign::Down,
+    }
+}
+
+fn told(deal: &Deal) -> String {
+    let side = crate::csv::side(deal.side);
+    format!("{} {side} {} @ {} ({})", when(deal.at), deal.quantity, deal.price, deal.rule)
+}
+
+/// Text that is safe between tags and in attributes.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
+    page.write_fmt(text).expect("a string takes everything");
+}
+
+fn span(points: &[Point]) -> Option<(Timestamp, Timestamp)> {
+    Some((points.first()?.at, points.last()?.at))
+}

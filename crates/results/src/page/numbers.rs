@@ -1,0 +1,69 @@
+//! Numbers as people read them.
+
+use domain::Timestamp;
+
+/// `1,234,567.89`; small prices keep five decimals.
+pub(super) fn money(value: f64) -> String {
+    if value.is_nan() {
+        return "–".into();
+    }
+    let decimals = if value != 0.0 && value.abs() < 10.0 { 5 } else { 2 };
+    grouped(&format!("{value:.decimals$}"))
+}
+
+pub(super) fn percent(value: f64) -> String {
+    format!("{:.2} %", value * 100.0)
+}
+
+pub(super) fn plain(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// A dash for what cannot be said.
+pub(super) fn maybe(value: Option<f64>, shown: fn(f64) -> String) -> String {
+    value.map_or_else(|| "–".into(), shown)
+}
+
+/// In UTC, to the second.
+pub(super) fn when(at: Timestamp) -> String {
+    let text = Timestamp(at.0 - at.0.rem_euclid(1_000_000_000)).to_string();
+    text.replace('T', " ").trim_end_matches('Z').to_owned()
+}
+
+pub(super) fn day(at: Timestamp) -> String {
+    at.to_string()[..10].to_owned()
+}
+
+fn grouped(text: &str) -> String {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut shown = String::from(sign);
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    if !rest.is_empty() {
+        shown.push('.');
+        shown.push_str(rest);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_grouped_and_small_prices_keep_their_digits() {
+        let shown = [0.0, 1.234_56, -999.0, 1_000.0, -1_234_567.891, f64::NAN].map(money);
+        assert_eq!(shown, ["0.00", "1.23456", "-999.00", "1,000.00", "-1,234,567.89", "–"]);
+    }
+
+    #[test]
+    fn instants_are_shown_to_the_second() {
+        assert_eq!(when(Timestamp(1_735_689_600_123_000_000)), "2025-01-01 00:00:00");
+        assert_eq!(day(Timestamp(1_735_689_600_123_000_000)), "2025-01-01");
+    }
+}

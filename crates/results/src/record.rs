@@ -1,0 +1,356 @@
+//! What is kept while a run goes on. Memory grows with days and securities, never with events: curves are thinned out,
+//! fills beyond what a page can show are only counted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::{
+    Currency, Event, Fill, PortfolioValue, Position, PositionId, Price, ReferenceData, SecurityId, StrategyId, Text,
+    Timestamp, Transaction, TransactionKind,
+};
+
+use crate::figures::{self, Figures, Trades};
+use crate::outcome::{Deal, Line, Month, Outcome};
+use crate::rates::{Rates, float};
+use crate::round_trips::{RoundTrip, RoundTrips, costs};
+use crate::series::{Curve, DayValue, Drawdown};
+
+/// Fills and round trips that a report shows one by one.
+pub(crate) const DEALS_SHOWN_MAX: usize = 1_000;
+/// Securities whose price a report draws.
+pub(crate) const CHARTS_MAX: usize = 12;
+
+/// What figures take for granted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assumptions {
+    /// A year, as a fraction.
+    pub risk_free_rate: f64,
+    pub days_per_year: f64,
+}
+
+impl Default for Assumptions {
+    fn default() -> Self {
+        Self { risk_free_rate: 0.0, days_per_year: 252.0 }
+    }
+}
+
+pub struct Record {
+    assumptions: Assumptions,
+    base: Currency,
+    reference: Arc<ReferenceData>,
+    rates: Rates,
+    from: Timestamp,
+    to: Timestamp,
+    start_value: f64,
+    value: f64,
+    worths: BTreeMap<StrategyId, f64>,
+    held: BTreeMap<PositionId, Holding>,
+    equity: Curve,
+    falls: Curve,
+    exposure: Curve,
+    drawdown: Drawdown,
+    days: Vec<DayValue>,
+    /// Time-weighted: value × nanoseconds.
+    value_time: f64,
+    prices: BTreeMap<SecurityId, Curve>,
+    lines: Lines,
+    round_trips: RoundTrips,
+    trades: Trades,
+    deals: Vec<Deal>,
+    deals_in_all: u64,
+    trips: Vec<RoundTrip>,
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    securities: BTreeMap<SecurityId, Tally>,
+    strategies: BTreeMap<StrategyId, Tally>,
+    traded: f64,
+    costs: f64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Tally {
+    deals: u64,
+    traded: f64,
+    costs: f64,
+    trades: Trades,
+}
+
+/// What a position is worth in its own currency, and what it brought.
+#[derive(Debug, Clone, Copy)]
+struct Holding {
+    strategy: StrategyId,
+    security: SecurityId,
+    currency: Currency,
+    market_value: f64,
+    result: f64,
+}
+
+impl Record {
+    /// Trading begins at `from` with `value` in base currency.
+    pub fn new(
+        assumptions: Assumptions,
+        base: Currency,
+        reference: Arc<ReferenceData>,
+        from: Timestamp,
+        value: f64,
+    ) -> Self {
+        let mut record = Self {
+            assumptions,
+            base,
+            reference,
+            rates: Rates::new(base),
+            from,
+            to: from,
+            start_value: value,
+            value,
+            worths: BTreeMap::from([(StrategyId::SERVER, value)]),
+            held: BTreeMap::new(),
+            equity: Curve::default(),
+            falls: Curve::default(),
+            exposure: Curve::default(),
+            drawdown: Drawdown::default(),
+            days: vec![DayValue::new(from, value)],
+            value_time: 0.0,
+            prices: BTreeMap::new(),
+            lines: Lines::default(),
+            round_trips: RoundTrips::default(),
+            trades: Trades::default(),
+            deals: Vec::new(),
+            deals_in_all: 0,
+            trips: Vec::new(),
+        };
+        record.sample(from);
+        record
+    }
+
+    /// Everything that one input of the engine caused.
+    pub fn see(&mut self, at: Timestamp, events: &[Event]) {
+        let mut is_valued = false;
+        for event in events {
+            match event {
+                Event::Fill(fill) => self.deal(fill),
+                Event::Transaction(booked) => self.booked(booked),
+                Event::Position(position) => self.position(position),
+                Event::Portfolio(value) => is_valued |= self.worth(value),
+                _ => {}
+            }
+        }
+        if is_valued {
+            self.sample(at);
+        }
+    }
+
+    /// The price of a security as trading sees it, now and then.
+    pub fn price(&mut self, at: Timestamp, security: SecurityId, price: Price) {
+        if let Some(described) = self.reference.securities.get(&security) {
+            self.rates.see(described, price);
+        }
+        if self.prices.len() < CHARTS_MAX || self.prices.contains_key(&security) {
+            self.prices.entry(security).or_default().push(at, float(price.0));
+        }
+    }
+
+    fn deal(&mut self, fill: &Fill) {
+        self.deals_in_all += 1;
+        self.lines.securities.entry(fill.security).or_default().deals += 1;
+        self.lines.strategies.entry(fill.strategy).or_default().deals += 1;
+        if self.deals.len() < DEALS_SHOWN_MAX {
+            self.deals.push(deal(fill));
+        }
+    }
+
+    fn booked(&mut self, booked: &Transaction) {
+        let Some(security) = booked.security else { return };
+        if !matches!(booked.kind, TransactionKind::Buy | TransactionKind::Sell) {
+            return;
+        }
+        let contract_size = self.reference.securities.get(&security).map_or(1.0, |known| float(known.contract_size));
+        let notional = float(booked.quantity.0.abs()) * float(booked.price.0) * contract_size;
+        let notional = self.rates.in_base(notional, booked.currency);
+        let charges = self.rates.in_base(costs(booked), booked.currency);
+        self.lines.add(security, booked.strategy, notional, charges);
+        if let Some(trip) = self.round_trips.book(booked, security, contract_size) {
+            self.trip(trip, booked.currency);
+        }
+    }
+
+    fn trip(&mut self, trip: RoundTrip, currency: Currency) {
+        let in_base = |amount| self.rates.in_base(amount, currency);
+        let trip = RoundTrip { gross: in_base(trip.gross), net: in_base(trip.net), costs: in_base(trip.costs), ..trip };
+        self.trades.add(&trip);
+        self.lines.securities.entry(trip.security).or_default().trades.add(&trip);
+        self.lines.strategies.entry(trip.strategy).or_default().trades.add(&trip);
+        if self.trips.len() < DEALS_SHOWN_MAX {
+            self.trips.push(trip);
+        }
+    }
+
+    fn position(&mut self, position: &Position) {
+        let open = position.unrealized_pl.map_or(0.0, |amount| float(amount.0));
+        let holding = Holding {
+            strategy: position.strategy,
+            security: position.security,
+            currency: position.currency,
+            market_value: position.market_value.map_or(0.0, |amount| float(amount.0)),
+            result: float(position.realized_pl.0) + open,
+        };
+        self.held.insert(position.id, holding);
+    }
+
+    fn worth(&mut self, value: &PortfolioValue) -> bool {
+        if let Some(worth) = value.net_liq_value {
+            self.worths.insert(value.strategy, float(worth.0));
+        }
+        value.net_liq_value.is_some()
+    }
+
+    fn sample(&mut self, at: Timestamp) {
+        self.value_time += self.value * at.nanos_since(self.to) as f64;
+        self.to = at;
+        self.value = self.worths.values().sum();
+        self.drawdown.see(at, self.value);
+        DayValue::note(&mut self.days, at, self.value);
+        self.equity.push(at, self.value);
+        self.falls.push(at, -self.drawdown.present(self.value));
+        let gross: f64 =
+            self.held.values().map(|held| self.rates.in_base(held.market_value.abs(), held.currency)).sum();
+        self.exposure.push(at, figures::ratio(gross, self.value).unwrap_or(0.0));
+    }
+
+    /// The run is over; a value that did not move since its last change counts until then.
+    pub fn finish(mut self, at: Timestamp) -> Outcome {
+        self.sample(at.max(self.to));
+        // The value at the very beginning stands before the first day's, so that the first day has a return.
+        self.days.insert(0, DayValue { day: self.days[0].day - 1, at: self.from, value: self.start_value });
+        let months = months(&self.days);
+        let figures = self.figures(&months);
+        let reference = self.reference.clone();
+        Outcome {
+            currency: self.base.to_string(),
+            figures,
+            securities: self.security_lines(),
+            strategies: self.strategy_lines(),
+            prices: self.prices.iter().map(|(id, curve)| (*id, symbol(&reference, *id), curve.points())).collect(),
+            equity: self.equity.points(),
+            drawdown: self.falls.points(),
+            exposure: self.exposure.points(),
+            months,
+            deals: self.deals,
+            deals_in_all: self.deals_in_all,
+            trips: self.trips,
+        }
+    }
+
+    fn figures(&self, months: &[Month]) -> Figures {
+        let lasted = self.to.nanos_since(self.from) as f64;
+        let average = figures::ratio(self.value_time, lasted).unwrap_or(self.start_value);
+        Figures {
+            from: self.from,
+            to: self.to,
+            start_value: self.start_value,
+            end_value: self.value,
+            total_return: figures::growth(self.start_value, self.value),
+            yearly: figures::yearly(&self.days, &self.drawdown, &self.assumptions),
+            monthly: figures::monthly(months, &self.drawdown, &self.assumptions),
+            max_drawdown: self.drawdown.deepest,
+            max_drawdown_days: self.drawdown.longest_days(),
+            trades: self.trades,
+            traded: self.lines.traded,
+            turnover: figures::ratio(self.lines.traded, average),
+            costs: self.lines.costs,
+        }
+    }
+
+    fn security_lines(&self) -> Vec<Line> {
+        let line = |(id, tally): (&SecurityId, &Tally)| {
+            let result = self.result_of(|held| held.security == *id) - tally.costs;
+            tally.line(symbol(&self.reference, *id), result)
+        };
+        self.lines.securities.iter().map(line).collect()
+    }
+
+    fn strategy_lines(&self) -> Vec<Line> {
+        let line = |(id, tally): (&StrategyId, &Tally)| {
+            let result = self.result_of(|held| held.strategy == *id) - tally.costs;
+            tally.line(strategy_name(&self.reference, *id), result)
+        };
+        self.lines.strategies.iter().map(line).collect()
+    }
+
+    fn result_of(&self, is_meant: impl Fn(&Holding) -> bool) -> f64 {
+        let meant = self.held.values().filter(|held| is_meant(held));
+        meant.map(|held| self.rates.in_base(held.result, held.currency)).sum()
+    }
+}
+
+impl Lines {
+    fn add(&mut self, security: SecurityId, strategy: StrategyId, notional: f64, costs: f64) {
+        self.traded += notional;
+        self.costs += costs;
+        self.securities.entry(security).or_default().add(notional, costs);
+        self.strategies.entry(strategy).or_default().add(notional, costs);
+    }
+}
+
+impl Tally {
+    fn add(&mut self, notional: f64, costs: f64) {
+        self.traded += notional;
+        self.costs += costs;
+    }
+
+    fn line(&self, name: Text, result: f64) -> Line {
+        Line { name, deals: self.deals, traded: self.traded, costs: self.costs, trades: self.trades, result }
+    }
+}
+
+/// A fill as a report shows it. The execution's id begins with the rule that made it.
+pub(crate) fn deal(fill: &Fill) -> Deal {
+    let (rule, _) = fill.ext_id.split_once(':').unwrap_or(("", ""));
+    Deal {
+        at: fill.at,
+        strategy: fill.strategy,
+        security: fill.security,
+        order: fill.int_id.as_str().into(),
+        side: fill.side,
+        quantity: fill.quantity,
+        price: fill.price,
+        rule: rule.into(),
+        execution: fill.ext_id.clone(),
+    }
+}
+
+pub(crate) fn symbol(reference: &ReferenceData, id: SecurityId) -> Text {
+    reference.securities.get(&id).map_or_else(|| id.to_string().into(), |security| security.symbol.clone())
+}
+
+pub(crate) fn strategy_name(reference: &ReferenceData, id: StrategyId) -> Text {
+    reference.strategies.get(&id).map_or_else(|| id.to_string().into(), |strategy| strategy.name.clone())
+}
+
+/// The performance of each month: its last value against the last one before it.
+fn months(days: &[DayValue]) -> Vec<Month> {
+    let mut months: Vec<(domain::Date, f64)> = Vec::new();
+    let Some((first, rest)) = days.split_first() else { return Vec::new() };
+    for day in rest {
+        let date = first_of_month(day.at);
+        match months.last_mut() {
+            Some((month, value)) if *month == date => *value = day.value,
+            _ => months.push((date, day.value)),
+        }
+    }
+    let befores = std::iter::once(first.value).chain(months.iter().map(|(_, value)| *value));
+    let grown = months.iter().zip(befores).filter_map(|((first, value), before)| {
+        Some(Month { first: *first, performance: figures::growth(before, *value)? })
+    });
+    grown.collect()
+}
+
+fn first_of_month(at: Timestamp) -> domain::Date {
+    let date = domain::calendar::date_in("UTC", at).expect("every table of zones has UTC");
+    domain::Date(date.0.first_of_month())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! A small run, followed from its first value to its report.
+
+use domain::{
+    AccountId, Amount, Decimal, Exchange, ExchangeId, IntId, OrderId, Quantity, Security, SecurityKind, Side, Strategy,
+    TransactionId, Uuid,
+};
+
+use super::*;
+
+const DAY: i64 = 86_400_000_000_000;
+
+fn reference() -> Arc<ReferenceData> {
+    let exchange = Exchange {
+        id: ExchangeId(1),
+        name: "Rialto".into(),
+        code: None,
+        mic: None,
+        bloomberg_code: None,
+        time_zone: "UTC".into(),
+        trading_hours: vec![],
+        holidays: vec![],
+        opening_auction_minutes: 0,
+        closing_auction_minutes: 0,
+    };
+    let security = Security {
+        id: SecurityId(1),
+        kind: SecurityKind::Stock,
+        symbol: "AAPL".into(),
+        description: None,
+        isin: None,
+        bbgid: None,
+        ric: None,
+        conid: None,
+        adapter_ticker: None,
+        underlying: None,
+        family: None,
+        exchange: ExchangeId(1),
+        currency: Currency::USD,
+        contract_size: Decimal::ONE,
+        min_qty: None,
+        max_qty: None,
+        qty_incr: Decimal::ONE,
+        min_price: None,
+        max_price: None,
+        price_incr: Decimal::new(1, 2),
+        min_notional: None,
+        tradeable: true,
+    };
+    let mut reference = ReferenceData::default();
+    reference.exchanges.insert(exchange.id, Arc::new(exchange));
+    reference.securities.insert(security.id, Arc::new(security));
+    let trend = Strategy { id: StrategyId(2), name: "TREND".into(), auto_activate: true };
+    reference.strategies.insert(trend.id, Arc::new(trend));
+    Arc::new(reference)
+}
+
+fn fill(at: i64, side: Side, price: i64) -> Event {
+    let int_id: IntId = "ALPHA-1".parse().unwrap();
+    Event::Fill(Arc::new(Fill {
+        order: OrderId(1),
+        int_id,
+        strategy: StrategyId(2),
+        security: SecurityId(1),
+        account: AccountId(1),
+        ext_id: "touch:RCM-1".into(),
+        at: Timestamp(at * DAY),
+        ext_at: None,
+        sequence: 1,
+        side,
+        quantity: Quantity::from(10),
+        price: Price::from(price),
+    }))
+}
+
+fn booking(at: i64, quantity: i64, price: i64) -> Event {
+    Event::Transaction(Arc::new(Transaction {
+        id: TransactionId(1),
+        uuid: Uuid(1),
+        at: Timestamp(at * DAY),
+        settlement_date: None,
+        ext_id: None,
+        int_order_id: None,
+        ext_order_id: None,
+        kind: if quantity > 0 { TransactionKind::Buy } else { TransactionKind::Sell },
+        quantity: Quantity::from(quantity),
+        price: Price::from(price),
+        execution_commission: Amount::from(1),
+        clearing_commission: Amount::ZERO,
+        fee: Amount::ZERO,
+        currency: Currency::USD,
+        account: AccountId(1),
+        security: Some(SecurityId(1)),
+        strategy: StrategyId(2),
+        description: None,
+    }))
+}
+
+fn value(at: i64, strategy: u64, worth: i64) -> Event {
+    Event::Portfolio(Arc::new(PortfolioValue {
+        strategy: StrategyId(strategy),
+        at: Timestamp(at * DAY),
+        net_liq_value: Some(Amount::from(worth)),
+        market_value: None,
+        cash_balance: None,
+        realized_pl: None,
+        unrealized_pl: None,
+        open_positions: 0,
+        currency: Currency::USD,
+    }))
+}
+
+/// Buys 10 at 100 on the first day, sells them at 120 on day 40: 198 after costs on 1000.
+fn outcome() -> Outcome {
+    let mut record = Record::new(Assumptions::default(), Currency::USD, reference(), Timestamp(20_089 * DAY), 1_000.0);
+    let start = 20_089;
+    record.price(Timestamp(start * DAY), SecurityId(1), Price::from(100));
+    record.see(Timestamp(start * DAY), &[fill(start, Side::Buy, 100), booking(start, 10, 100)]);
+    record.see(Timestamp((start + 1) * DAY), &[value(start + 1, 2, -101)]);
+    record.price(Timestamp((start + 40) * DAY), SecurityId(1), Price::from(120));
+    record.see(Timestamp((start + 40) * DAY), &[fill(start + 40, Side::Sell, 120), booking(start + 40, -10, 120)]);
+    record.see(Timestamp((start + 40) * DAY), &[value(start + 40, 2, 198)]);
+    record.finish(Timestamp((start + 40) * DAY))
+}
+
+#[test]
+fn a_run_is_summed_up() {
+    let outcome = outcome();
+    let figures = &outcome.figures;
+    assert_eq!((figures.start_value, figures.end_value, figures.total_return), (1_000.0, 1_198.0, Some(1.198 - 1.0)));
+    assert!((figures.max_drawdown - 0.101).abs() < 1e-12);
+    assert_eq!(figures.max_drawdown_days, 40.0);
+    assert_eq!((figures.costs, figures.traded, outcome.deals_in_all), (2.0, 2_200.0, 2));
+    assert_eq!((figures.trades.count, figures.trades.won, figures.trades.profit), (1, 1, 198.0));
+    // January from 1000 to 899, February from there to 1198.
+    let months: Vec<_> = outcome.months.iter().map(|month| (month.first.to_string(), month.performance)).collect();
+    assert_eq!(months, [("2025-01-01".into(), 0.899 - 1.0), ("2025-02-01".into(), 1_198.0 / 899.0 - 1.0)]);
+    // 39 days at 899 and one at 1000.
+    let average = (1_000.0 + 39.0 * 899.0) / 40.0;
+    assert!((figures.turnover.unwrap() - 2_200.0 / average).abs() < 1e-9);
+    let rows: Vec<_> = outcome.strategies.iter().map(|line| (&*line.name, line.deals, line.costs)).collect();
+    assert_eq!(rows, [("TREND", 2, 2.0)]);
+}
+
+#[test]
+fn the_report_stands_alone_and_names_the_rule_of_each_fill() {
+    let heading = crate::Heading { title: "A <run>".into(), digest: "00ff".into(), ..crate::Heading::default() };
+    let page = crate::page::write(&heading, &outcome());
+    for wanted in ["<svg", "A &lt;run&gt;", "00ff", "touch", "AAPL", "TREND", "prefers-color-scheme:dark"] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    for outside in ["http://", "https://", "<script", "<link", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside} is not self-contained");
+    }
+}
+
+#[test]
+fn programs_read_the_same_figures() {
+    let heading = crate::Heading { title: "run".into(), digest: "00ff".into(), orders: 2, ..crate::Heading::default() };
+    let document: serde_json::Value = serde_json::from_str(&crate::json::write(&heading, &outcome())).unwrap();
+    assert_eq!(document["figures"]["netLiqValue"].as_f64(), Some(1_198.0));
+    assert_eq!(document["monthly"]["n"].as_u64(), Some(2));
+    assert!(document["figures"]["trades"]["profitFactor"].is_null());
+    assert_eq!(document["digest"], "00ff");
+}
+
+#[test]
+fn spreadsheets_get_every_fill_as_it_happens() {
+    let mut file = Vec::new();
+    let mut sheet = crate::DealSheet::new(&mut file, reference()).unwrap();
+    sheet.see(&[fill(1, Side::Buy, 100), booking(1, 10, 100)]).unwrap();
+    sheet.finish().unwrap();
+    assert_eq!(
+        String::from_utf8(file).unwrap(),
+        "dateTime,strategy,security,intId,side,quantity,price,rule,extId\n\
+         86400000,TREND,AAPL,ALPHA-1,BUY,10,100,touch,touch:RCM-1\n"
+    );
+}

@@ -1,0 +1,185 @@
+//! Values over time, in memory that does not grow with the length of a run.
+
+use domain::Timestamp;
+
+/// Points that a curve keeps; one more than fits, and every second one is dropped.
+pub(crate) const CURVE_POINTS_MAX: usize = 2_048;
+
+const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub at: Timestamp,
+    pub value: f64,
+}
+
+/// A line through time. The longer the run, the coarser it gets; the newest point is always there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    points: Vec<Point>,
+    /// Of so many points that come, one is kept.
+    stride: u64,
+    seen: u64,
+    newest: Option<Point>,
+}
+
+impl Default for Curve {
+    fn default() -> Self {
+        Self { points: Vec::new(), stride: 1, seen: 0, newest: None }
+    }
+}
+
+impl Curve {
+    pub fn push(&mut self, at: Timestamp, value: f64) {
+        let point = Point { at, value };
+        self.newest = Some(point);
+        if self.seen.is_multiple_of(self.stride) {
+            self.keep(point);
+        }
+        self.seen += 1;
+    }
+
+    fn keep(&mut self, point: Point) {
+        if self.points.len() == CURVE_POINTS_MAX {
+            let mut is_odd = false;
+            self.points.retain(|_| {
+                is_odd = !is_odd;
+                is_odd
+            });
+            self.stride *= 2;
+            // The point at hand stands where the coarser rhythm has its next beat.
+            if !self.seen.is_multiple_of(self.stride) {
+                return;
+            }
+        }
+        self.points.push(point);
+    }
+
+    /// In the order of time, the newest included.
+    pub fn points(&self) -> Vec<Point> {
+        let mut points = self.points.clone();
+        points.extend(self.newest.filter(|newest| points.last() != Some(newest)));
+        points
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.newest.is_none()
+    }
+}
+
+/// The last value of a day in UTC.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DayValue {
+    /// Days since 1970.
+    pub day: i64,
+    pub at: Timestamp,
+    pub value: f64,
+}
+
+impl DayValue {
+    pub fn new(at: Timestamp, value: f64) -> Self {
+        Self { day: at.0.div_euclid(NANOS_PER_DAY), at, value }
+    }
+
+    /// Puts a value into a list with one value a day: the last one of a day stays.
+    pub fn note(days: &mut Vec<Self>, at: Timestamp, value: f64) {
+        let new = Self::new(at, value);
+        match days.last_mut() {
+            Some(last) if last.day == new.day => *last = new,
+            _ => days.push(new),
+        }
+    }
+}
+
+/// How far and how long a value was below its best.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Drawdown {
+    peak: Option<Point>,
+    /// The deepest fall, as a fraction of the peak before it.
+    pub deepest: f64,
+    longest_nanos: i64,
+}
+
+impl Drawdown {
+    pub fn see(&mut self, at: Timestamp, value: f64) {
+        let Some(peak) = self.peak.filter(|peak| value < peak.value) else {
+            self.end_fall(at);
+            self.peak = Some(Point { at, value });
+            return;
+        };
+        self.deepest = self.deepest.max(fall(peak.value, value));
+        self.longest_nanos = self.longest_nanos.max(at.nanos_since(peak.at));
+    }
+
+    /// A value that is back at the peak ends a fall; how long it lasted counts up to here.
+    fn end_fall(&mut self, at: Timestamp) {
+        if let Some(peak) = self.peak.filter(|_| self.deepest > 0.0) {
+            self.longest_nanos = self.longest_nanos.max(at.nanos_since(peak.at));
+        }
+    }
+
+    /// The present distance from the peak, as a fraction of it.
+    pub fn present(&self, value: f64) -> f64 {
+        self.peak.map_or(0.0, |peak| fall(peak.value, value).max(0.0))
+    }
+
+    /// The longest time below the running maximum.
+    pub fn longest_days(&self) -> f64 {
+        self.longest_nanos as f64 / NANOS_PER_DAY as f64
+    }
+}
+
+fn fall(peak: f64, value: f64) -> f64 {
+    if peak > 0.0 { 1.0 - value / peak } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(number: i64) -> Timestamp {
+        Timestamp(number * NANOS_PER_DAY)
+    }
+
+    #[test]
+    fn a_curve_stays_short_and_keeps_both_ends() {
+        let mut curve = Curve::default();
+        for number in 0..1_000_000 {
+            curve.push(Timestamp(number), number as f64);
+        }
+        let points = curve.points();
+        assert!(points.len() <= CURVE_POINTS_MAX + 1, "{}", points.len());
+        assert!(points.len() >= CURVE_POINTS_MAX / 2);
+        assert_eq!((points[0].at, points[points.len() - 1].at), (Timestamp(0), Timestamp(999_999)));
+        assert!(points.is_sorted_by(|earlier, later| earlier.at < later.at));
+    }
+
+    #[test]
+    fn of_a_day_the_last_value_stays() {
+        let mut days = Vec::new();
+        for (at, value) in [(day(1), 1.0), (Timestamp(day(1).0 + 5), 2.0), (day(2), 3.0)] {
+            DayValue::note(&mut days, at, value);
+        }
+        assert_eq!(days.iter().map(|day| (day.day, day.value)).collect::<Vec<_>>(), [(1, 2.0), (2, 3.0)]);
+    }
+
+    #[test]
+    fn the_deepest_fall_and_the_longest_one_may_be_two() {
+        let mut drawdown = Drawdown::default();
+        // Peak 100: down to 75 and back within three days; peak 110: 1 % down for ten days.
+        for (number, value) in [(0, 100.0), (1, 75.0), (3, 100.0), (4, 110.0), (14, 108.9)] {
+            drawdown.see(day(number), value);
+        }
+        assert_eq!((drawdown.deepest, drawdown.longest_days()), (0.25, 10.0));
+        assert!((drawdown.present(99.0) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_value_that_only_rises_has_no_drawdown() {
+        let mut drawdown = Drawdown::default();
+        for number in 0..5 {
+            drawdown.see(day(number), 100.0 + number as f64);
+        }
+        assert_eq!((drawdown.deepest, drawdown.longest_days()), (0.0, 0.0));
+    }
+}

@@ -1,0 +1,256 @@
+//! Rialto as one more line beside the peers of the shared benchmark: the moving-average strategy over their data, which is
+//! read from disk while it runs.
+//!
+//! `simulation DATA_DIR quotes|bars FAST SLOW [N]`; with FAST = 0 the strategy only counts. Prints one line of JSON.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+use std::time::Instant;
+
+use domain::command::{Command, RecordTransaction, ReferenceChange};
+use domain::risk::Settings;
+use domain::{
+    Account, AccountId, AdapterName, Bar, BarSize, Currency, Decimal, Price, Quantity, ReferenceData, Security,
+    SecurityId, SecurityKind, StrategyId, Text, Tick, Timestamp,
+};
+use runtime::simulation::{Setup, Simulation, VenueSetup};
+use rustix::time::{ClockId, clock_gettime};
+use storage::history::{BadData, Recorded, Source};
+use strategy::{Desk, Prices, Seat, Strategy, Who};
+use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+
+const SECURITY: SecurityId = SecurityId(1);
+const TRADER: StrategyId = StrategyId(2);
+/// Prices of the shared data are in ticks of 0.00001.
+const SCALE: u32 = 5;
+const NANOS_PER_MINUTE: i64 = 60_000_000_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [folder, kind, fast, slow, rest @ ..] = &words[..] else {
+        return Err("usage: simulation DATA_DIR quotes|bars FAST SLOW [N]".into());
+    };
+    let rows = rest.first().map_or(Ok(u64::MAX), |text| text.parse())?;
+    let kind = Kind::of(kind)?;
+    let source = Shared::open(folder, kind, rows)?;
+    let reference = reference();
+    let setup = setup(kind, &reference, seat(kind, fast, slow, &reference)?);
+    let mut nobody = ();
+    let (wall, cpu) = (Instant::now(), processor_seconds());
+    let ended = Simulation::new(setup, Box::new(source), &mut nobody)?.run()?;
+    let (wall, cpu) = (wall.elapsed().as_secs_f64(), processor_seconds() - cpu);
+    let per_cpu_second = ended.events as f64 / cpu;
+    println!(
+        "{{\"engine\":\"rialto-{}\",\"kind\":\"{}\",\"fast\":{fast},\"slow\":{slow},\"events\":{},\"orders\":{},\
+         \"fills\":{},\"run_s\":{wall:.3},\"cpu_s\":{cpu:.3},\"events_per_cpu_s\":{per_cpu_second:.0},\"peak_rss_mb\":{},\
+         \"digest\":\"{}\"}}",
+        env!("CARGO_PKG_VERSION"),
+        kind.name(),
+        ended.events,
+        ended.orders,
+        ended.fills,
+        peak_megabytes(),
+        &ended.digest[..16],
+    );
+    Ok(())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Quotes,
+    Bars,
+}
+
+impl Kind {
+    fn of(text: &str) -> Result<Self, String> {
+        match text {
+            "quotes" => Ok(Self::Quotes),
+            "bars" => Ok(Self::Bars),
+            other => Err(format!("{other} is neither quotes nor bars")),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Quotes => "quotes",
+            Self::Bars => "bars",
+        }
+    }
+
+    /// 64-bit numbers of one row.
+    fn numbers(self) -> usize {
+        match self {
+            Self::Quotes => 5,
+            Self::Bars => 6,
+        }
+    }
+}
+
+/// The binary files that all engines of the benchmark share, one row at a time.
+struct Shared {
+    file: BufReader<File>,
+    kind: Kind,
+    feed: Text,
+    left: u64,
+    row: Vec<u8>,
+}
+
+impl Shared {
+    fn open(folder: &str, kind: Kind, rows: u64) -> Result<Self, Box<dyn Error>> {
+        let file = File::open(format!("{folder}/{}.bin", kind.name()))?;
+        let file = BufReader::with_capacity(256 * 1024, file);
+        Ok(Self { file, kind, feed: "SHARED".into(), left: rows, row: vec![0; kind.numbers() * 8] })
+    }
+
+    fn number(&self, place: usize) -> i64 {
+        let bytes = &self.row[place * 8..place * 8 + 8];
+        i64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+    }
+
+    fn price(&self, place: usize) -> Price {
+        Price(Decimal::new(self.number(place), SCALE))
+    }
+
+    fn quantity(&self, place: usize) -> Quantity {
+        Quantity::from(self.number(place))
+    }
+
+    fn tick(&self) -> Tick {
+        Tick {
+            security: SECURITY,
+            feed: self.feed.clone(),
+            at: Timestamp(self.number(0)),
+            last: None,
+            last_at: None,
+            vol_last: None,
+            bid: Some(self.price(1)),
+            ask: Some(self.price(2)),
+            vol_bid: Some(self.quantity(3)),
+            vol_ask: Some(self.quantity(4)),
+            vol: None,
+        }
+    }
+
+    /// The shared bars are stamped with their end, ours with their beginning.
+    fn bar(&self) -> Bar {
+        Bar {
+            security: SECURITY,
+            feed: self.feed.clone(),
+            at: Timestamp(self.number(0) - NANOS_PER_MINUTE),
+            size: BarSize::Min1,
+            open: self.price(1),
+            high: self.price(2),
+            low: self.price(3),
+            close: self.price(4),
+            vol: self.quantity(5),
+            vwap: None,
+        }
+    }
+}
+
+impl Source for Shared {
+    fn next(&mut self) -> Result<Option<Recorded>, BadData> {
+        if self.left == 0 || self.file.read_exact(&mut self.row).is_err() {
+            return Ok(None);
+        }
+        self.left -= 1;
+        Ok(Some(match self.kind {
+            Kind::Quotes => Recorded::Tick(self.tick()),
+            Kind::Bars => Recorded::Bar(self.bar()),
+        }))
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (0, 0)
+    }
+}
+
+/// Counts what it hears.
+struct Counter(Prices);
+
+impl Strategy for Counter {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.subscribe(SECURITY, self.0);
+    }
+}
+
+fn seat(kind: Kind, fast: &str, slow: &str, reference: &Arc<ReferenceData>) -> Result<Seat, Box<dyn Error>> {
+    let who = Who { id: TRADER, name: "CROSS".into(), run: 1 };
+    let prices = if kind == Kind::Quotes { "TICKS" } else { "MIN_1" };
+    let strategy: Box<dyn Strategy> = if fast == "0" {
+        Box::new(Counter(if kind == Kind::Quotes { Prices::Ticks } else { Prices::Bars(BarSize::Min1) }))
+    } else {
+        let written = [("security", "1"), ("fast", fast), ("slow", slow), ("quantity", "100000"), ("prices", prices)];
+        let written: BTreeMap<_, _> = written.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+        strategy::samples::registry().build("moving-average-cross", &written, reference)?
+    };
+    Ok(Seat::new(who, strategy, reference.clone()))
+}
+
+fn reference() -> Arc<ReferenceData> {
+    let (base, transaction) = ("AUD".parse().expect("a currency"), Currency::USD);
+    let pair = Security {
+        kind: SecurityKind::Forex { base, transaction },
+        currency: transaction,
+        price_incr: Decimal::new(1, SCALE),
+        family: None,
+        ..samples::stock(SECURITY.0, "AUDUSD")
+    };
+    let account = Account { adapter_type: "REPLAY".into(), session_qualifier: None, ..samples::account(1, "Desk") };
+    let trader = domain::Strategy { id: TRADER, name: "CROSS".into(), auto_activate: true };
+    let mut reference = ReferenceData::default();
+    reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
+    reference.securities.insert(pair.id, Arc::new(pair));
+    reference.accounts.insert(account.id, Arc::new(account));
+    reference.strategies.insert(trader.id, Arc::new(trader));
+    Arc::new(reference)
+}
+
+fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
+    let rule = if kind == Kind::Quotes { FillRule::Touch } else { FillRule::NextBarOpen };
+    let config =
+        ReplayConfig { name: "SHARED".into(), rule, order_latency_nanos: 0, slippage_ticks: 0, fee_rate: None };
+    let mut venue = Replay::new(config);
+    venue.list(&reference.securities[&SECURITY], &reference.exchanges[&samples::EXCHANGE]);
+    let changes = [
+        ReferenceChange::Exchange((*reference.exchanges[&samples::EXCHANGE]).clone()),
+        ReferenceChange::Security((*reference.securities[&SECURITY]).clone()),
+        ReferenceChange::Account((*reference.accounts[&AccountId(1)]).clone()),
+        ReferenceChange::Strategy((*reference.strategies[&TRADER]).clone()),
+    ];
+    let valuation_nanos = if kind == Kind::Quotes { 1_000_000_000 } else { 15 * NANOS_PER_MINUTE };
+    Setup {
+        settings: Settings::default(),
+        commands: vec![Command::Reference(changes.into()), Command::Record(opening_cash())],
+        venues: vec![VenueSetup {
+            adapter: AdapterName("REPLAY".into()),
+            exchanges: vec![samples::EXCHANGE],
+            securities: vec![SECURITY],
+            venue,
+        }],
+        seats: vec![seat],
+        from: None,
+        until: None,
+        feed_latency_nanos: 0,
+        valuation_nanos,
+        recorded_bars: BTreeSet::from([(SECURITY, BarSize::Min1)]),
+    }
+}
+
+fn opening_cash() -> RecordTransaction {
+    samples::credit(1, 100_000_000)
+}
+
+fn processor_seconds() -> f64 {
+    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 * 1e-9
+}
+
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse::<u64>().ok()).unwrap_or(0) / 1024
+}

@@ -1,0 +1,41 @@
+//! What lies ahead but is known already: bars that will close, prices on their way to us.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use domain::{Bar, Timestamp};
+use storage::history::Recorded;
+
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// By the end of their span, then in the order in which they began.
+    closing: BTreeMap<(Timestamp, u64), Bar>,
+    begun: u64,
+    /// All are on their way equally long, so the first that left arrives first.
+    delayed: VecDeque<(Timestamp, Recorded)>,
+}
+
+impl Ahead {
+    pub(super) fn close_later(&mut self, bar: Bar) {
+        self.begun += 1;
+        self.closing.insert((bar.at.plus_seconds(bar.size.seconds()), self.begun), bar);
+    }
+
+    pub(super) fn delay(&mut self, arrives: Timestamp, recorded: Recorded) {
+        self.delayed.push_back((arrives, recorded));
+    }
+
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        let closing = self.closing.first_key_value().map(|((ends, _), _)| *ends);
+        let arriving = self.delayed.front().map(|(arrives, _)| *arrives);
+        closing.into_iter().chain(arriving).min()
+    }
+
+    pub(super) fn take_closing(&mut self, now: Timestamp) -> Option<Bar> {
+        let first = self.closing.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+
+    pub(super) fn take_delayed(&mut self, now: Timestamp) -> Option<Recorded> {
+        self.delayed.pop_front_if(|(arrives, _)| *arrives <= now).map(|(_, recorded)| recorded)
+    }
+}

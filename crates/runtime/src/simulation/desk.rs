@@ -1,0 +1,345 @@
+//! The way of one input through the engine: stamped, applied, told to everybody whom it concerns.
+
+use std::sync::Arc;
+
+use domain::command::MarketData;
+use domain::order::Step;
+use domain::query::{Answer, Filter, Reply};
+use domain::report::Report;
+use domain::{Bar, Caller, Command, Envelope, Event, Input, Mark, Published, Query, Source, Stamped, Timestamp};
+use engine::{Engine, Outbox};
+use storage::history::Recorded;
+
+use super::crew::Crew;
+use super::floor::Floor;
+use super::setup::SimulationError;
+use super::tape::Tape;
+use super::witness::Witness;
+use super::{Digest, Ended};
+
+pub(super) struct Desk<'a> {
+    engine: Engine,
+    out: Outbox,
+    sequence: u64,
+    witness: &'a mut dyn Witness,
+    digest: Digest,
+    orders: u64,
+    fills: u64,
+    /// Whether a venue said something since values were published.
+    traded: bool,
+    /// Empty in between; kept for its memory.
+    commands: Vec<(usize, Command)>,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(witness: &'a mut dyn Witness) -> Self {
+        Self {
+            engine: Engine::default(),
+            out: Outbox::default(),
+            sequence: 0,
+            witness,
+            digest: Digest::default(),
+            orders: 0,
+            fills: 0,
+            traded: false,
+            commands: Vec::new(),
+        }
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        self.engine.next_deadline()
+    }
+
+    pub(super) fn tell_progress(&mut self, events: u64, (read, total): (u64, u64)) {
+        self.witness.progress(events, read, total);
+    }
+
+    pub(super) fn tell_fall(&mut self, at: Timestamp, strategy: &Text) {
+        self.witness.fall(at, strategy);
+    }
+
+    /// A command of the platform itself, which must be carried out.
+    pub(super) fn command(
+        &mut self,
+        at: Timestamp,
+        command: Command,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<Answer, SimulationError> {
+        let envelope = Envelope { caller: Caller::platform(), command };
+        self.apply(at, Input::Command(Box::new(envelope)), crew, floor)?.map_err(SimulationError::Refused)
+    }
+
+    pub(super) fn report(
+        &mut self,
+        at: Timestamp,
+        report: Report,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        // A report is believed; it answers nothing.
+        self.apply(at, Input::Report(report), crew, floor).map(drop)
+    }
+
+    pub(super) fn clock(&mut self, at: Timestamp, crew: &mut Crew, floor: &mut Floor) -> Result<(), SimulationError> {
+        self.apply(at, Input::Clock, crew, floor).map(drop)
+    }
+
+    /// Whether any venue said something.
+    pub(super) fn hear_venues(
+        &mut self,
+        at: Timestamp,
+        tape: &mut Tape,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<bool, SimulationError> {
+        let mut any = false;
+        while let Some(report) = floor.heard(at) {
+            self.mark(at, tape, crew, floor)?;
+            self.report(at, report, crew, floor)?;
+            any = true;
+        }
+        self.traded |= any;
+        Ok(any)
+    }
+
+    /// Whether anybody asked for anything.
+    pub(super) fn obey(
+        &mut self,
+        at: Timestamp,
+        tape: &mut Tape,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<bool, SimulationError> {
+        let mut commands = std::mem::take(&mut self.commands);
+        crew.take_commands(&mut commands);
+        let any = !commands.is_empty();
+        if any {
+            self.mark(at, tape, crew, floor)?;
+        }
+        for (seat, command) in commands.drain(..) {
+            self.obey_one(at, seat, command, crew, floor)?;
+        }
+        self.commands = commands;
+        Ok(any)
+    }
+
+    fn obey_one(
+        &mut self,
+        at: Timestamp,
+        seat: usize,
+        command: Command,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        let caller = Caller { source: Source::Strategy, user: Some(crew.name(seat)), origin: None };
+        let input = Input::Command(Box::new(Envelope { caller, command }));
+        let stamped = self.stamp(at, input);
+        let outcome = self.engine.apply(&stamped, &mut self.out);
+        self.spread(stamped.sequence, at, crew, floor)?;
+        if let (Err(refusal), Input::Command(envelope)) = (outcome, stamped.what) {
+            self.witness.refuse(at, &crew.name(seat), &refusal);
+            crew.refuse(seat, at, envelope.command, &refusal);
+        }
+        Ok(())
+    }
+
+    /// The newest prices come first, so that what follows is judged by them.
+    fn mark(
+        &mut self,
+        at: Timestamp,
+        tape: &mut Tape,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        let marks = tape.changed_marks();
+        if marks.is_empty() {
+            return Ok(());
+        }
+        self.apply(at, Input::Marks(marks), crew, floor).map(drop)
+    }
+
+    /// As [`Self::mark`], and also without new prices where something was traded: values are published then.
+    pub(super) fn value(
+        &mut self,
+        at: Timestamp,
+        tape: &mut Tape,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        self.engine.advance_market(at, &mut self.out);
+        self.spread_market(at, tape, crew);
+        let marks = tape.changed_marks();
+        if marks.is_empty() && !std::mem::take(&mut self.traded) {
+            return Ok(());
+        }
+        self.show_marks(at, &marks)?;
+        self.apply(at, Input::Marks(marks), crew, floor).map(drop)
+    }
+
+    /// A second after the last event, because values are published once a second.
+    pub(super) fn value_at_end(
+        &mut self,
+        at: Timestamp,
+        tape: &mut Tape,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        self.traded = true;
+        self.value(at, tape, crew, floor)
+    }
+
+    pub(super) fn ask(&self, at: Timestamp, query: &Query) -> Reply {
+        self.engine.answer(at, self.sequence, query)
+    }
+
+    fn show_marks(&mut self, at: Timestamp, marks: &[Mark]) -> Result<(), SimulationError> {
+        self.witness.mark(at, marks).map_err(SimulationError::Witness)
+    }
+
+    pub(super) fn begin(&mut self, at: Timestamp) -> Result<(), SimulationError> {
+        self.witness.begin(at, self.engine.reference()).map_err(SimulationError::Witness)
+    }
+
+    /// A price as the strategies see it. Where one wants bars that are not recorded, the engine's market half makes them.
+    #[inline]
+    pub(super) fn tell_price(&mut self, at: Timestamp, recorded: Recorded, tape: &mut Tape, crew: &mut Crew) {
+        if tape.feeds_engine(recorded.security()) {
+            self.feed_engine(at, &recorded, tape, crew);
+            self.note_price(recorded, tape);
+            return;
+        }
+        match recorded {
+            Recorded::Tick(tick) => {
+                if let Some(newest) = tape.take(tick) {
+                    let event = Event::Tick(newest.clone());
+                    self.publish_price(at, event, crew);
+                }
+            }
+            Recorded::Trade(trade) => {
+                self.publish_price(at, Event::Trade(Arc::new(trade.clone())), crew);
+                self.note_price(Recorded::Trade(trade), tape);
+            }
+            Recorded::Book(book) => {
+                self.note_book(&book, tape);
+                self.publish_price(at, Event::Book(Arc::new(book)), crew);
+            }
+            Recorded::Bar(bar) => self.tell_bar(at, &bar, crew),
+        }
+    }
+
+    pub(super) fn tell_bar(&mut self, at: Timestamp, bar: &Bar, crew: &mut Crew) {
+        self.publish_price(at, Event::Bar(Arc::new(bar.clone())), crew);
+    }
+
+    fn feed_engine(&mut self, at: Timestamp, recorded: &Recorded, tape: &Tape, crew: &mut Crew) {
+        let data = match recorded {
+            Recorded::Tick(tick) => MarketData::Tick(tick.clone()),
+            Recorded::Trade(trade) => MarketData::Trade(trade.clone()),
+            Recorded::Book(book) => MarketData::Book(book.clone()),
+            Recorded::Bar(bar) => return self.tell_bar(at, bar, crew),
+        };
+        let stamped = self.stamp(at, Input::Market(data));
+        // A price answers nothing: what it causes are events.
+        let _ = self.engine.apply(&stamped, &mut self.out);
+        self.spread_market(at, tape, crew);
+    }
+
+    fn note_price(&mut self, recorded: Recorded, tape: &mut Tape) {
+        match recorded {
+            Recorded::Tick(tick) => drop(tape.take(tick)),
+            Recorded::Trade(trade) => tape.mark_last(trade.security, trade.price, trade.at),
+            Recorded::Book(book) => self.note_book(&book, tape),
+            Recorded::Bar(_) => {}
+        }
+    }
+
+    fn note_book(&mut self, book: &domain::OrderBook, tape: &mut Tape) {
+        let Some(known) = tape.newest(book.security) else { return };
+        let (bid, ask) = (book.bids.first(), book.asks.first());
+        let tick = domain::Tick {
+            at: book.at,
+            feed: book.feed.clone(),
+            bid: bid.map(|level| level.price),
+            vol_bid: bid.map(|level| level.quantity),
+            ask: ask.map(|level| level.price),
+            vol_ask: ask.map(|level| level.quantity),
+            ..(**known).clone()
+        };
+        tape.take(tick);
+    }
+
+    /// Bars that the data has are told from there, not as the engine makes them.
+    fn spread_market(&mut self, at: Timestamp, tape: &Tape, crew: &mut Crew) {
+        let sequence = self.sequence;
+        for event in self.out.events.drain(..) {
+            let is_doubled = matches!(&event, Event::Bar(bar) if tape.has_recorded(bar.security, bar.size));
+            if !is_doubled {
+                crew.hear(&Published { sequence, at, event });
+            }
+        }
+    }
+
+    #[inline]
+    fn publish_price(&mut self, at: Timestamp, event: Event, crew: &mut Crew) {
+        self.sequence += 1;
+        crew.hear(&Published { sequence: self.sequence, at, event });
+    }
+
+    fn apply(
+        &mut self,
+        at: Timestamp,
+        what: Input,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<Reply, SimulationError> {
+        let stamped = self.stamp(at, what);
+        let reply = self.engine.apply(&stamped, &mut self.out);
+        self.spread(stamped.sequence, at, crew, floor)?;
+        Ok(reply)
+    }
+
+    fn stamp(&mut self, at: Timestamp, what: Input) -> Stamped<Input> {
+        self.sequence += 1;
+        Stamped { sequence: self.sequence, at, what }
+    }
+
+    /// Events go to the witness and the strategies, instructions to the venues.
+    fn spread(
+        &mut self,
+        sequence: u64,
+        at: Timestamp,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        for (adapter, instruction) in self.out.instructions.drain(..) {
+            floor.instruct(at, &adapter, &instruction);
+        }
+        if self.out.events.is_empty() {
+            return Ok(());
+        }
+        self.witness.see(at, &self.out.events).map_err(SimulationError::Witness)?;
+        for event in self.out.events.drain(..) {
+            match &event {
+                Event::OrderStatus(status) if status.step == Step::Placed => self.orders += 1,
+                Event::Fill(_) => self.fills += 1,
+                _ => {}
+            }
+            self.digest.see(&event);
+            crew.hear(&Published { sequence, at, event });
+        }
+        Ok(())
+    }
+
+    pub(super) fn ended(self, events: u64, from: Timestamp, to: Timestamp) -> Ended {
+        let ask = |query| self.ask(to, &query);
+        let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {
+            unreachable!("a question for positions is answered by positions")
+        };
+        let Ok(Answer::Balances(balances)) = ask(Query::Balances(Filter::default())) else {
+            unreachable!("a question for balances is answered by balances")
+        };
+        let digest = self.digest.finish(&positions, &balances);
+        Ended { events, orders: self.orders, fills: self.fills, from, to, digest }
+    }
+}

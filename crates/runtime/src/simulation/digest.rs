@@ -1,0 +1,92 @@
+//! The one number that proves a run: a hash over every change of an order and every fill as they happened, and over
+//! positions and cash as they are in the end. Equal runs have equal digests, and so have a live session and its replay.
+
+use domain::{Amount, CashBalance, Decimal, Event, Fill, OrderStatus, Position, Price, Quantity};
+
+/// Entries are hashed in portions: a hash of many bytes at once costs less than of each alone.
+const PORTION_BYTES: usize = 8 * 1024;
+
+#[derive(Default)]
+pub struct Digest {
+    hasher: blake3::Hasher,
+    portion: Vec<u8>,
+}
+
+impl Digest {
+    #[inline]
+    pub fn see(&mut self, event: &Event) {
+        match event {
+            Event::OrderStatus(status) => self.status(status),
+            Event::Fill(fill) => self.fill(fill),
+            _ => return,
+        }
+        if self.portion.len() >= PORTION_BYTES {
+            self.flush();
+        }
+    }
+
+    pub fn finish(mut self, positions: &[Position], balances: &[CashBalance]) -> String {
+        positions.iter().for_each(|position| self.position(position));
+        balances.iter().for_each(|balance| self.balance(balance));
+        self.flush();
+        self.hasher.finalize().to_hex().to_string()
+    }
+
+    fn status(&mut self, status: &OrderStatus) {
+        self.portion.push(1);
+        self.number(status.order.0);
+        self.number(status.at.0.cast_unsigned());
+        self.text(status.int_id.as_str());
+        self.portion.extend([status.status as u8, status.step as u8]);
+        self.decimal(status.filled.0);
+        self.decimal(status.remaining.0);
+    }
+
+    fn fill(&mut self, fill: &Fill) {
+        let Quantity(quantity) = fill.quantity;
+        let Price(price) = fill.price;
+        self.portion.push(2);
+        self.number(fill.order.0);
+        self.number(fill.at.0.cast_unsigned());
+        self.text(&fill.ext_id);
+        self.portion.push(fill.side as u8);
+        self.decimal(quantity);
+        self.decimal(price);
+    }
+
+    fn position(&mut self, position: &Position) {
+        let Amount(cost) = position.cost;
+        self.portion.push(3);
+        [position.strategy.0, position.account.0, position.security.0].into_iter().for_each(|id| self.number(id));
+        self.decimal(position.quantity.0);
+        self.decimal(cost);
+        self.decimal(position.realized_pl.0);
+    }
+
+    fn balance(&mut self, balance: &CashBalance) {
+        self.portion.push(4);
+        [balance.strategy.0, balance.account.0].into_iter().for_each(|id| self.number(id));
+        self.text(balance.currency.as_str());
+        self.decimal(balance.amount.0);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.portion.extend(number.to_be_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.portion.extend(text.as_bytes());
+    }
+
+    /// Equal amounts count the same, however many zeros they are written with: those on disk have none.
+    fn decimal(&mut self, decimal: Decimal) {
+        let plain = if decimal.scale() == 0 { decimal } else { decimal.normalize() };
+        self.portion.extend(plain.serialize());
+    }
+
+    fn flush(&mut self) {
+        self.hasher.update(&self.portion);
+        self.portion.clear();
+    }
+}

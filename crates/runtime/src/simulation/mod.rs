@@ -1,0 +1,251 @@
+//! Simulation Mode: the same engine and the same strategies as in live, on virtual time, over prices of the past.
+//!
+//! One thread, no clock, no chance: everything happens at the instant that the data, a latency or a timer says, and what is
+//! due at the same instant happens in one fixed order, so that every run of one binary gives the same digest.
+//!
+//! At one instant: bars close; requests reach venues; words of venues reach us; timers fire; deadlines of the engine pass;
+//! delayed prices reach us; then the next row of the data is shown, first to the venue, then to the strategies. Whatever a
+//! strategy asks for is carried out before anything else happens.
+
+/// Everything a run works with.
+mod setup;
+/// Who looks on.
+mod witness;
+/// The one number that proves a run.
+mod digest;
+/// The newest prices, and which of them trading has not seen.
+mod tape;
+/// The venues, driven by recorded prices.
+mod floor;
+/// The strategies and what they ask for.
+mod crew;
+/// What lies ahead but is known already: bars that will close, prices on their way.
+mod ahead;
+/// The way of one input through the engine.
+mod desk;
+/// Before the first price and after the last.
+mod phases;
+/// A journal replayed, and the strategies with it.
+mod from_journal;
+#[cfg(test)]
+mod tests;
+
+use domain::{Bar, SecurityId, Timestamp};
+use storage::history::{Recorded, Source};
+
+use ahead::Ahead;
+use crew::Crew;
+pub use digest::Digest;
+use floor::Floor;
+pub use from_journal::{Differs, FromJournal, Replayed, SeatMaker, replay_journal};
+pub use setup::{Setup, SimulationError, VenueSetup};
+use tape::Tape;
+pub use witness::{Seen, Witness};
+
+use desk::Desk;
+
+/// Progress is told after so many rows.
+const ROWS_PER_TELLING: u64 = 65_536;
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Rows of the data that were played.
+    pub events: u64,
+    pub orders: u64,
+    pub fills: u64,
+    pub from: Timestamp,
+    pub to: Timestamp,
+    /// Over orders, fills, positions and cash.
+    pub digest: String,
+}
+
+pub struct Simulation<'a> {
+    desk: Desk<'a>,
+    tape: Tape,
+    floor: Floor,
+    crew: Crew,
+    ahead: Ahead,
+    source: Box<dyn Source + 'a>,
+    /// A row that belongs to the time after the warm-up.
+    held: Option<Recorded>,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+    feed_latency_nanos: i64,
+    valuation_nanos: i64,
+    next_valuation: Timestamp,
+    now: Timestamp,
+    /// Nothing but data happens before.
+    due: Timestamp,
+    events: u64,
+}
+
+impl<'a> Simulation<'a> {
+    pub fn new(
+        setup: Setup,
+        source: Box<dyn Source + 'a>,
+        witness: &'a mut dyn Witness,
+    ) -> Result<Self, SimulationError> {
+        setup::build(setup, source, witness)
+    }
+
+    pub fn run(mut self) -> Result<Ended, SimulationError> {
+        let from = self.begin()?;
+        while let Some(recorded) = self.next_row()? {
+            self.play(recorded)?;
+        }
+        self.end()?;
+        let (events, to) = (self.events, self.now);
+        Ok(self.desk.ended(events, from, to))
+    }
+
+    fn next_row(&mut self) -> Result<Option<Recorded>, SimulationError> {
+        let row = match self.held.take() {
+            Some(held) => Some(held),
+            None => self.source.next()?,
+        };
+        let is_wanted = |row: &Recorded| self.until.is_none_or(|until| row.at() < until);
+        Ok(row.filter(is_wanted))
+    }
+
+    /// One row of the data, after everything that was due before it.
+    #[inline]
+    fn play(&mut self, recorded: Recorded) -> Result<(), SimulationError> {
+        let at = recorded.at();
+        if at >= self.due {
+            self.run_until(at)?;
+        }
+        self.now = at;
+        self.events += 1;
+        if self.events.is_multiple_of(ROWS_PER_TELLING) {
+            self.desk.tell_progress(self.events, self.source.progress());
+        }
+        self.show(recorded)?;
+        if self.now >= self.next_valuation {
+            self.value()?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is due by then, each at its own instant.
+    fn run_until(&mut self, to: Timestamp) -> Result<(), SimulationError> {
+        while self.due <= to {
+            self.now = self.now.max(self.due);
+            self.do_due()?;
+            self.find_due();
+        }
+        Ok(())
+    }
+
+    fn do_due(&mut self) -> Result<(), SimulationError> {
+        if let Some(bar) = self.ahead.take_closing(self.now) {
+            return self.close_bar(&bar);
+        }
+        if self.floor.next_due().is_some_and(|due| due <= self.now) {
+            return self.settle();
+        }
+        if self.crew.next_timer().is_some_and(|due| due <= self.now) {
+            self.crew.advance(self.now);
+            return self.settle();
+        }
+        if self.desk.next_deadline().is_some_and(|due| due <= self.now) {
+            self.desk.clock(self.now, &mut self.crew, &mut self.floor)?;
+            return self.settle();
+        }
+        match self.ahead.take_delayed(self.now) {
+            Some(recorded) => self.tell(recorded),
+            None => Ok(()),
+        }
+    }
+
+    fn find_due(&mut self) {
+        let dues = [self.ahead.next_due(), self.floor.next_due(), self.crew.next_timer(), self.desk.next_deadline()];
+        self.due = dues.into_iter().flatten().min().unwrap_or(Timestamp(i64::MAX));
+    }
+
+    /// The venue sees it first: what waits there may be filled before any strategy knows.
+    #[inline]
+    fn show(&mut self, recorded: Recorded) -> Result<(), SimulationError> {
+        self.floor.show(self.now, &recorded);
+        if self.floor.is_busy() {
+            self.settle()?;
+        }
+        match recorded {
+            Recorded::Bar(bar) => {
+                self.tape.mark_last(bar.security, bar.open, self.now);
+                self.ahead.close_later(bar);
+                self.find_due();
+                Ok(())
+            }
+            recorded if self.feed_latency_nanos > 0 => {
+                self.ahead.delay(Timestamp(self.now.0.saturating_add(self.feed_latency_nanos)), recorded);
+                self.find_due();
+                Ok(())
+            }
+            recorded => self.tell(recorded),
+        }
+    }
+
+    fn close_bar(&mut self, bar: &Bar) -> Result<(), SimulationError> {
+        self.floor.close_bar(self.now, bar);
+        self.tape.mark_last(bar.security, bar.close, self.now);
+        if self.floor.is_busy() {
+            self.settle()?;
+        }
+        self.desk.tell_bar(self.now, bar, &mut self.crew);
+        self.answer_crew()
+    }
+
+    /// The strategies see it.
+    #[inline]
+    fn tell(&mut self, recorded: Recorded) -> Result<(), SimulationError> {
+        self.desk.tell_price(self.now, recorded, &mut self.tape, &mut self.crew);
+        self.answer_crew()
+    }
+
+    /// What the strategies ask for is carried out; a timer that one has set may be the next that is due.
+    #[inline]
+    fn answer_crew(&mut self) -> Result<(), SimulationError> {
+        if self.crew.has_commands() {
+            return self.settle();
+        }
+        if let Some(timer) = self.crew.next_timer() {
+            self.due = self.due.min(timer);
+        }
+        Ok(())
+    }
+
+    /// Carries out what strategies ask for and hears what venues say, until all is quiet at this instant.
+    fn settle(&mut self) -> Result<(), SimulationError> {
+        let mut rounds = 0;
+        loop {
+            self.floor.advance(self.now);
+            let heard = self.desk.hear_venues(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
+            self.look_after_fallen()?;
+            let obeyed = self.desk.obey(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
+            if !heard && !obeyed {
+                break;
+            }
+            rounds += 1;
+            self.crew.check(rounds)?;
+        }
+        self.find_due();
+        Ok(())
+    }
+
+    /// The newest prices reach trading: positions are valued, loss limits looked at.
+    fn value(&mut self) -> Result<(), SimulationError> {
+        self.next_valuation = Timestamp(self.now.0.saturating_add(self.valuation_nanos));
+        self.desk.value(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
+        if self.crew.has_commands() || self.floor.is_busy() {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// Whose prices the engine must turn into bars, because a strategy wants bars that the data does not have.
+    fn choose_bar_makers(&mut self) {
+        let crew = &self.crew;
+        self.tape.feed_engine(|security: SecurityId, size| crew.wants_bars(security, size));
+    }
+}

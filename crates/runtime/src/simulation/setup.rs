@@ -1,0 +1,141 @@
+//! Everything a run works with, and why there may be no run.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use domain::report::{Picture, Profile, Report, Said, SessionState};
+use domain::risk::Settings;
+use domain::{AdapterName, BarSize, Command, ExchangeId, Refusal, SecurityId, Timestamp};
+use storage::history::{BadData, Source};
+use strategy::Seat;
+use venue_sim::replay::Replay;
+
+use super::Simulation;
+use super::ahead::Ahead;
+use super::crew::Crew;
+use super::desk::Desk;
+use super::floor::Floor;
+use super::tape::Tape;
+use super::witness::Witness;
+
+pub struct Setup {
+    pub settings: Settings,
+    /// Reference data and opening cash, told before anything else.
+    pub commands: Vec<Command>,
+    pub venues: Vec<VenueSetup>,
+    pub seats: Vec<Seat>,
+    /// Trading begins here; earlier data warms up. Absent: with the first row.
+    pub from: Option<Timestamp>,
+    /// Data from here on is not played.
+    pub until: Option<Timestamp>,
+    /// From the venue to the strategies.
+    pub feed_latency_nanos: i64,
+    /// How often positions are valued and loss limits looked at.
+    pub valuation_nanos: i64,
+    /// Bars that the data has.
+    pub recorded_bars: BTreeSet<(SecurityId, BarSize)>,
+}
+
+/// A venue, the adapter by which it is reached, and whose prices it is shown.
+pub struct VenueSetup {
+    pub adapter: AdapterName,
+    pub exchanges: Vec<ExchangeId>,
+    pub securities: Vec<SecurityId>,
+    pub venue: Replay,
+}
+
+#[derive(Debug)]
+pub enum SimulationError {
+    Data(BadData),
+    /// There is nothing to play.
+    NoData,
+    /// The engine refused what every run begins with.
+    Refused(Refusal),
+    /// A strategy asks without end.
+    Floods(String),
+    NeverContent(String),
+    /// Who looks on cannot go on.
+    Witness(String),
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Data(bad) => bad.fmt(f),
+            Self::NoData => f.write_str("the data has no row in the time that is to be played"),
+            Self::Refused(refusal) => write!(f, "the engine refused to begin: {refusal}"),
+            Self::Floods(name) => write!(f, "strategy {name} asks for more in one call than anybody could carry out"),
+            Self::NeverContent(name) => write!(f, "strategy {name} asks again and again at one instant"),
+            Self::Witness(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for SimulationError {}
+
+impl From<BadData> for SimulationError {
+    fn from(bad: BadData) -> Self {
+        Self::Data(bad)
+    }
+}
+
+/// Looks at the first row, for the instant at which everything begins, and tells the engine what it must know.
+pub(super) fn build<'a>(
+    setup: Setup,
+    mut source: Box<dyn Source + 'a>,
+    witness: &'a mut dyn Witness,
+) -> Result<Simulation<'a>, SimulationError> {
+    let Some(first) = source.next()? else { return Err(SimulationError::NoData) };
+    let now = first.at();
+    let securities: BTreeSet<SecurityId> = setup.venues.iter().flat_map(|venue| venue.securities.clone()).collect();
+    let mut simulation = Simulation {
+        desk: Desk::new(witness),
+        tape: Tape::new(securities.into_iter(), setup.recorded_bars),
+        floor: Floor::default(),
+        crew: Crew::default(),
+        ahead: Ahead::default(),
+        source,
+        held: Some(first),
+        from: setup.from,
+        until: setup.until,
+        feed_latency_nanos: setup.feed_latency_nanos,
+        valuation_nanos: setup.valuation_nanos,
+        next_valuation: now,
+        now,
+        due: Timestamp(i64::MAX),
+        events: 0,
+    };
+    simulation.tell_engine(setup.settings, setup.commands)?;
+    simulation.open_venues(setup.venues)?;
+    simulation.crew = Crew::new(setup.seats);
+    Ok(simulation)
+}
+
+impl Simulation<'_> {
+    fn tell_engine(&mut self, settings: Settings, commands: Vec<Command>) -> Result<(), SimulationError> {
+        for command in std::iter::once(Command::Configure(settings)).chain(commands) {
+            self.desk.command(self.now, command, &mut self.crew, &mut self.floor)?;
+        }
+        Ok(())
+    }
+
+    /// Each venue comes as any other does: it is there, it is compared, it is open for orders.
+    fn open_venues(&mut self, venues: Vec<VenueSetup>) -> Result<(), SimulationError> {
+        for VenueSetup { adapter, exchanges, securities, venue } in venues {
+            self.floor.add(adapter.clone(), venue, &securities);
+            let profile = Profile { exchanges, expires_orders: true, refuses_duplicates: true, simulated: true };
+            let words = [
+                Said::Attached(profile),
+                Said::Session(SessionState::Connected),
+                Said::Picture(Picture { complete: true, ..Picture::default() }),
+                Said::Session(SessionState::LoggedOn),
+                Said::Session(SessionState::Subscribed),
+            ];
+            for said in words {
+                let report = Report { adapter: adapter.clone(), ext_at: Some(self.now), said };
+                self.desk.report(self.now, report, &mut self.crew, &mut self.floor)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! A small world with one security, and a strategy that keeps a diary.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use domain::command::{Command, ReferenceChange};
+use domain::risk::Settings;
+use domain::{
+    Account, AdapterName, Bar, BarSize, Event, Fill, OrderStatus, Quantity, ReferenceData, SecurityId, StrategyId,
+    Tick, Timestamp,
+};
+use storage::history::{BadData, Recorded, Source};
+use strategy::{Desk, Past, Refused, Seat, Strategy, Timer, Who};
+use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+
+use super::super::{Ended, Seen, Setup, Simulation, SimulationError, VenueSetup, Witness};
+
+const START: Timestamp = Timestamp(1_735_689_600_000_000_000);
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const DIARIST: StrategyId = StrategyId(2);
+
+type Deed = Box<dyn FnMut(&mut Desk<'_>) + Send>;
+
+pub(super) struct World {
+    rows: Vec<Recorded>,
+    rule: FillRule,
+    pub(super) feed_latency_seconds: i64,
+    pub(super) order_latency_seconds: i64,
+    pub(super) from: Option<Timestamp>,
+}
+
+impl World {
+    pub(super) fn ticks(quotes: &[(i64, &str, &str)]) -> Self {
+        let rows = quotes.iter().map(|(at, bid, ask)| Recorded::Tick(tick(*at, bid, ask)));
+        Self::new(rows.collect(), FillRule::Touch)
+    }
+
+    pub(super) fn bars(bars: &[(i64, &str, &str, &str, &str)]) -> Self {
+        let rows = bars.iter().map(|(at, open, high, low, close)| Recorded::Bar(bar(*at, open, high, low, close)));
+        Self::new(rows.collect(), FillRule::NextBarOpen)
+    }
+
+    fn new(rows: Vec<Recorded>, rule: FillRule) -> Self {
+        Self { rows, rule, feed_latency_seconds: 0, order_latency_seconds: 0, from: None }
+    }
+
+    /// The diary of a run that ends well.
+    pub(super) fn run(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
+        let diary = Arc::new(Mutex::new(Vec::new()));
+        self.play(script, &diary, &mut ()).unwrap();
+        let lines = diary.lock().unwrap();
+        lines.clone()
+    }
+
+    pub(super) fn try_run(self, script: impl FnOnce(&mut Script)) -> Result<Ended, SimulationError> {
+        self.play(script, &Arc::default(), &mut ())
+    }
+
+    /// What whoever looks on sees of orders.
+    pub(super) fn statuses(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
+        let mut looker = Looker(Vec::new());
+        self.play(script, &Arc::default(), &mut looker).unwrap();
+        looker.0
+    }
+
+    fn play(
+        self,
+        script: impl FnOnce(&mut Script),
+        diary: &Arc<Mutex<Vec<String>>>,
+        witness: &mut dyn Witness,
+    ) -> Result<Ended, SimulationError> {
+        let mut acts = Script::default();
+        script(&mut acts);
+        let reference = reference();
+        let diarist = Diarist { script: acts, diary: diary.clone(), seen: 0 };
+        let who = Who { id: DIARIST, name: "DIARIST".into(), run: 1 };
+        let seat = Seat::new(who, Box::new(diarist), reference.clone());
+        let setup = self.setup(&reference, seat);
+        Simulation::new(setup, Box::new(Rows(self.rows.into())), witness)?.run()
+    }
+
+    fn setup(&self, reference: &ReferenceData, seat: Seat) -> Setup {
+        let mut venue = Replay::new(ReplayConfig {
+            name: "REPLAY".into(),
+            rule: self.rule,
+            order_latency_nanos: self.order_latency_seconds * NANOS_PER_SECOND,
+            slippage_ticks: 0,
+            fee_rate: None,
+        });
+        venue.list(&samples::stock(1, "TEST"), &samples::exchange());
+        let changes = vec![
+            ReferenceChange::Exchange(samples::exchange()),
+            ReferenceChange::Security(samples::stock(1, "TEST")),
+            ReferenceChange::Account(account()),
+            ReferenceChange::Strategy((*reference.strategies[&DIARIST]).clone()),
+        ];
+        let is_bar = |row: &Recorded| matches!(row, Recorded::Bar(_));
+        Setup {
+            settings: Settings::default(),
+            commands: vec![Command::Reference(changes), Command::Record(samples::credit(1, 1_000_000))],
+            venues: vec![VenueSetup {
+                adapter: AdapterName("REPLAY".into()),
+                exchanges: vec![samples::EXCHANGE],
+                securities: vec![SecurityId(1)],
+                venue,
+            }],
+            seats: vec![seat],
+            from: self.from,
+            until: None,
+            feed_latency_nanos: self.feed_latency_seconds * NANOS_PER_SECOND,
+            valuation_nanos: NANOS_PER_SECOND,
+            recorded_bars: self.rows.iter().filter(|row| is_bar(row)).map(|_| (SecurityId(1), BarSize::Min1)).collect(),
+        }
+    }
+}
+
+struct Looker(Vec<String>);
+
+impl Witness for Looker {
+    fn see(&mut self, _: Timestamp, events: &[Event]) -> Seen {
+        let statuses = events.iter().filter_map(|event| match event {
+            Event::OrderStatus(status) => Some(status.status.name().to_owned()),
+            _ => None,
+        });
+        self.0.extend(statuses);
+        Ok(())
+    }
+}
+
+struct Rows(std::collections::VecDeque<Recorded>);
+
+impl Source for Rows {
+    fn next(&mut self) -> Result<Option<Recorded>, BadData> {
+        Ok(self.0.pop_front())
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (0, self.0.len() as u64)
+    }
+}
+
+/// What the strategy does, and at which price.
+#[derive(Default)]
+pub(super) struct Script {
+    init: Option<Deed>,
+    ticks: BTreeMap<usize, Deed>,
+    bars: BTreeMap<usize, Deed>,
+    insists: bool,
+}
+
+impl Script {
+    pub(super) fn on_init(&mut self, deed: impl FnMut(&mut Desk<'_>) + Send + 'static) {
+        self.init = Some(Box::new(deed));
+    }
+
+    pub(super) fn on_tick(&mut self, number: usize, deed: impl FnMut(&mut Desk<'_>) + Send + 'static) {
+        self.ticks.insert(number, Box::new(deed));
+    }
+
+    pub(super) fn on_bar(&mut self, number: usize, deed: impl FnMut(&mut Desk<'_>) + Send + 'static) {
+        self.bars.insert(number, Box::new(deed));
+    }
+
+    /// Asks again whenever it is refused.
+    pub(super) fn insist(&mut self) {
+        self.insists = true;
+        self.on_tick(0, |desk| drop(desk.buy(SecurityId(1), half())));
+    }
+}
+
+fn half() -> Quantity {
+    "0.5".parse().unwrap()
+}
+
+struct Diarist {
+    script: Script,
+    diary: Arc<Mutex<Vec<String>>>,
+    seen: usize,
+}
+
+impl Diarist {
+    fn note(&self, desk: &Desk<'_>, line: &str) {
+        let seconds = (desk.now().0 - START.0) / NANOS_PER_SECOND;
+        self.diary.lock().unwrap().push(format!("{seconds} {line}").trim_end().to_owned());
+    }
+}
+
+impl Strategy for Diarist {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        self.note(desk, "init");
+        if let Some(deed) = &mut self.script.init {
+            deed(desk);
+        }
+    }
+
+    fn prefeed(&mut self, past: &Past, desk: &mut Desk<'_>) {
+        let closes: Vec<_> = past.bars(SecurityId(1), BarSize::Min1).iter().map(|bar| bar.close.to_string()).collect();
+        self.note(desk, &format!("prefeed {}", closes.join(" ")));
+    }
+
+    fn start(&mut self, desk: &mut Desk<'_>) {
+        self.note(desk, "start");
+    }
+
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        self.note(desk, "run");
+    }
+
+    fn exit(&mut self, desk: &mut Desk<'_>) {
+        self.note(desk, "exit");
+    }
+
+    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {
+        self.note(desk, &format!("tick {} x {}", tick.bid.unwrap(), tick.ask.unwrap()));
+        if let Some(deed) = self.script.ticks.get_mut(&self.seen) {
+            deed(desk);
+        }
+        self.seen += 1;
+    }
+
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {
+        self.note(desk, &format!("bar {} {} {} {}", bar.open, bar.high, bar.low, bar.close));
+        if let Some(deed) = self.script.bars.get_mut(&self.seen) {
+            deed(desk);
+        }
+        self.seen += 1;
+    }
+
+    fn on_order_status(&mut self, status: &OrderStatus, desk: &mut Desk<'_>) {
+        self.note(desk, &format!("status {}", status.status.name()));
+    }
+
+    fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {
+        self.note(desk, &format!("fill {} @ {} {}", fill.quantity, fill.price, fill.ext_id));
+    }
+
+    fn on_timer(&mut self, timer: &Timer, desk: &mut Desk<'_>) {
+        self.note(desk, &format!("timer {}", timer.name));
+    }
+
+    fn on_refusal(&mut self, refused: &Refused, desk: &mut Desk<'_>) {
+        self.note(desk, &format!("refused {}", refused.code));
+        if self.script.insists {
+            desk.buy(SecurityId(1), half());
+        }
+    }
+
+    fn on_end_of_simulation(&mut self, desk: &mut Desk<'_>) {
+        self.note(desk, "end");
+    }
+}
+
+fn reference() -> Arc<ReferenceData> {
+    let mut reference = ReferenceData::default();
+    let stock = samples::stock(1, "TEST");
+    reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
+    reference.securities.insert(stock.id, Arc::new(stock));
+    reference.accounts.insert(account().id, Arc::new(account()));
+    let diarist = domain::Strategy { id: DIARIST, name: "DIARIST".into(), auto_activate: true };
+    reference.strategies.insert(DIARIST, Arc::new(diarist));
+    Arc::new(reference)
+}
+
+fn account() -> Account {
+    Account { adapter_type: "REPLAY".into(), ..samples::account(1, "Desk") }
+}
+
+/// So many seconds after the beginning.
+pub(super) fn later(seconds: i64) -> Timestamp {
+    START.plus_seconds(seconds)
+}
+
+fn tick(at: i64, bid: &str, ask: &str) -> Tick {
+    Tick {
+        at: later(at),
+        last: None,
+        last_at: None,
+        vol_last: None,
+        bid: Some(bid.parse().unwrap()),
+        ask: Some(ask.parse().unwrap()),
+        vol_bid: None,
+        vol_ask: None,
+        vol: None,
+        ..samples::tick(1)
+    }
+}
+
+fn bar(at: i64, open: &str, high: &str, low: &str, close: &str) -> Bar {
+    let [open, high, low, close] = [open, high, low, close].map(|text| text.parse().unwrap());
+    let (security, feed, size, vol) = (SecurityId(1), "F".into(), BarSize::Min1, Quantity::from(1));
+    Bar { security, feed, at: later(at), size, open, high, low, close, vol, vwap: None }
+}

@@ -1,0 +1,38 @@
+//! Who looks on: results, progress, tables. A witness sees what trading does, not every price.
+
+use std::sync::Arc;
+
+use domain::{Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+
+/// A witness may be unable to go on: a disk is full.
+pub type Seen = Result<(), String>;
+
+#[allow(unused_variables)]
+pub trait Witness {
+    /// Trading begins; everything before was opening cash and warming up.
+    fn begin(&mut self, at: Timestamp, reference: &Arc<ReferenceData>) -> Seen {
+        Ok(())
+    }
+
+    /// Everything that one input of the engine caused.
+    fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
+        Ok(())
+    }
+
+    /// Prices as trading sees them from now on.
+    fn mark(&mut self, at: Timestamp, marks: &[Mark]) -> Seen {
+        Ok(())
+    }
+
+    /// The engine refused what a strategy asked for.
+    fn refuse(&mut self, at: Timestamp, strategy: &Text, refusal: &Refusal) {}
+
+    /// A strategy panicked: its orders are canceled, the others go on.
+    fn fall(&mut self, at: Timestamp, strategy: &Text) {}
+
+    /// Rows so far, and how much of the data was read.
+    fn progress(&mut self, events: u64, read: u64, total: u64) {}
+}
+
+/// Nobody looks on.
+impl Witness for () {}

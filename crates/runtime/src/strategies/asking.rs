@@ -1,0 +1,157 @@
+//! What the manager asks of the engine, as the platform's own caller.
+
+use std::sync::Arc;
+
+use bus::history::{Page, PastEvent};
+use bus::{Bus, Closed, Ticket};
+use domain::command::{CancelOrder, Mode, Phase, ReferenceChange, Subscription};
+use domain::query::Filter;
+use domain::risk::Scope;
+use domain::{
+    Answer, Bar, BarSize, Caller, Command, Envelope, Event, Limits, Published, Query, SecurityId, Strategy, StrategyId,
+    Text, Timestamp,
+};
+use strategy::{Past, Wish};
+
+use super::mailbox::owner;
+
+/// Events that one look into history brings.
+const MISSED_PAGE: usize = 1_000;
+
+/// The engine did not do what it was asked, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unwilling(pub(super) String);
+
+pub(super) struct Asking(pub(super) Bus);
+
+impl Asking {
+    pub(super) fn tell(&self, command: Command) -> Result<Answer, Unwilling> {
+        let envelope = Envelope { caller: Caller::platform(), command };
+        answer(self.0.inbox.command(envelope)).map(|(_, answer)| answer)
+    }
+
+    fn ask(&self, query: Query) -> Result<(u64, Answer), Unwilling> {
+        answer(self.0.inbox.query(query))
+    }
+
+    pub(super) fn enter_phase(&self, strategy: StrategyId, phase: Phase) -> Result<(), Unwilling> {
+        self.tell(Command::EnterPhase { strategy, mode: Mode::RealTime, phase }).map(drop)
+    }
+
+    /// The strategy of that name; one that reference data does not have is added, so that a new name needs no file.
+    pub(super) fn strategy_named(&self, name: &str) -> Result<Arc<Strategy>, Unwilling> {
+        if let Some(known) = self.0.catalogue.now().strategy_named(name) {
+            return Ok(known.clone());
+        }
+        let last = self.0.catalogue.now().strategies.keys().next_back().map_or(1, |id| id.0);
+        let added = Strategy { id: StrategyId(last + 1), name: name.into(), auto_activate: true };
+        self.tell(Command::Reference(vec![ReferenceChange::Strategy(added.clone())]))?;
+        Ok(Arc::new(added))
+    }
+
+    /// A number that no earlier run had: sequences are never given twice.
+    pub(super) fn run_number(&self) -> Result<u64, Unwilling> {
+        self.ask(Query::Phases).map(|(sequence, _)| sequence)
+    }
+
+    /// A strategy that a crash left in a phase leaves first.
+    pub(super) fn leave_old_phase(&self, strategy: StrategyId) -> Result<(), Unwilling> {
+        let (_, Answer::Phases(phases)) = self.ask(Query::Phases)? else { return Ok(()) };
+        match phases.into_iter().find(|(id, _)| *id == strategy) {
+            Some((_, phase)) if phase != Phase::Exit => self.enter_phase(strategy, Phase::Exit),
+            _ => Ok(()),
+        }
+    }
+
+    /// The risk gate binds a strategy that has no limits of its own by so many orders a second.
+    pub(super) fn bind_rate(&self, strategy: StrategyId, per_second: u32) -> Result<(), Unwilling> {
+        let (_, Answer::Limits(limits)) = self.ask(Query::Limits)? else { return Ok(()) };
+        let scope = Scope::Strategy(strategy);
+        if limits.iter().any(|(known, _)| *known == scope) {
+            return Ok(());
+        }
+        let limits = Limits { orders_per_second: Some(per_second), ..Limits::default() };
+        self.tell(Command::SetLimits { scope, limits }).map(drop)
+    }
+
+    /// What a strategy that begins must know of itself: positions, cash, open orders; as events.
+    pub(super) fn picture(&self, strategy: StrategyId, at: Timestamp) -> Result<Vec<Published>, Unwilling> {
+        let filter = Filter { strategy: Some(strategy), ..Filter::default() };
+        let mut events = vec![];
+        for query in [Query::OpenOrders(filter), Query::Positions(filter), Query::Balances(filter)] {
+            let (sequence, answer) = self.ask(query)?;
+            let told: Vec<Event> = match answer {
+                Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
+                Answer::Positions(positions) => {
+                    positions.into_iter().map(|held| Event::Position(Arc::new(held))).collect()
+                }
+                Answer::Balances(balances) => balances.into_iter().map(|cash| Event::Cash(Arc::new(cash))).collect(),
+                _ => vec![],
+            };
+            events.extend(told.into_iter().map(|event| Published { sequence, at, event }));
+        }
+        Ok(events)
+    }
+
+    /// Events of a strategy after a sequence, for one that was away: what became of its orders, then how things stand.
+    pub(super) fn missed(&self, strategy: StrategyId, after: u64, at: Timestamp) -> Result<Vec<Published>, Unwilling> {
+        let as_of = self.0.operations.durable();
+        let mut missed = vec![];
+        let mut page = Page { after, limit: MISSED_PAGE };
+        loop {
+            let events = self.0.history.events(as_of, page).map_err(|error| Unwilling(error.to_string()))?;
+            page.after = events.last().map_or(page.after, |event| event.sequence);
+            let is_last = events.len() < MISSED_PAGE;
+            let own = |published: &Published| owner(&published.event) == Some(strategy);
+            missed.extend(events.iter().filter_map(PastEvent::published).filter(own));
+            if is_last {
+                break;
+            }
+        }
+        missed.extend(self.picture(strategy, at)?);
+        Ok(missed)
+    }
+
+    /// The bars that a strategy would like to know, as far as the server has them.
+    pub(super) fn past(&self, wishes: &[Wish]) -> Past {
+        let mut past = Past::default();
+        for wish in wishes {
+            past.fulfil(wish, self.bars(wish.security, wish.size));
+        }
+        past
+    }
+
+    fn bars(&self, security: SecurityId, size: BarSize) -> Vec<Arc<Bar>> {
+        match self.ask(Query::Bars(security, size)) {
+            Ok((_, Answer::Bars(bars))) => bars,
+            _ => vec![],
+        }
+    }
+
+    pub(super) fn cancel_orders(&self, strategy: StrategyId) -> Result<usize, Unwilling> {
+        let filter = Filter { strategy: Some(strategy), ..Filter::default() };
+        let (_, Answer::Orders(orders)) = self.ask(Query::OpenOrders(filter))? else { return Ok(0) };
+        let cancel = |int_id| self.tell(Command::Cancel(CancelOrder { int_id, cl_ord_id: None }));
+        // An order that finished or is being cancelled meanwhile needs no cancel.
+        Ok(orders.into_iter().filter(|order| cancel(order.int_id.clone()).is_ok()).count())
+    }
+
+    /// Halts the strategy at the risk gate and cancels its orders.
+    pub(super) fn kill(&self, strategy: StrategyId, reason: &str) -> Result<(), Unwilling> {
+        self.tell(Command::Kill { scope: Scope::Strategy(strategy), reason: Some(Text::from(reason)) }).map(drop)
+    }
+
+    pub(super) fn unsubscribe(&self, strategy: StrategyId, securities: Vec<SecurityId>) {
+        for security in securities {
+            // A security that was removed meanwhile needs no unsubscribing.
+            let _ = self.tell(Command::Unsubscribe(Subscription { strategy, security }));
+        }
+    }
+}
+
+fn answer(ticket: Result<Ticket, Closed>) -> Result<(u64, Answer), Unwilling> {
+    let ticket = ticket.map_err(|closed| Unwilling(format!("the engine takes nothing: {closed:?}")))?;
+    let reply = ticket.reply_blocking().map_err(|_| Unwilling("the engine gave no answer".to_owned()))?;
+    let answer = reply.outcome.map_err(|refusal| Unwilling(refusal.to_string()))?;
+    Ok((reply.sequence, answer))
+}

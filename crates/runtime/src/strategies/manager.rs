@@ -1,0 +1,376 @@
+//! The life-cycle manager: phases in order for all strategies, start and stop of one, and what happens to a strategy that
+//! panics, floods or hangs. The others go on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bus::Bus;
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use domain::command::Phase;
+use domain::{StrategyId, Text};
+use strategy::{Past, Registry, Seat, Who, Wish};
+use tracing::{error, info, warn};
+
+use super::asking::{Asking, Unwilling};
+use super::host::{HostSettings, Instance, OnFailure, Trouble};
+use super::inside::{Inside, Switchboard};
+use super::mailbox::Mailbox;
+use super::protocol::Resume;
+use super::remote::{Attached, Pulse};
+use super::runner::{Ending, Note, Progress, Runner};
+use crate::live::Clock;
+
+/// How often hanging strategies are looked for.
+const WATCH: Duration = Duration::from_millis(100);
+/// Notes that may wait for the manager; a strategy with one more waits.
+const NOTES_MAX: usize = 8_192;
+/// Orders that the risk gate refuses a strategy within [`FLOOD_WINDOW`] before it is stopped.
+const FLOOD_REFUSALS: usize = 20;
+const FLOOD_WINDOW: Duration = Duration::from_secs(1);
+
+const HANGS: &str = "hangs: a call-back does not return, so its feed is cut";
+const SILENT: &str = "is silent: its process died, hangs or was cut off";
+
+/// What is asked of the manager.
+pub(super) enum Wanted {
+    StartAll(Sender<()>),
+    Start(String, Sender<Result<(), Trouble>>),
+    Stop(String, Sender<Result<(), Trouble>>),
+    /// Of a strategy in a process of its own.
+    Attach(String, Option<Resume>, Sender<Result<Attached, Trouble>>),
+    /// What a strategy missed after that sequence.
+    Replay(StrategyId, u64),
+    Close,
+}
+
+pub(super) struct Manager {
+    asking: Asking,
+    clock: Clock,
+    registry: Arc<Registry>,
+    settings: HostSettings,
+    switchboard: Switchboard,
+    wanted: Receiver<Wanted>,
+    notes_in: Sender<Note>,
+    notes: Receiver<Note>,
+    running: BTreeMap<StrategyId, Running>,
+    /// What strategies in processes of their own had heard when they were lost.
+    heard: BTreeMap<StrategyId, u64>,
+}
+
+struct Running {
+    who: Who,
+    link: Inside,
+    body: Body,
+    /// The newest phase that it has gone through.
+    phase: Option<Phase>,
+    wishes: Vec<Wish>,
+    /// When the risk gate found it too fast.
+    refusals: Vec<Instant>,
+}
+
+/// Where a strategy lives.
+enum Body {
+    Thread(JoinHandle<()>),
+    Process(Pulse),
+}
+
+impl Running {
+    fn new(who: Who, link: Inside, body: Body) -> Self {
+        Self { who, link, body, phase: None, wishes: vec![], refusals: vec![] }
+    }
+
+    fn mailbox(&self) -> &Mailbox {
+        self.link.mailbox()
+    }
+
+    /// How long nothing has come back from it.
+    fn stuck_for(&self) -> Option<Duration> {
+        match &self.body {
+            Body::Thread(_) => self.mailbox().busy_for(),
+            Body::Process(pulse) => Some(pulse.silent_for()),
+        }
+    }
+}
+
+impl Manager {
+    pub(super) fn new(
+        bus: Bus,
+        clock: Clock,
+        registry: Arc<Registry>,
+        settings: HostSettings,
+        wanted: Receiver<Wanted>,
+    ) -> std::io::Result<Self> {
+        let (notes_in, notes) = bounded(NOTES_MAX);
+        let switchboard = Switchboard::open(bus.clone(), notes_in.clone())?;
+        let (asking, running, heard) = (Asking(bus), BTreeMap::new(), BTreeMap::new());
+        Ok(Self { asking, clock, registry, settings, switchboard, wanted, notes_in, notes, running, heard })
+    }
+
+    pub(super) fn run(mut self) {
+        loop {
+            let wanted = select! {
+                recv(self.wanted) -> wanted => wanted.ok(),
+                recv(self.notes) -> note => {
+                    note.into_iter().for_each(|note| self.heed(note));
+                    continue;
+                }
+                default(WATCH) => {
+                    self.watch();
+                    continue;
+                }
+            };
+            match wanted {
+                Some(Wanted::StartAll(done)) => {
+                    self.start_all();
+                    drop(done);
+                }
+                // Whoever asked may have gone away.
+                Some(Wanted::Start(name, done)) => drop(done.send(self.start(&name))),
+                Some(Wanted::Stop(name, done)) => drop(done.send(self.stop(&name))),
+                Some(Wanted::Attach(name, resume, done)) => self.attach(&name, resume, &done),
+                Some(Wanted::Replay(strategy, heard)) => self.tell_missed(strategy, heard),
+                Some(Wanted::Close) | None => return self.close(),
+            }
+        }
+    }
+
+    /// Every phase is entered by all before the next begins.
+    fn start_all(&mut self) {
+        let mut seated = vec![];
+        for instance in self.settings.instances.clone() {
+            match self.asking.strategy_named(&instance.name) {
+                Ok(strategy) if !strategy.auto_activate => continue,
+                Ok(strategy) => match self.seat(&instance, strategy.id) {
+                    Ok(()) => seated.push(strategy.id),
+                    Err(trouble) => error!(strategy = %instance.name, "strategy was not started: {trouble}"),
+                },
+                Err(Unwilling(reason)) => error!(strategy = %instance.name, "strategy was not started: {reason}"),
+            }
+        }
+        self.lead(&seated);
+    }
+
+    fn start(&mut self, name: &str) -> Result<(), Trouble> {
+        let instance = self.instance(name)?;
+        let strategy = self.asking.strategy_named(name).map_err(failed)?.id;
+        if self.running.contains_key(&strategy) {
+            return Err(Trouble::RunsAlready);
+        }
+        self.seat(&instance, strategy)?;
+        self.lead(&[strategy]);
+        match self.running.get(&strategy) {
+            Some(running) if running.phase == Some(Phase::Run) => Ok(()),
+            _ => Err(Trouble::Failed("it did not come through its phases; the log says why".to_owned())),
+        }
+    }
+
+    fn stop(&mut self, name: &str) -> Result<(), Trouble> {
+        let found = self.running.iter().find(|(_, running)| &*running.who.name == name).map(|(id, _)| *id);
+        let Some(strategy) = found else {
+            return self.instance(name).and(Err(Trouble::DoesNotRun));
+        };
+        self.enter(&[strategy], Phase::Exit);
+        Ok(())
+    }
+
+    fn close(mut self) {
+        let all: Vec<_> = self.running.keys().copied().collect();
+        self.enter(&all, Phase::Exit);
+    }
+
+    fn instance(&self, name: &str) -> Result<Instance, Trouble> {
+        let found = self.settings.instances.iter().find(|instance| &*instance.name == name);
+        found.cloned().ok_or(Trouble::NotConfigured)
+    }
+
+    /// A seat and a thread for the strategy; its life has not begun.
+    fn seat(&mut self, instance: &Instance, id: StrategyId) -> Result<(), Trouble> {
+        let reference = self.asking.0.catalogue.now();
+        let strategy =
+            self.registry.build(&instance.of, &instance.written, &reference).map_err(Trouble::Unbuildable)?;
+        let (who, link) = self.plug_in(id, &instance.name)?;
+        let seat = Seat::new(who.clone(), strategy, reference);
+        let runner = Runner::new(seat, link.clone(), self.clock.clone(), self.notes_in.clone());
+        let thread = std::thread::Builder::new().name(format!("strategy {}", instance.name)).spawn(|| runner.run());
+        let thread = thread.map_err(|error| Trouble::Failed(error.to_string()))?;
+        self.running.insert(id, Running::new(who, link, Body::Thread(thread)));
+        Ok(())
+    }
+
+    /// Events come from now on, and how things stand comes before them.
+    fn plug_in(&self, id: StrategyId, name: &Text) -> Result<(Who, Inside), Trouble> {
+        self.asking.leave_old_phase(id).map_err(failed)?;
+        self.asking.bind_rate(id, self.settings.orders_per_second).map_err(failed)?;
+        let who = Who { id, name: name.clone(), run: self.asking.run_number().map_err(failed)? };
+        let link = self.switchboard.plug_in(id, name.clone());
+        for published in self.asking.picture(id, (self.clock)()).map_err(failed)? {
+            link.mailbox().offer(&published);
+        }
+        Ok((who, link))
+    }
+
+    /// A strategy in a process of its own: one that is known goes on, another begins with INIT. Whoever asked gets his link
+    /// before the phases begin, because he must carry them.
+    fn attach(&mut self, name: &str, resume: Option<Resume>, done: &Sender<Result<Attached, Trouble>>) {
+        let attached = self.welcome(name, resume);
+        let begins = attached.as_ref().ok().filter(|attached| !attached.is_resumed).map(|attached| attached.who.id);
+        // Whoever asked may have gone away.
+        let _ = done.send(attached);
+        if let Some(strategy) = begins {
+            self.lead(&[strategy]);
+            let heard = self.heard.remove(&strategy).or(resume.map(|resume| resume.heard));
+            heard.into_iter().for_each(|heard| self.tell_missed(strategy, heard));
+        }
+    }
+
+    fn welcome(&mut self, name: &str, resume: Option<Resume>) -> Result<Attached, Trouble> {
+        let strategy = self.asking.strategy_named(name).map_err(failed)?;
+        match self.running.get(&strategy.id) {
+            Some(Running { body: Body::Thread(_), .. }) => return Err(Trouble::RunsAlready),
+            Some(known) if resume.is_some_and(|resume| resume.run == known.who.run) => {
+                return self.attached(known, true).ok_or(Trouble::DoesNotRun);
+            }
+            Some(_) => self.fail(strategy.id, "is replaced by another process"),
+            None => {}
+        }
+        let (who, link) = self.plug_in(strategy.id, &strategy.name)?;
+        let running = Running::new(who, link, Body::Process(Pulse::default()));
+        let attached = self.attached(&running, false);
+        self.running.insert(strategy.id, running);
+        attached.ok_or(Trouble::DoesNotRun)
+    }
+
+    fn attached(&self, running: &Running, is_resumed: bool) -> Option<Attached> {
+        let Body::Process(pulse) = &running.body else { return None };
+        pulse.beat();
+        let (who, link, notes) = (running.who.clone(), running.link.clone(), self.notes_in.clone());
+        let reference = self.asking.0.catalogue.now();
+        Some(Attached { who, reference, link, notes, pulse: pulse.clone(), is_resumed })
+    }
+
+    /// What it has heard of already it drops itself.
+    fn tell_missed(&self, strategy: StrategyId, heard: u64) {
+        let Some(running) = self.running.get(&strategy) else { return };
+        match self.asking.missed(strategy, heard.saturating_sub(1), (self.clock)()) {
+            Ok(missed) => running.mailbox().replay(&missed),
+            Err(Unwilling(reason)) => running.mailbox().cut(&format!("what it missed can't be told: {reason}")),
+        }
+    }
+
+    fn lead(&mut self, strategies: &[StrategyId]) {
+        for phase in [Phase::Init, Phase::Prefeed, Phase::Start, Phase::Run] {
+            self.enter(strategies, phase);
+        }
+    }
+
+    /// All of these enter the phase; returns when each has gone through it or is gone.
+    fn enter(&mut self, strategies: &[StrategyId], phase: Phase) {
+        for strategy in strategies {
+            let Some(running) = self.running.get(strategy) else { continue };
+            let past = if phase == Phase::Prefeed { self.asking.past(&running.wishes) } else { Past::default() };
+            match self.asking.enter_phase(*strategy, phase) {
+                Ok(()) => running.mailbox().enter(phase, Arc::new(past)),
+                Err(Unwilling(reason)) => self.fail(*strategy, &format!("can't enter {}: {reason}", phase.name())),
+            }
+        }
+        while strategies.iter().any(|strategy| self.is_short_of(*strategy, phase)) {
+            match self.notes.recv_timeout(WATCH) {
+                Ok(note) => self.heed(note),
+                Err(_) => self.watch(),
+            }
+        }
+    }
+
+    fn is_short_of(&self, strategy: StrategyId, phase: Phase) -> bool {
+        // One that has gone through EXIT is no longer here.
+        let is_short = |running: &Running| phase == Phase::Exit || running.phase < Some(phase);
+        self.running.get(&strategy).is_some_and(is_short)
+    }
+
+    fn heed(&mut self, note: Note) {
+        match note {
+            Note::Entered(strategy, progress) => self.entered(strategy, progress),
+            Note::Ended(strategy, Ending::Exited) => self.exited(strategy),
+            Note::Ended(strategy, Ending::Panicked(message)) => self.fail(strategy, &format!("panicked: {message}")),
+            Note::Ended(strategy, Ending::Flooded) => self.flooded(strategy),
+            Note::Ended(strategy, Ending::Lost(reason)) => self.fail(strategy, &format!("was cut off: {reason}")),
+            Note::RateRefused(strategy) => self.rate_refused(strategy),
+        }
+    }
+
+    fn entered(&mut self, strategy: StrategyId, progress: Progress) {
+        if let Some(running) = self.running.get_mut(&strategy) {
+            info!(strategy = %running.who.name, phase = progress.phase.name(), "strategy");
+            running.phase = Some(progress.phase);
+            running.wishes = progress.wishes;
+        }
+    }
+
+    fn exited(&mut self, strategy: StrategyId) {
+        if let Some(running) = self.running.remove(&strategy) {
+            self.switchboard.unplug(strategy);
+            self.asking.unsubscribe(strategy, running.mailbox().wanted());
+            if let Body::Thread(thread) = running.body {
+                drop(thread.join());
+            }
+        }
+    }
+
+    fn rate_refused(&mut self, strategy: StrategyId) {
+        let Some(running) = self.running.get_mut(&strategy) else { return };
+        running.refusals.retain(|at| at.elapsed() < FLOOD_WINDOW);
+        running.refusals.push(Instant::now());
+        if running.refusals.len() >= FLOOD_REFUSALS {
+            self.flooded(strategy);
+        }
+    }
+
+    /// The risk gate closes for it, and its orders are cancelled; a person opens the gate again.
+    fn flooded(&mut self, strategy: StrategyId) {
+        if self.running.contains_key(&strategy) {
+            if let Err(Unwilling(reason)) = self.asking.kill(strategy, "it floods") {
+                error!(%strategy, "a flooding strategy could not be halted: {reason}");
+            }
+            self.fail(strategy, "floods: the risk gate refuses its orders");
+        }
+    }
+
+    fn watch(&mut self) {
+        let hangs = |running: &Running| running.stuck_for().is_some_and(|stuck| stuck > self.settings.hang_after);
+        let hung: Vec<_> = self.running.iter().filter(|(_, running)| hangs(running)).map(|(id, _)| *id).collect();
+        for strategy in hung {
+            let is_process = matches!(self.running.get(&strategy), Some(Running { body: Body::Process(_), .. }));
+            self.fail(strategy, if is_process { SILENT } else { HANGS });
+        }
+    }
+
+    /// This strategy alone is stopped; what it may still do in its thread has no effect.
+    fn fail(&mut self, strategy: StrategyId, what: &str) {
+        let Some(running) = self.running.remove(&strategy) else { return };
+        error!(strategy = %running.who.name, "strategy {} {what}", running.who.name);
+        if let Body::Process(pulse) = &running.body {
+            self.heard.insert(strategy, pulse.last_heard());
+        }
+        running.mailbox().cut(what);
+        self.switchboard.unplug(strategy);
+        if self.settings.on_failure == OnFailure::Cancel {
+            match self.asking.cancel_orders(strategy) {
+                Ok(0) => {}
+                Ok(cancels) => warn!(strategy = %running.who.name, cancels, "its open orders are being cancelled"),
+                Err(Unwilling(reason)) => {
+                    error!(strategy = %running.who.name, "its orders were not cancelled: {reason}")
+                }
+            }
+        }
+        if let Err(Unwilling(reason)) = self.asking.leave_old_phase(strategy) {
+            error!(strategy = %running.who.name, "it could not leave its phase: {reason}");
+        }
+        self.asking.unsubscribe(strategy, running.mailbox().wanted());
+    }
+}
+
+fn failed(Unwilling(reason): Unwilling) -> Trouble {
+    Trouble::Failed(reason)
+}

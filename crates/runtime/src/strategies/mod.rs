@@ -1,0 +1,32 @@
+//! Strategies in the live server. Each has a thread and a mailbox of its own; the engine's thread runs no strategy code and
+//! knows one listener, however many strategies there are.
+
+/// What the bus promises to a strategy, in process or far away.
+mod link;
+/// What waits for one strategy: prices conflate, order events never do.
+mod mailbox;
+/// The bus inside the server.
+mod inside;
+/// Waits for the answers to commands, so that no strategy has to.
+mod clerk;
+/// From the feed to the mailboxes.
+mod dispatcher;
+/// A strategy's own thread: hear, call, ask.
+mod runner;
+/// Phases in order, start and stop, panics, floods and hangs.
+mod manager;
+/// What the manager asks of the engine.
+mod asking;
+/// The host as the program sees it.
+mod host;
+/// A strategy in a process of its own, as the server sees it.
+mod remote;
+/// What server and strategy process say to each other.
+pub mod protocol;
+
+pub use clerk::Reason;
+pub use host::{Controls, Host, HostSettings, Instance, OnFailure, Trouble};
+pub use inside::{Inside, Switchboard};
+pub use link::{Delivery, Link, Lost};
+pub use remote::{Attached, Pulse};
+pub use runner::{Ending, Note, Progress, Runner};

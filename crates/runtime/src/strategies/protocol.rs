@@ -1,0 +1,301 @@
+//! What server and strategy process say to each other. Prices and generic events travel on topics for all; this is the rest:
+//! who it is, commands and their answers, events of the strategy's own orders, phases. The encoding is the journal's, so no
+//! digit is lost.
+
+use std::sync::Arc;
+
+use domain::command::{Phase, ReferenceChange};
+use domain::{
+    Bar, BarSize, Command, Event, EventClass, Published, ReferenceData, SecurityId, StrategyId, Text, Timestamp,
+};
+use minicbor::{Decode, Encode};
+use strategy::{Past, Wish};
+
+use super::clerk::Reason;
+
+/// Which dialect of this is spoken, together with the version of the program.
+pub const PROTOCOL: u32 = 1;
+
+/// From a strategy to the server.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Letter {
+    #[n(0)]
+    pub strategy: Text,
+    /// Chosen anew for each Hello: what belongs to an older one is not heard any more.
+    #[n(1)]
+    pub epoch: u64,
+    #[n(2)]
+    pub request: Request,
+}
+
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum Request {
+    /// The first word of a connection. A strategy that lives already says what it heard last.
+    #[n(0)]
+    Hello {
+        #[n(0)]
+        build: Text,
+        #[n(1)]
+        resume: Option<Resume>,
+    },
+    #[n(1)]
+    Command {
+        /// A second try has the same key and takes effect once.
+        #[n(0)]
+        key: u64,
+        /// After this the command has no effect.
+        #[n(1)]
+        expires: Timestamp,
+        #[n(2)]
+        command: Box<Command>,
+    },
+    /// It lives and has heard everything up to this sequence.
+    #[n(2)]
+    Alive {
+        #[n(0)]
+        heard: u64,
+    },
+    #[n(3)]
+    Entered {
+        #[n(0)]
+        phase: Phase,
+        #[n(1)]
+        wishes: Vec<AskedPast>,
+    },
+    /// It cannot go on; why.
+    #[n(4)]
+    Failed {
+        #[n(0)]
+        reason: Text,
+    },
+    /// It would like to leave by EXIT.
+    #[n(5)]
+    Leave,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Resume {
+    #[n(0)]
+    pub run: u64,
+    #[n(1)]
+    pub heard: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct AskedPast {
+    #[n(0)]
+    security: SecurityId,
+    #[n(1)]
+    size: BarSize,
+    #[n(2)]
+    bars: u32,
+}
+
+impl From<&Wish> for AskedPast {
+    fn from(wish: &Wish) -> Self {
+        let bars = u32::try_from(wish.bars).unwrap_or(u32::MAX);
+        Self { security: wish.security, size: wish.size, bars }
+    }
+}
+
+impl From<AskedPast> for Wish {
+    fn from(asked: AskedPast) -> Self {
+        Self { security: asked.security, size: asked.size, bars: asked.bars as usize }
+    }
+}
+
+/// From the server to a strategy, numbered without a gap within an epoch.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Parcel {
+    #[n(0)]
+    pub epoch: u64,
+    #[n(1)]
+    pub number: u64,
+    #[n(2)]
+    pub message: Message,
+}
+
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum Message {
+    #[n(0)]
+    Welcome {
+        #[n(0)]
+        id: StrategyId,
+        #[n(1)]
+        run: u64,
+        /// The life before goes on; otherwise a new one begins with INIT.
+        #[n(2)]
+        is_resumed: bool,
+        #[n(3)]
+        reference: Vec<ReferenceChange>,
+        /// The server's clock: deadlines are meant by it.
+        #[n(4)]
+        now: Timestamp,
+    },
+    #[n(1)]
+    Unwelcome {
+        #[n(0)]
+        code: Text,
+        #[n(1)]
+        text: Text,
+    },
+    #[n(2)]
+    Event {
+        #[n(0)]
+        sequence: u64,
+        #[n(1)]
+        at: Timestamp,
+        #[n(2)]
+        class: u8,
+        #[cbor(n(3), with = "minicbor::bytes")]
+        payload: Vec<u8>,
+    },
+    #[n(3)]
+    Answer {
+        #[n(0)]
+        key: u64,
+        #[n(1)]
+        refusal: Option<Refusal>,
+    },
+    #[n(4)]
+    Enter {
+        #[n(0)]
+        phase: Phase,
+        #[n(1)]
+        bars: Vec<Bar>,
+    },
+    /// The server has cut it off; why.
+    #[n(5)]
+    Cut {
+        #[n(0)]
+        reason: Text,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Refusal {
+    #[n(0)]
+    pub code: Text,
+    #[n(1)]
+    pub text: Text,
+}
+
+impl From<Reason> for Refusal {
+    fn from(Reason { code, text }: Reason) -> Self {
+        Self { code, text }
+    }
+}
+
+impl Message {
+    /// An event that is a strategy's own; absent for what travels on topics.
+    pub fn of_event(published: &Published) -> Option<Self> {
+        let payload = match &published.event {
+            Event::Order(order) => encoded(&**order),
+            Event::OrderStatus(status) => encoded(&**status),
+            Event::Fill(fill) => encoded(&**fill),
+            Event::Transaction(transaction) => encoded(&**transaction),
+            Event::Position(position) => encoded(&**position),
+            Event::Cash(balance) => encoded(&**balance),
+            Event::Portfolio(value) => encoded(&**value),
+            Event::Session(change) => encoded(&**change),
+            Event::TradingState(change) => encoded(&**change),
+            Event::Reference(data) => encoded(changes(data)),
+            _ => return None,
+        };
+        let Published { sequence, at, .. } = *published;
+        Some(Self::Event { sequence, at, class: published.event.class() as u8, payload })
+    }
+
+    pub fn of_phase(phase: Phase, past: &Past) -> Self {
+        Self::Enter { phase, bars: past.all_bars().map(|bar| (**bar).clone()).collect() }
+    }
+
+    pub fn into_bytes(self, epoch: u64, number: u64) -> Vec<u8> {
+        encoded(Parcel { epoch, number, message: self })
+    }
+}
+
+/// The event as it was published; absent where this build can't read it.
+pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<Published> {
+    let event = match EventClass::ALL.get(usize::from(class))? {
+        EventClass::Order => Event::Order(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::OrderStatus => Event::OrderStatus(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Fill => Event::Fill(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Transaction => Event::Transaction(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Position => Event::Position(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Cash => Event::Cash(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Portfolio => Event::Portfolio(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Session => Event::Session(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::TradingState => Event::TradingState(Arc::new(minicbor::decode(payload).ok()?)),
+        EventClass::Reference => Event::Reference(Arc::new(reference(minicbor::decode(payload).ok()?))),
+        _ => return None,
+    };
+    Some(Published { sequence, at, event })
+}
+
+/// Reference data as the changes that make it.
+pub fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
+    let exchanges = data.exchanges.values().map(|exchange| ReferenceChange::Exchange((**exchange).clone()));
+    let families = data.families.values().map(|family| ReferenceChange::Family((**family).clone()));
+    let securities = data.securities.values().map(|security| ReferenceChange::Security((**security).clone()));
+    let accounts = data.accounts.values().map(|account| ReferenceChange::Account((**account).clone()));
+    let strategies = data.strategies.values().map(|strategy| ReferenceChange::Strategy((**strategy).clone()));
+    exchanges.chain(families).chain(securities).chain(accounts).chain(strategies).collect()
+}
+
+pub fn reference(changes: Vec<ReferenceChange>) -> ReferenceData {
+    let mut data = ReferenceData::default();
+    for change in changes {
+        match change {
+            ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, exchange.into())),
+            ReferenceChange::Family(family) => drop(data.families.insert(family.id, family.into())),
+            ReferenceChange::Security(security) => drop(data.securities.insert(security.id, security.into())),
+            ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, account.into())),
+            ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, strategy.into())),
+            ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
+        }
+    }
+    data
+}
+
+pub fn encoded<T: Encode<()>>(value: T) -> Vec<u8> {
+    minicbor::to_vec(value).expect("a vector takes everything")
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::command::{CancelOrder, GenericEvent};
+
+    use super::*;
+
+    #[test]
+    fn a_letter_and_a_parcel_come_back_as_they_were_sent() {
+        let cancel = Command::Cancel(CancelOrder { int_id: "A-1".parse().unwrap(), cl_ord_id: None });
+        let request = Request::Command { key: 7, expires: Timestamp(5), command: Box::new(cancel) };
+        let letter = Letter { strategy: "TREND".into(), epoch: 3, request };
+        assert_eq!(minicbor::decode::<Letter>(&encoded(&letter)).unwrap(), letter);
+        let refusal = Some(Refusal { code: "busy".into(), text: "later".into() });
+        let message = Message::Answer { key: 7, refusal };
+        let parcel: Parcel = minicbor::decode(&message.clone().into_bytes(3, 9)).unwrap();
+        assert_eq!(parcel, Parcel { epoch: 3, number: 9, message });
+    }
+
+    #[test]
+    fn own_events_travel_here_and_those_for_all_do_not() {
+        let order = Published { sequence: 4, at: Timestamp(1), event: Event::Order(Arc::new(samples::order(1))) };
+        let Some(Message::Event { sequence, at, class, payload }) = Message::of_event(&order) else {
+            panic!("an event")
+        };
+        assert_eq!(event(sequence, at, class, &payload), Some(order));
+        let said = GenericEvent { strategy: StrategyId(1), name: "a".into(), body: "{}".into() };
+        let generic = Published { sequence: 4, at: Timestamp(1), event: Event::Generic(Arc::new(said)) };
+        assert_eq!(Message::of_event(&generic), None);
+    }
+
+    #[test]
+    fn reference_data_comes_back_whole() {
+        let stock = samples::stock(1, "ONE");
+        let data = ReferenceData { securities: [(stock.id, Arc::new(stock))].into(), ..ReferenceData::default() };
+        assert_eq!(reference(changes(&data)), data);
+    }
+}

@@ -1,0 +1,243 @@
+//! Where a strategy asks and looks. Asking only collects commands: whoever drives the strategy journals and applies them
+//! after the call-back, and the outcome comes as an event.
+
+use std::sync::Arc;
+
+use domain::command::{CancelOrder, GenericEvent, ModifyOrder, Phase, PlaceOrder, Restated, Subscription};
+use domain::{
+    Amount, BarSize, Command, Currency, IntId, Mark, OrderBook, PortfolioValue, Price, Quantity, ReferenceData,
+    Security, SecurityId, Side, Status, Text, Tick, TimeInForce, Timestamp,
+};
+
+use crate::order;
+use crate::past::{BARS_MAX, Wish};
+use crate::picture::{OwnOrder, Picture};
+use crate::seat::{COMMANDS_PER_CALL_MAX, Who};
+use crate::selection::{Prices, Selection};
+use crate::strategy::Refused;
+use crate::timers::Timers;
+
+/// What the desk stands on: everything around a strategy but the strategy itself.
+#[derive(Debug, Default)]
+pub(crate) struct Stand {
+    pub(crate) now: Timestamp,
+    pub(crate) phase: Option<Phase>,
+    pub(crate) picture: Picture,
+    pub(crate) selection: Selection,
+    pub(crate) timers: Timers,
+    pub(crate) wishes: Vec<Wish>,
+    pub(crate) commands: Vec<Command>,
+    /// Refused on the spot, to be told after the call-back.
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) is_flooding: bool,
+    orders_named: u64,
+}
+
+impl Stand {
+    pub(crate) fn new(picture: Picture) -> Self {
+        Self { picture, ..Self::default() }
+    }
+}
+
+/// New terms for a working order; what is absent keeps its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Change {
+    pub quantity: Option<Quantity>,
+    pub limit: Option<Price>,
+    pub stop: Option<Price>,
+    pub tif: Option<TimeInForce>,
+}
+
+impl Change {
+    pub fn limit(limit: Price) -> Self {
+        Self { limit: Some(limit), ..Self::default() }
+    }
+}
+
+/// The desk of one strategy, for the length of one call-back.
+#[derive(Debug)]
+pub struct Desk<'a> {
+    pub(crate) who: &'a Who,
+    pub(crate) stand: &'a mut Stand,
+}
+
+/// Asking.
+impl Desk<'_> {
+    /// Places an order and names it; the name is good for changing and cancelling it, at once.
+    pub fn place(&mut self, mut ask: PlaceOrder) -> IntId {
+        let int_id = match ask.int_id.take() {
+            Some(own) => own,
+            None => self.next_order_name(),
+        };
+        ask.int_id = Some(int_id.clone());
+        ask.strategy = Some(self.who.id);
+        self.stand.picture.asked(&int_id, &ask);
+        self.trade(Command::Place(ask));
+        int_id
+    }
+
+    /// A market order to buy.
+    pub fn buy(&mut self, security: SecurityId, quantity: Quantity) -> IntId {
+        self.place(order::market(security, Side::Buy, quantity))
+    }
+
+    /// A market order to sell.
+    pub fn sell(&mut self, security: SecurityId, quantity: Quantity) -> IntId {
+        self.place(order::market(security, Side::Sell, quantity))
+    }
+
+    pub fn modify(&mut self, int_id: &IntId, change: Change) {
+        let Change { quantity, limit, stop, tif } = change;
+        let restated = Restated { strategy: Some(self.who.id), ..Restated::default() };
+        self.stand.picture.set_asked(int_id, true);
+        let modify = ModifyOrder { int_id: int_id.clone(), cl_ord_id: None, quantity, limit, stop, tif, restated };
+        self.trade(Command::Modify(modify));
+    }
+
+    pub fn cancel(&mut self, int_id: &IntId) {
+        self.stand.picture.set_asked(int_id, true);
+        self.trade(Command::Cancel(CancelOrder { int_id: int_id.clone(), cl_ord_id: None }));
+    }
+
+    /// Cancels every order of the strategy that is not being cancelled already, also one that was placed just now.
+    pub fn cancel_all(&mut self) {
+        let can_be = |order: &&OwnOrder| order.status != Some(Status::PendingCancel);
+        let working: Vec<IntId> = self.orders().filter(can_be).map(|order| order.int_id.clone()).collect();
+        working.iter().for_each(|int_id| self.cancel(int_id));
+    }
+
+    /// From now on prices of this kind come to the strategy; the server is asked for the security where it is new.
+    pub fn subscribe(&mut self, security: SecurityId, prices: Prices) {
+        if self.stand.selection.add(security, prices) {
+            self.ask(Command::Subscribe(Subscription { strategy: self.who.id, security }));
+        }
+    }
+
+    /// No prices of this security come any more, of whatever kind.
+    pub fn unsubscribe(&mut self, security: SecurityId) {
+        if self.stand.selection.drop(security) {
+            self.ask(Command::Unsubscribe(Subscription { strategy: self.who.id, security }));
+        }
+    }
+
+    /// In INIT: so many bars, at most [`BARS_MAX`], are wanted in PREFEED.
+    pub fn want_history(&mut self, security: SecurityId, size: BarSize, bars: usize) {
+        self.stand.wishes.push(Wish { security, size, bars: bars.min(BARS_MAX) });
+    }
+
+    /// Fires once, when that instant has come; a timer of the same name is moved.
+    pub fn set_timer(&mut self, name: &str, due: Timestamp) {
+        self.stand.timers.set(due, name.into());
+    }
+
+    pub fn cancel_timer(&mut self, name: &str) {
+        self.stand.timers.cancel(name);
+    }
+
+    /// Tells other strategies, and whoever listens outside, something; the body is JSON by custom.
+    pub fn publish(&mut self, name: &str, body: impl Into<Text>) {
+        self.ask(Command::Publish(GenericEvent { strategy: self.who.id, name: name.into(), body: body.into() }));
+    }
+
+    /// From now on generic events of this name come to the strategy, whoever publishes them.
+    pub fn listen(&mut self, name: &str) {
+        self.stand.selection.listen(name.into());
+    }
+
+    fn next_order_name(&mut self) -> IntId {
+        self.stand.orders_named += 1;
+        self.who.order_name(self.stand.orders_named)
+    }
+
+    fn trade(&mut self, command: Command) {
+        match self.stand.phase {
+            Some(Phase::Start | Phase::Run | Phase::Exit) => self.ask(command),
+            _ => {
+                let reason = "orders are taken from START on".into();
+                self.stand.refused.push(Refused { command, code: "phase-order".into(), reason });
+            }
+        }
+    }
+
+    /// A strategy that asks without end in one call would fill the memory before anybody could stop it.
+    fn ask(&mut self, command: Command) {
+        if self.stand.commands.len() < COMMANDS_PER_CALL_MAX {
+            self.stand.commands.push(command);
+        } else {
+            self.stand.is_flooding = true;
+        }
+    }
+}
+
+/// Looking.
+impl Desk<'_> {
+    /// The instant of the event that is being told.
+    pub fn now(&self) -> Timestamp {
+        self.stand.now
+    }
+
+    pub fn phase(&self) -> Option<Phase> {
+        self.stand.phase
+    }
+
+    pub fn name(&self) -> &str {
+        &self.who.name
+    }
+
+    pub fn reference(&self) -> &Arc<ReferenceData> {
+        self.stand.picture.reference()
+    }
+
+    pub fn security(&self, security: SecurityId) -> Option<&Arc<Security>> {
+        self.reference().securities.get(&security)
+    }
+
+    pub fn tick(&self, security: SecurityId) -> Option<&Tick> {
+        self.stand.picture.tick(security).map(|tick| &**tick)
+    }
+
+    pub fn book(&self, security: SecurityId) -> Option<&OrderBook> {
+        self.stand.picture.book(security).map(|book| &**book)
+    }
+
+    /// The best guess at a fair price of a subscribed security.
+    pub fn price(&self, security: SecurityId) -> Option<Price> {
+        self.stand.picture.price(security)
+    }
+
+    pub fn mark(&self, security: SecurityId) -> Option<Mark> {
+        self.tick(security).map(Mark::from)
+    }
+
+    /// What the strategy holds, over all accounts; short is negative.
+    pub fn position(&self, security: SecurityId) -> Quantity {
+        self.stand.picture.position(security)
+    }
+
+    pub fn cash(&self, currency: Currency) -> Amount {
+        self.stand.picture.cash(currency)
+    }
+
+    pub fn value(&self) -> Option<&PortfolioValue> {
+        self.stand.picture.value().map(|value| &**value)
+    }
+
+    pub fn order(&self, int_id: &IntId) -> Option<&OwnOrder> {
+        self.stand.picture.order(int_id)
+    }
+
+    /// Orders that are not finished, also those that were asked for just now.
+    pub fn orders(&self) -> impl Iterator<Item = &OwnOrder> {
+        self.stand.picture.orders()
+    }
+
+    /// Whether an order for the security is on its way or in the market.
+    pub fn is_working(&self, security: SecurityId) -> bool {
+        self.orders().any(|order| order.security == security)
+    }
+
+    /// Everything else that is known.
+    pub fn picture(&self) -> &Picture {
+        &self.stand.picture
+    }
+}

@@ -1,0 +1,40 @@
+//! All that a strategy author reads. A strategy is a value with call-backs; whoever drives it (the simulation, the live
+//! server, a process of its own) tells it what happens and carries out what it asks for at its [`Desk`].
+
+/// What a strategy can be told.
+mod strategy;
+/// Where a strategy asks and looks.
+mod desk;
+/// Orders, ready to be placed.
+pub mod order;
+/// What a strategy knows of the world.
+mod picture;
+/// Which prices and generic events a strategy wants.
+mod selection;
+/// What has been before the strategy began.
+mod past;
+/// Deadlines that a strategy set for itself.
+mod timers;
+/// Settings of a strategy: typed, with defaults and ranges.
+pub mod parameter;
+/// Strategies by name.
+pub mod registry;
+/// A strategy with everything it needs, for whoever drives it.
+mod seat;
+/// Exact amounts and the floating point of indicators.
+pub mod numbers;
+/// Strategies to learn from and to try the platform with.
+pub mod samples;
+
+pub use domain;
+pub use ta_lib;
+
+pub use desk::{Change, Desk};
+pub use parameter::{Parameter, Settings};
+pub use past::{BARS_MAX, Past, Wish};
+pub use picture::{OwnOrder, Picture};
+pub use registry::{Blueprint, Registry};
+pub use seat::{COMMANDS_PER_CALL_MAX, Seat, Who};
+pub use selection::{Prices, Selection};
+pub use strategy::{Refused, Strategy};
+pub use timers::{TIMERS_MAX, Timer};

@@ -1,0 +1,59 @@
+//! Exact amounts and the floating point of indicators. Indicators compute with `f64`; whatever becomes an order goes back to
+//! exact decimals, on the grid of its security.
+
+use domain::{Decimal, Price, Quantity, Security, Tick};
+
+/// Powers of ten that a decimal's scale can ask for.
+const POWERS: [f64; 29] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28,
+];
+
+/// The nearest floating-point number: quick, since it is asked for on every tick.
+pub fn float(decimal: Decimal) -> f64 {
+    let power = POWERS[decimal.scale() as usize];
+    let mantissa = decimal.mantissa();
+    // Prices fit 64 bits, and those convert in one instruction.
+    match i64::try_from(mantissa) {
+        Ok(small) => small as f64 / power,
+        Err(_) => mantissa as f64 / power,
+    }
+}
+
+/// The middle of the quote, else the last trade.
+pub fn middle(tick: &Tick) -> Option<f64> {
+    match (tick.bid, tick.ask) {
+        (Some(bid), Some(ask)) => Some((float(bid.0) + float(ask.0)) * 0.5),
+        _ => tick.last.map(|last| float(last.0)),
+    }
+}
+
+/// The price on the security's grid that lies nearest; none where there is no such price.
+pub fn price_near(security: &Security, wanted: f64) -> Option<Price> {
+    on_grid(wanted, security.price_incr, f64::round).map(Price)
+}
+
+/// The highest price on the grid that is not above.
+pub fn price_below(security: &Security, wanted: f64) -> Option<Price> {
+    on_grid(wanted, security.price_incr, f64::floor).map(Price)
+}
+
+/// The lowest price on the grid that is not below.
+pub fn price_above(security: &Security, wanted: f64) -> Option<Price> {
+    on_grid(wanted, security.price_incr, f64::ceil).map(Price)
+}
+
+/// The largest quantity in whole lots that is not more.
+pub fn quantity_below(security: &Security, wanted: f64) -> Option<Quantity> {
+    on_grid(wanted, security.qty_incr, f64::floor).map(Quantity)
+}
+
+fn on_grid(wanted: f64, step: Decimal, round: fn(f64) -> f64) -> Option<Decimal> {
+    if step.is_zero() {
+        return Decimal::from_f64_retain(wanted).map(|exact| exact.round_dp(domain::amount::DIVISION_DECIMALS));
+    }
+    // A price that lies on the grid must stay there, though division leaves it a hair beside.
+    let steps = wanted / float(step);
+    let steps = if (steps - steps.round()).abs() < 1e-6 { steps.round() } else { round(steps) };
+    Decimal::from_f64_retain(steps)?.round().checked_mul(step)
+}

@@ -1,0 +1,38 @@
+//! Orders, ready to be placed: `order::market(...)`, `order::limit(...)`. What is not said here (account, time in force,
+//! the strategy's own note) has a default and can be set on the result.
+
+use domain::command::PlaceOrder;
+use domain::{OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};
+
+pub fn market(security: SecurityId, side: Side, quantity: Quantity) -> PlaceOrder {
+    with(security, side, quantity, OrderKind::Market)
+}
+
+pub fn limit(security: SecurityId, side: Side, quantity: Quantity, limit: Price) -> PlaceOrder {
+    with(security, side, quantity, OrderKind::Limit { limit })
+}
+
+pub fn stop(security: SecurityId, side: Side, quantity: Quantity, stop: Price) -> PlaceOrder {
+    with(security, side, quantity, OrderKind::Stop { stop })
+}
+
+pub fn stop_limit(security: SecurityId, side: Side, quantity: Quantity, stop: Price, limit: Price) -> PlaceOrder {
+    with(security, side, quantity, OrderKind::StopLimit { limit, stop })
+}
+
+fn with(security: SecurityId, side: Side, quantity: Quantity, kind: OrderKind) -> PlaceOrder {
+    PlaceOrder {
+        int_id: None,
+        cl_ord_id: None,
+        security,
+        account: None,
+        strategy: None,
+        exchange: None,
+        side,
+        quantity,
+        kind,
+        tif: TimeInForce::Day,
+        exchange_order: false,
+        reference: None,
+    }
+}

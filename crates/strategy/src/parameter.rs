@@ -1,0 +1,243 @@
+//! Settings of a strategy: typed, with defaults and ranges. What a person wrote is text; what a strategy gets is checked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use domain::{BarSize, Decimal, Price, Quantity, ReferenceData, SecurityId};
+
+/// A setting that a strategy has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub kind: Kind,
+    /// As a person would write it; a parameter without one must be given.
+    pub default: Option<&'static str>,
+}
+
+/// What a setting may be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    Integer {
+        min: i64,
+        max: i64,
+    },
+    /// Exact; the bounds are written as decimals.
+    Decimal {
+        min: &'static str,
+        max: &'static str,
+    },
+    Flag,
+    Choice(&'static [&'static str]),
+    /// The symbol or the id of a security.
+    Security,
+    BarSize,
+    Text,
+}
+
+impl Parameter {
+    pub const fn integer(name: &'static str, default: &'static str, min: i64, max: i64, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::Integer { min, max }, default: Some(default) }
+    }
+
+    pub const fn decimal(
+        name: &'static str,
+        default: &'static str,
+        min: &'static str,
+        max: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self { name, about, kind: Kind::Decimal { min, max }, default: Some(default) }
+    }
+
+    pub const fn flag(name: &'static str, default: &'static str, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::Flag, default: Some(default) }
+    }
+
+    pub const fn choice(
+        name: &'static str,
+        default: &'static str,
+        of: &'static [&'static str],
+        about: &'static str,
+    ) -> Self {
+        Self { name, about, kind: Kind::Choice(of), default: Some(default) }
+    }
+
+    /// Must be given: no security is a good guess.
+    pub const fn security(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::Security, default: None }
+    }
+
+    pub const fn bar_size(name: &'static str, default: &'static str, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::BarSize, default: Some(default) }
+    }
+
+    pub const fn text(name: &'static str, default: Option<&'static str>, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::Text, default }
+    }
+
+    fn read(&self, written: &str, reference: &ReferenceData) -> Result<Value, String> {
+        match &self.kind {
+            Kind::Integer { min, max } => read_integer(written, *min, *max),
+            Kind::Decimal { min, max } => read_decimal(written, min, max),
+            Kind::Flag => written.parse().map(Value::Flag).map_err(|_| format!("'{written}' is not true or false")),
+            Kind::Choice(of) => match of.iter().find(|choice| **choice == written) {
+                Some(choice) => Ok(Value::Text((*choice).to_owned())),
+                None => Err(format!("'{written}' is not one of {}", of.join(", "))),
+            },
+            Kind::Security => find_security(written, reference).map(Value::Security),
+            Kind::BarSize => match BarSize::ALL.into_iter().find(|size| size.name() == written) {
+                Some(size) => Ok(Value::BarSize(size)),
+                None => Err(format!("'{written}' is not one of {}", BarSize::ALL.map(BarSize::name).join(", "))),
+            },
+            Kind::Text => Ok(Value::Text(written.to_owned())),
+        }
+    }
+}
+
+fn read_integer(written: &str, min: i64, max: i64) -> Result<Value, String> {
+    match written.parse::<i64>() {
+        Ok(number) if (min..=max).contains(&number) => Ok(Value::Integer(number)),
+        Ok(number) => Err(format!("{number} is not from {min} to {max}")),
+        Err(_) => Err(format!("'{written}' is not a whole number")),
+    }
+}
+
+fn read_decimal(written: &str, min: &str, max: &str) -> Result<Value, String> {
+    let bound = |text: &str| Decimal::from_str_exact(text).expect("the author of the parameter wrote a decimal");
+    match Decimal::from_str_exact(written) {
+        Ok(number) if (bound(min)..=bound(max)).contains(&number) => Ok(Value::Decimal(number)),
+        Ok(number) => Err(format!("{number} is not from {min} to {max}")),
+        Err(_) => Err(format!("'{written}' is not a decimal number")),
+    }
+}
+
+fn find_security(written: &str, reference: &ReferenceData) -> Result<SecurityId, String> {
+    if let Some(known) = written.parse().ok().map(SecurityId).filter(|id| reference.securities.contains_key(id)) {
+        return Ok(known);
+    }
+    let named = reference.securities.values().filter(|security| &*security.symbol == written);
+    match named.map(|security| security.id).collect::<Vec<_>>()[..] {
+        [] => Err(format!("'{written}' is not the symbol or the id of a security")),
+        [only] => Ok(only),
+        ref several => {
+            let ids: Vec<_> = several.iter().map(SecurityId::to_string).collect();
+            Err(format!("'{written}' is the symbol of several securities; say which by id: {}", ids.join(", ")))
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Integer(i64),
+    Decimal(Decimal),
+    Flag(bool),
+    Text(String),
+    Security(SecurityId),
+    BarSize(BarSize),
+}
+
+/// What is wrong with a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadParameter {
+    pub parameter: String,
+    pub reason: String,
+}
+
+impl BadParameter {
+    pub fn new(parameter: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { parameter: parameter.into(), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for BadParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "parameter {}: {}", self.parameter, self.reason)
+    }
+}
+
+/// The checked settings of one instance. Asking for a parameter that the strategy did not declare is a mistake in the
+/// strategy and panics, which stops that strategy alone.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Settings(BTreeMap<&'static str, Value>);
+
+impl Settings {
+    /// Every declared parameter gets what was written, else its default.
+    pub fn read(
+        parameters: &[Parameter],
+        written: &BTreeMap<String, String>,
+        reference: &ReferenceData,
+    ) -> Result<Self, BadParameter> {
+        if let Some(unknown) = written.keys().find(|key| parameters.iter().all(|parameter| parameter.name != **key)) {
+            let known: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
+            return Err(BadParameter::new(unknown, format!("is not known; there are {}", known.join(", "))));
+        }
+        let read = |parameter: &Parameter| {
+            let bad = |reason| BadParameter::new(parameter.name, reason);
+            let written = written.get(parameter.name).map(String::as_str).or(parameter.default);
+            let written = written.ok_or_else(|| bad("is missing and has no default".to_owned()))?;
+            parameter.read(written, reference).map(|value| (parameter.name, value)).map_err(bad)
+        };
+        parameters.iter().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    pub fn integer(&self, name: &str) -> i64 {
+        match self.0.get(name) {
+            Some(Value::Integer(number)) => *number,
+            _ => undeclared(name, "an integer"),
+        }
+    }
+
+    /// An integer whose range begins at 0 or more.
+    pub fn count(&self, name: &str) -> usize {
+        usize::try_from(self.integer(name)).unwrap_or_else(|_| undeclared(name, "an integer from 0"))
+    }
+
+    pub fn decimal(&self, name: &str) -> Decimal {
+        match self.0.get(name) {
+            Some(Value::Decimal(number)) => *number,
+            _ => undeclared(name, "a decimal"),
+        }
+    }
+
+    pub fn quantity(&self, name: &str) -> Quantity {
+        Quantity(self.decimal(name))
+    }
+
+    pub fn price(&self, name: &str) -> Price {
+        Price(self.decimal(name))
+    }
+
+    pub fn flag(&self, name: &str) -> bool {
+        match self.0.get(name) {
+            Some(Value::Flag(flag)) => *flag,
+            _ => undeclared(name, "a flag"),
+        }
+    }
+
+    /// Of a text or a choice.
+    pub fn text(&self, name: &str) -> &str {
+        match self.0.get(name) {
+            Some(Value::Text(text)) => text,
+            _ => undeclared(name, "a text or a choice"),
+        }
+    }
+
+    pub fn security(&self, name: &str) -> SecurityId {
+        match self.0.get(name) {
+            Some(Value::Security(id)) => *id,
+            _ => undeclared(name, "a security"),
+        }
+    }
+
+    pub fn bar_size(&self, name: &str) -> BarSize {
+        match self.0.get(name) {
+            Some(Value::BarSize(size)) => *size,
+            _ => undeclared(name, "a bar size"),
+        }
+    }
+}
+
+fn undeclared(name: &str, kind: &str) -> ! {
+    panic!("the strategy asks for its parameter {name}, which it did not declare as {kind}")
+}

@@ -1,0 +1,210 @@
+//! What a strategy knows of the world: last values, its positions, cash and working orders. It is built from events alone, so
+//! it is the same in a simulation, in the server and in a process far away.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::command::{CancelOrder, ModifyOrder, PlaceOrder};
+use domain::{
+    AccountId, Amount, Bar, CashBalance, Command, Currency, Event, Index, IntId, Mark, Order, OrderBook, OrderKind,
+    PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, Side, Status, Tick,
+};
+
+#[derive(Debug, Clone, Default)]
+pub struct Picture {
+    reference: Arc<ReferenceData>,
+    latest: Index<SecurityId, Latest>,
+    positions: BTreeMap<(SecurityId, AccountId), Arc<Position>>,
+    cash: BTreeMap<(Currency, AccountId), Amount>,
+    value: Option<Arc<PortfolioValue>>,
+    orders: BTreeMap<IntId, OwnOrder>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Latest {
+    tick: Option<Arc<Tick>>,
+    book: Option<Arc<OrderBook>>,
+    bar: Option<Arc<Bar>>,
+}
+
+/// An order of the strategy that is not finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnOrder {
+    pub int_id: IntId,
+    pub security: SecurityId,
+    pub side: Side,
+    pub quantity: Quantity,
+    pub kind: OrderKind,
+    pub filled: Quantity,
+    /// None until the platform has taken it.
+    pub status: Option<Status>,
+    /// A change or a cancel was asked for and the platform has not answered.
+    pub is_asked: bool,
+}
+
+impl OwnOrder {
+    fn asked(int_id: &IntId, ask: &PlaceOrder) -> Self {
+        Self {
+            int_id: int_id.clone(),
+            security: ask.security,
+            side: ask.side,
+            quantity: ask.quantity,
+            kind: ask.kind,
+            filled: Quantity::ZERO,
+            status: None,
+            is_asked: false,
+        }
+    }
+
+    /// Whether a cancel or a replace can be asked for now.
+    pub fn is_settled(&self) -> bool {
+        !self.is_asked && matches!(self.status, Some(Status::Submitted | Status::PartiallyExecuted))
+    }
+}
+
+impl From<&Order> for OwnOrder {
+    fn from(order: &Order) -> Self {
+        Self {
+            int_id: order.int_id.clone(),
+            security: order.security,
+            side: order.side,
+            quantity: order.terms.quantity,
+            kind: order.terms.kind,
+            filled: order.filled,
+            status: Some(order.status()),
+            is_asked: false,
+        }
+    }
+}
+
+impl Picture {
+    pub fn new(reference: Arc<ReferenceData>) -> Self {
+        Self { reference, ..Self::default() }
+    }
+
+    /// Takes what happened into the picture. Whether it concerns this strategy was asked before.
+    pub(crate) fn take(&mut self, event: &Event) {
+        match event {
+            Event::Tick(tick) => self.latest_of(tick.security).tick = Some(tick.clone()),
+            Event::Book(book) => self.latest_of(book.security).book = Some(book.clone()),
+            Event::Bar(bar) => self.latest_of(bar.security).bar = Some(bar.clone()),
+            Event::Order(order) => self.take_order(order),
+            Event::Position(position) => {
+                self.positions.insert((position.security, position.account), position.clone());
+            }
+            Event::Cash(balance) => self.take_cash(balance),
+            Event::Portfolio(value) => self.value = Some(value.clone()),
+            Event::Reference(data) => self.reference = data.clone(),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn asked(&mut self, int_id: &IntId, ask: &PlaceOrder) {
+        self.orders.insert(int_id.clone(), OwnOrder::asked(int_id, ask));
+    }
+
+    /// Whether a change or a cancel of an order is on its way.
+    pub(crate) fn set_asked(&mut self, int_id: &IntId, is_asked: bool) {
+        if let Some(order) = self.orders.get_mut(int_id) {
+            order.is_asked = is_asked;
+        }
+    }
+
+    /// A command had no effect.
+    pub(crate) fn refused(&mut self, command: &Command) {
+        match command {
+            Command::Place(PlaceOrder { int_id: Some(int_id), .. }) => self.forget_unanswered(int_id),
+            Command::Modify(ModifyOrder { int_id, .. }) | Command::Cancel(CancelOrder { int_id, .. }) => {
+                self.set_asked(int_id, false);
+            }
+            _ => {}
+        }
+    }
+
+    /// An order of that name which the platform knows stays: only its double was refused.
+    fn forget_unanswered(&mut self, int_id: &IntId) {
+        if self.orders.get(int_id).is_some_and(|order| order.status.is_none()) {
+            self.orders.remove(int_id);
+        }
+    }
+
+    fn latest_of(&mut self, security: SecurityId) -> &mut Latest {
+        if !self.latest.contains(&security) {
+            self.latest.insert(security, Latest::default());
+        }
+        self.latest.get_mut(&security).expect("put in just now")
+    }
+
+    fn take_order(&mut self, order: &Order) {
+        if order.is_open() {
+            self.orders.insert(order.int_id.clone(), order.into());
+        } else {
+            self.orders.remove(&order.int_id);
+        }
+    }
+
+    fn take_cash(&mut self, balance: &CashBalance) {
+        self.cash.insert((balance.currency, balance.account), balance.amount);
+    }
+
+    pub fn reference(&self) -> &Arc<ReferenceData> {
+        &self.reference
+    }
+
+    pub fn tick(&self, security: SecurityId) -> Option<&Arc<Tick>> {
+        self.latest.get(&security)?.tick.as_ref()
+    }
+
+    pub fn book(&self, security: SecurityId) -> Option<&Arc<OrderBook>> {
+        self.latest.get(&security)?.book.as_ref()
+    }
+
+    /// The newest closed bar, of whichever size.
+    pub fn bar(&self, security: SecurityId) -> Option<&Arc<Bar>> {
+        self.latest.get(&security)?.bar.as_ref()
+    }
+
+    /// The best guess at a fair price: last trade, else middle, else either side, else the close of the newest bar.
+    pub fn price(&self, security: SecurityId) -> Option<Price> {
+        let latest = self.latest.get(&security)?;
+        let quoted = latest.tick.as_deref().and_then(|tick| Mark::from(tick).reference());
+        quoted.or_else(|| latest.bar.as_deref().map(|bar| bar.close))
+    }
+
+    /// What the strategy holds of a security, over all accounts.
+    pub fn position(&self, security: SecurityId) -> Quantity {
+        self.positions_of(security).fold(Quantity::ZERO, |sum, position| {
+            sum.plus(position.quantity).expect("the engine keeps positions that can be added")
+        })
+    }
+
+    pub fn positions_of(&self, security: SecurityId) -> impl Iterator<Item = &Arc<Position>> {
+        let whole = (security, AccountId(0))..=(security, AccountId(u64::MAX));
+        self.positions.range(whole).map(|(_, position)| position)
+    }
+
+    pub fn positions(&self) -> impl Iterator<Item = &Arc<Position>> {
+        self.positions.values()
+    }
+
+    /// Cash of the strategy in a currency, over all accounts.
+    pub fn cash(&self, currency: Currency) -> Amount {
+        let whole = (currency, AccountId(0))..=(currency, AccountId(u64::MAX));
+        self.cash.range(whole).fold(Amount::ZERO, |sum, (_, amount)| {
+            sum.plus(*amount).expect("the engine keeps balances that can be added")
+        })
+    }
+
+    pub fn value(&self) -> Option<&Arc<PortfolioValue>> {
+        self.value.as_ref()
+    }
+
+    pub fn order(&self, int_id: &IntId) -> Option<&OwnOrder> {
+        self.orders.get(int_id)
+    }
+
+    /// Orders that are not finished, also those that were asked for just now.
+    pub fn orders(&self) -> impl Iterator<Item = &OwnOrder> {
+        self.orders.values()
+    }
+}

@@ -1,0 +1,73 @@
+//! Strategies by name. Strategies are compiled in; configuration chooses, names and parameterises instances.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use domain::ReferenceData;
+
+use crate::parameter::{BadParameter, Parameter, Settings};
+use crate::strategy::Strategy;
+
+/// How a strategy is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Blueprint {
+    /// By which configuration chooses it, such as `moving-average-cross`.
+    pub name: &'static str,
+    pub about: &'static str,
+    pub parameters: &'static [Parameter],
+    pub build: fn(&Settings) -> Result<Box<dyn Strategy>, BadParameter>,
+}
+
+/// All strategies that a program knows.
+#[derive(Debug, Clone, Default)]
+pub struct Registry(BTreeMap<&'static str, Blueprint>);
+
+/// Why no strategy could be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unbuildable {
+    UnknownName { name: String, known: Vec<&'static str> },
+    Parameter { name: String, problem: BadParameter },
+}
+
+impl fmt::Display for Unbuildable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownName { name, known } => {
+                write!(f, "no strategy is called {name}; there are {}", known.join(", "))
+            }
+            Self::Parameter { name, problem } => write!(f, "strategy {name}, {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for Unbuildable {}
+
+impl Registry {
+    /// One more strategy; a later one of the same name takes its place.
+    pub fn with(mut self, blueprint: Blueprint) -> Self {
+        self.0.insert(blueprint.name, blueprint);
+        self
+    }
+
+    pub fn blueprints(&self) -> impl Iterator<Item = &Blueprint> {
+        self.0.values()
+    }
+
+    pub fn get(&self, name: &str) -> Result<&Blueprint, Unbuildable> {
+        let unknown = || Unbuildable::UnknownName { name: name.to_owned(), known: self.0.keys().copied().collect() };
+        self.0.get(name).ok_or_else(unknown)
+    }
+
+    /// A new instance with these settings, as a person wrote them.
+    pub fn build(
+        &self,
+        name: &str,
+        written: &BTreeMap<String, String>,
+        reference: &ReferenceData,
+    ) -> Result<Box<dyn Strategy>, Unbuildable> {
+        let blueprint = self.get(name)?;
+        let settings = Settings::read(blueprint.parameters, written, reference);
+        let built = settings.and_then(|settings| (blueprint.build)(&settings));
+        built.map_err(|problem| Unbuildable::Parameter { name: name.to_owned(), problem })
+    }
+}

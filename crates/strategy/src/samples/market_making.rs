@@ -1,0 +1,141 @@
+//! A bid and an offer around the fair price of the order book. The fair price leans to the side with less quantity, and the
+//! quotes lean against what the strategy holds, so that it is rather bought from when it is long.
+
+use domain::{Decimal, IntId, OrderBook, Price, Quantity, Security, SecurityId, Side, TimeInForce};
+
+use crate::parameter::{Parameter, Settings};
+use crate::{Blueprint, Change, Desk, Prices, Strategy, numbers, order};
+
+#[derive(Debug)]
+pub struct MarketMaking {
+    security: SecurityId,
+    quantity: Quantity,
+    max_position: Quantity,
+    /// Distance of a quote from the fair price, in steps of the price grid.
+    distance: f64,
+    /// How far the quotes lean when the position is full, in steps.
+    lean: f64,
+    /// A quote is moved when it is off by so many steps.
+    patience: f64,
+    bid: Option<IntId>,
+    offer: Option<IntId>,
+}
+
+impl MarketMaking {
+    pub const BLUEPRINT: Blueprint = Blueprint {
+        name: "market-making",
+        about: "keeps a bid and an offer around the fair price of the order book",
+        parameters: &[
+            Parameter::security("security", "what to quote"),
+            Parameter::decimal("quantity", "1", "0.00000001", "1000000000", "quantity of each quote"),
+            Parameter::decimal("maxPosition", "5", "0.00000001", "1000000000", "long or short, at most"),
+            Parameter::decimal("distance", "2", "0.5", "100000", "of a quote from the fair price, in price steps"),
+            Parameter::decimal("lean", "1", "0", "100000", "shift of both quotes at a full position, in price steps"),
+            Parameter::decimal("patience", "1", "1", "100000", "steps that a quote may be off before it is moved"),
+        ],
+        build: |settings| Ok(Box::new(Self::new(settings))),
+    };
+
+    fn new(settings: &Settings) -> Self {
+        let float = |name| numbers::float(settings.decimal(name));
+        Self {
+            security: settings.security("security"),
+            quantity: settings.quantity("quantity"),
+            max_position: settings.quantity("maxPosition"),
+            distance: float("distance"),
+            lean: float("lean"),
+            patience: float("patience"),
+            bid: None,
+            offer: None,
+        }
+    }
+
+    fn quote(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {
+        let Some((security, fair)) = desk.security(self.security).cloned().zip(fair_price(book)) else { return };
+        let step = step_of(&security);
+        let held = numbers::float(desk.position(self.security).0) / numbers::float(self.max_position.0);
+        let centre = fair - held * self.lean * step;
+        let bid = numbers::price_below(&security, centre - self.distance * step);
+        let offer = numbers::price_above(&security, centre + self.distance * step);
+        self.bid = self.keep(self.bid.as_ref(), Side::Buy, bid, step, desk);
+        self.offer = self.keep(self.offer.as_ref(), Side::Sell, offer, step, desk);
+    }
+
+    /// Places, moves or takes away the quote of one side; gives the order that stands for it.
+    fn keep(
+        &self,
+        quote: Option<&IntId>,
+        side: Side,
+        wanted: Option<Price>,
+        step: f64,
+        desk: &mut Desk<'_>,
+    ) -> Option<IntId> {
+        let wanted = wanted.filter(|price| price.is_positive() && self.has_room(side, desk));
+        let standing = quote.and_then(|int_id| desk.order(int_id)).cloned();
+        match (standing, wanted) {
+            (None, None) => None,
+            (None, Some(price)) => {
+                let mut quote = order::limit(self.security, side, self.quantity, price);
+                quote.tif = TimeInForce::Gtc;
+                Some(desk.place(quote))
+            }
+            // Whatever was asked of it last is still on its way.
+            (Some(standing), _) if !standing.is_settled() => Some(standing.int_id),
+            (Some(standing), None) => {
+                desk.cancel(&standing.int_id);
+                Some(standing.int_id)
+            }
+            (Some(standing), Some(price)) => {
+                let off = standing.kind.limit().map_or(0.0, |limit| numbers::float(limit.0) - numbers::float(price.0));
+                if off.abs() >= self.patience * step * 0.999 {
+                    desk.modify(&standing.int_id, Change::limit(price));
+                }
+                Some(standing.int_id)
+            }
+        }
+    }
+
+    fn has_room(&self, side: Side, desk: &Desk<'_>) -> bool {
+        let after = desk.position(self.security).plus(side.signed(self.quantity));
+        after.is_ok_and(|position| position.abs() <= self.max_position || shrinks(position, side))
+    }
+}
+
+fn shrinks(position: Quantity, side: Side) -> bool {
+    match side {
+        Side::Buy => position.is_negative(),
+        Side::Sell => position.is_positive(),
+    }
+}
+
+/// The middle, weighted by the quantity of the other side: many buyers lift it.
+fn fair_price(book: &OrderBook) -> Option<f64> {
+    let (bid, ask) = (book.bids.first()?, book.asks.first()?);
+    let [bid_price, ask_price] = [bid, ask].map(|level| numbers::float(level.price.0));
+    let [bids, asks] = [bid, ask].map(|level| numbers::float(level.quantity.0));
+    (bids + asks > 0.0).then(|| (bid_price * asks + ask_price * bids) / (bids + asks))
+}
+
+fn step_of(security: &Security) -> f64 {
+    let step = security.price_incr;
+    numbers::float(if step.is_zero() { Decimal::new(1, 2) } else { step })
+}
+
+impl Strategy for MarketMaking {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.subscribe(self.security, Prices::Books);
+    }
+
+    /// Quotes of an earlier run are nobody's any more.
+    fn start(&mut self, desk: &mut Desk<'_>) {
+        desk.cancel_all();
+    }
+
+    fn on_order_book(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {
+        self.quote(book, desk);
+    }
+
+    fn exit(&mut self, desk: &mut Desk<'_>) {
+        desk.cancel_all();
+    }
+}

@@ -1,0 +1,126 @@
+//! Long while a fast average is above a slow one, short while it is below. Each cross reverses the position by one market
+//! order.
+
+use domain::{Bar, BarSize, Quantity, SecurityId, Side, Tick};
+
+use super::average::{Average, PERIOD_MAX};
+use super::target;
+use crate::parameter::{BadParameter, Parameter, Settings};
+use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
+
+#[derive(Debug)]
+pub struct MovingAverageCross {
+    security: SecurityId,
+    quantity: Quantity,
+    source: Source,
+    slow_period: usize,
+    fast: Average,
+    slow: Average,
+    seen: usize,
+    /// Whether the fast average was above at the last price; none until both are warm.
+    was_above: Option<bool>,
+    /// The side that the last cross calls for, until an order is placed for it.
+    wanted: Option<Side>,
+}
+
+/// What the averages are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Ticks,
+    Bars(BarSize),
+}
+
+impl MovingAverageCross {
+    pub const BLUEPRINT: Blueprint = Blueprint {
+        name: "moving-average-cross",
+        about: "long while the fast exponential average is above the slow one, short while it is below",
+        parameters: &[
+            Parameter::security("security", "what to trade"),
+            Parameter::integer("fast", "10", 2, PERIOD_MAX, "period of the fast average, in prices"),
+            Parameter::integer("slow", "20", 2, PERIOD_MAX, "period of the slow average, more than fast"),
+            Parameter::decimal("quantity", "1", "0.00000001", "1000000000", "position to hold, long or short"),
+            Parameter::choice(
+                "prices",
+                "TICKS",
+                &["TICKS", "SEC_1", "MIN_1", "MIN_5", "MIN_15", "HOUR_1", "DAY_1"],
+                "what the averages are made of: middles of quotes, or closes of bars of a size",
+            ),
+        ],
+        build: |settings| Self::new(settings).map(|strategy| Box::new(strategy) as Box<dyn Strategy>),
+    };
+
+    fn new(settings: &Settings) -> Result<Self, BadParameter> {
+        let (fast, slow) = (settings.integer("fast"), settings.integer("slow"));
+        if fast >= slow {
+            return Err(BadParameter::new("fast", format!("{fast} is not less than slow, which is {slow}")));
+        }
+        let bars = BarSize::ALL.into_iter().find(|size| size.name() == settings.text("prices"));
+        Ok(Self {
+            security: settings.security("security"),
+            quantity: settings.quantity("quantity"),
+            source: bars.map_or(Source::Ticks, Source::Bars),
+            slow_period: settings.count("slow"),
+            fast: Average::new(fast),
+            slow: Average::new(slow),
+            seen: 0,
+            was_above: None,
+            wanted: None,
+        })
+    }
+
+    /// Takes a price in; a cross is remembered until it has been acted upon.
+    #[inline]
+    fn take(&mut self, price: f64) {
+        let (Some(fast), Some(slow)) = (self.fast.update(price), self.slow.update(price)) else { return };
+        self.seen += 1;
+        if self.seen < self.slow_period {
+            return;
+        }
+        let is_above = fast > slow;
+        if self.was_above.replace(is_above).is_some_and(|was_above| was_above != is_above) {
+            self.wanted = Some(if is_above { Side::Buy } else { Side::Sell });
+        }
+    }
+
+    #[inline]
+    fn act(&mut self, desk: &mut Desk<'_>) {
+        if let Some(side) = self.wanted
+            && target::reach(desk, self.security, side.signed(self.quantity))
+        {
+            self.wanted = None;
+        }
+    }
+}
+
+impl Strategy for MovingAverageCross {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        match self.source {
+            Source::Ticks => desk.subscribe(self.security, Prices::Ticks),
+            Source::Bars(size) => {
+                desk.subscribe(self.security, Prices::Bars(size));
+                desk.want_history(self.security, size, self.slow_period * 3);
+            }
+        }
+    }
+
+    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+        let Source::Bars(size) = self.source else { return };
+        for bar in past.bars(self.security, size) {
+            self.take(numbers::float(bar.close.0));
+        }
+        // A cross of the past is no reason to trade now.
+        self.wanted = None;
+    }
+
+    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {
+        if let Some(price) = numbers::middle(tick) {
+            self.take(price);
+            self.act(desk);
+        }
+    }
+
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {
+        self.take(numbers::float(bar.close.0));
+        self.act(desk);
+    }
+}

@@ -1,0 +1,162 @@
+//! The cheaper of two that belong together against the dearer. The logarithm of the ratio of their closes is held against its
+//! Bollinger bands: outside of them the strategy trades towards the middle, and at the middle it is out.
+
+use domain::{Bar, BarSize, Quantity, SecurityId, Timestamp};
+use ta_lib::{BbandsStream, Core, MAType};
+
+use super::target;
+use crate::parameter::{BadParameter, Parameter, Settings};
+use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
+
+#[derive(Debug)]
+pub struct Pairs {
+    first: Leg,
+    second: Leg,
+    size: BarSize,
+    bands: Bands,
+    stance: Stance,
+}
+
+#[derive(Debug)]
+struct Leg {
+    security: SecurityId,
+    quantity: Quantity,
+    /// The newest close and the bar that it is of.
+    close: Option<(Timestamp, f64)>,
+}
+
+/// What the ratio calls for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stance {
+    Out,
+    /// The first is cheap: buy it, sell the second.
+    FirstLong,
+    FirstShort,
+}
+
+impl Pairs {
+    pub const BLUEPRINT: Blueprint = Blueprint {
+        name: "pairs",
+        about: "trades the ratio of two securities back towards its average",
+        parameters: &[
+            Parameter::security("first", "the one"),
+            Parameter::security("second", "the other"),
+            Parameter::decimal("quantity", "1", "0.00000001", "1000000000", "position in the first"),
+            Parameter::decimal("hedge", "1", "0.00000001", "1000000000", "opposite position in the second"),
+            Parameter::bar_size("bars", "MIN_1", "size of the bars"),
+            Parameter::integer("period", "20", 2, 1_000, "bars that make average and bands"),
+            Parameter::decimal("width", "2", "0.1", "10", "distance of the bands, in standard deviations"),
+        ],
+        build: |settings| Self::new(settings).map(|strategy| Box::new(strategy) as Box<dyn Strategy>),
+    };
+
+    fn new(settings: &Settings) -> Result<Self, BadParameter> {
+        let leg = |security, quantity| Leg {
+            security: settings.security(security),
+            quantity: settings.quantity(quantity),
+            close: None,
+        };
+        let (first, second) = (leg("first", "quantity"), leg("second", "hedge"));
+        if first.security == second.security {
+            return Err(BadParameter::new("second", "is the same security as first"));
+        }
+        let bands = Bands::new(settings.count("period"), numbers::float(settings.decimal("width")));
+        Ok(Self { first, second, size: settings.bar_size("bars"), bands, stance: Stance::Out })
+    }
+
+    /// Once both bars of a span are there, the ratio moves.
+    fn take(&mut self, bar: &Bar) {
+        for leg in [&mut self.first, &mut self.second] {
+            if leg.security == bar.security {
+                leg.close = Some((bar.at, numbers::float(bar.close.0)));
+            }
+        }
+        if let (Some((one_at, one)), Some((other_at, other))) = (self.first.close, self.second.close)
+            && one_at == other_at
+            && let Some((upper, middle, lower)) = self.bands.take((one / other).ln())
+        {
+            self.stance = self.stance.after((one / other).ln(), upper, middle, lower);
+        }
+    }
+
+    fn act(&self, desk: &mut Desk<'_>) {
+        let (one, other) = (self.first.quantity, self.second.quantity);
+        let (one, other) = match self.stance {
+            Stance::Out => (Quantity::ZERO, Quantity::ZERO),
+            Stance::FirstLong => (one, other.negated()),
+            Stance::FirstShort => (one.negated(), other),
+        };
+        target::reach(desk, self.first.security, one);
+        target::reach(desk, self.second.security, other);
+    }
+}
+
+impl Stance {
+    fn after(self, ratio: f64, upper: f64, middle: f64, lower: f64) -> Self {
+        match self {
+            _ if ratio > upper => Self::FirstShort,
+            _ if ratio < lower => Self::FirstLong,
+            Self::FirstShort if ratio <= middle => Self::Out,
+            Self::FirstLong if ratio >= middle => Self::Out,
+            same => same,
+        }
+    }
+}
+
+impl Strategy for Pairs {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        for security in [self.first.security, self.second.security] {
+            desk.subscribe(security, Prices::Bars(self.size));
+            desk.want_history(security, self.size, self.bands.period);
+        }
+    }
+
+    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+        let [one, other] = [self.first.security, self.second.security].map(|security| past.bars(security, self.size));
+        let mut both: Vec<_> = one.iter().chain(other).collect();
+        both.sort_by_key(|bar| bar.at);
+        both.into_iter().for_each(|bar| self.take(bar));
+        // A stance of the past is no reason to trade now.
+        self.stance = Stance::Out;
+    }
+
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {
+        self.take(bar);
+        self.act(desk);
+    }
+}
+
+/// Average and bands of the last values.
+#[derive(Debug)]
+struct Bands {
+    period: usize,
+    width: f64,
+    values: Vec<f64>,
+    stream: Option<BbandsStream>,
+}
+
+impl Bands {
+    fn new(period: usize, width: f64) -> Self {
+        Self { period, width, values: vec![], stream: None }
+    }
+
+    /// The bands of the values before this one, once there are enough: upper, middle, lower.
+    fn take(&mut self, value: f64) -> Option<(f64, f64, f64)> {
+        let Some(stream) = &mut self.stream else {
+            self.open(value);
+            return None;
+        };
+        let bands = stream.value();
+        stream.update(value).ok()?;
+        Some(bands)
+    }
+
+    fn open(&mut self, value: f64) {
+        self.values.push(value);
+        if self.values.len() == self.period {
+            let period = i32::try_from(self.period).unwrap_or(i32::MAX);
+            let opened = Core::new().bbands_open(&self.values, period, self.width, self.width, MAType::SMA);
+            self.stream = opened.ok().map(|(stream, _)| stream);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A strategy with everything it needs. Whoever drives it, on virtual or on real time, in this process or far away, tells the
+//! seat what happened and takes the commands that follow; so a strategy runs unchanged in every mode.
+
+use std::sync::Arc;
+
+use domain::command::Phase;
+use domain::risk::Scope;
+use domain::{Command, Event, IntId, Published, ReferenceData, Refusal, StrategyId, Text, Timestamp};
+
+use crate::desk::{Desk, Stand};
+use crate::past::{Past, Wish};
+use crate::picture::Picture;
+use crate::selection::{Prices, Selection};
+use crate::strategy::{Refused, Strategy};
+
+/// Commands that one call-back may cause; with one more the strategy is [flooding](Seat::is_flooding).
+pub const COMMANDS_PER_CALL_MAX: usize = 1_024;
+
+/// Letters of a strategy's name that go into the names of its orders.
+const NAME_IN_ORDERS_MAX: usize = 24;
+
+/// Which strategy sits here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Who {
+    pub id: StrategyId,
+    pub name: Text,
+    /// A number that no earlier run had: it keeps the names of orders apart.
+    pub run: u64,
+}
+
+impl Who {
+    pub(crate) fn order_name(&self, number: u64) -> IntId {
+        let printable = self.name.chars().filter(char::is_ascii_graphic).take(NAME_IN_ORDERS_MAX);
+        let name: String = printable.collect();
+        format!("{name}-{}-{number}", self.run).parse().expect("short and printable")
+    }
+}
+
+pub struct Seat {
+    who: Who,
+    strategy: Box<dyn Strategy>,
+    stand: Stand,
+}
+
+impl Seat {
+    pub fn new(who: Who, strategy: Box<dyn Strategy>, reference: Arc<ReferenceData>) -> Self {
+        Self { who, strategy, stand: Stand::new(Picture::new(reference)) }
+    }
+
+    /// The next phase of its life. PREFEED gets the past that [`Self::wishes`] asks for.
+    pub fn enter(&mut self, phase: Phase, now: Timestamp, past: &Past) {
+        self.stand.phase = Some(phase);
+        self.call(now, |strategy, desk| match phase {
+            Phase::Init => strategy.init(desk),
+            Phase::Prefeed => strategy.prefeed(past, desk),
+            Phase::Start => strategy.start(desk),
+            Phase::Run => strategy.run(desk),
+            Phase::Exit => strategy.exit(desk),
+        });
+    }
+
+    /// What the strategy would like to know of the past.
+    pub fn wishes(&self) -> &[Wish] {
+        &self.stand.wishes
+    }
+
+    /// Takes what happened into the picture and, from START to EXIT, tells the strategy; what it does not want costs a
+    /// look-up.
+    #[inline]
+    pub fn hear(&mut self, published: &Published) {
+        if self.concerns(&published.event) {
+            self.stand.picture.take(&published.event);
+            if self.is_awake() {
+                self.tell(published.at, &published.event);
+            }
+        }
+    }
+
+    /// Fires the timers that are due.
+    pub fn advance(&mut self, now: Timestamp) {
+        if !self.is_awake() {
+            return;
+        }
+        // A timer that a timer sets for now fires at the next advance, so that none can hold us here.
+        for _ in 0..crate::timers::TIMERS_MAX {
+            let Some(timer) = self.stand.timers.take(now) else { return };
+            self.call(now, |strategy, desk| strategy.on_timer(&timer, desk));
+        }
+    }
+
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        self.stand.timers.next()
+    }
+
+    /// A command of this strategy was not carried out.
+    pub fn refuse(&mut self, now: Timestamp, command: Command, refusal: &Refusal) {
+        let reason = Text::from(refusal.to_string());
+        self.refuse_by(now, &Refused { command, code: refusal.code().into(), reason });
+    }
+
+    /// As [`Self::refuse`], where code and reason came from far away.
+    pub fn refuse_by(&mut self, now: Timestamp, refused: &Refused) {
+        self.stand.picture.refused(&refused.command);
+        if self.is_awake() {
+            self.call(now, |strategy, desk| strategy.on_refusal(refused, desk));
+        }
+    }
+
+    /// After EXIT of a simulation.
+    pub fn end_of_simulation(&mut self, now: Timestamp) {
+        self.call(now, |strategy, desk| strategy.on_end_of_simulation(desk));
+        self.stand.commands.clear();
+    }
+
+    /// What the strategy asked for since the last time, in order. The place is kept, so that nothing is allocated for it.
+    pub fn commands(&mut self) -> impl Iterator<Item = Command> + '_ {
+        self.stand.commands.drain(..)
+    }
+
+    pub fn has_commands(&self) -> bool {
+        !self.stand.commands.is_empty()
+    }
+
+    /// Whether one call-back asked for more than [`COMMANDS_PER_CALL_MAX`] commands; the surplus was dropped.
+    pub fn is_flooding(&self) -> bool {
+        self.stand.is_flooding
+    }
+
+    pub fn who(&self) -> &Who {
+        &self.who
+    }
+
+    pub fn phase(&self) -> Option<Phase> {
+        self.stand.phase
+    }
+
+    pub fn picture(&self) -> &Picture {
+        &self.stand.picture
+    }
+
+    pub fn selection(&self) -> &Selection {
+        &self.stand.selection
+    }
+
+    fn is_awake(&self) -> bool {
+        matches!(self.stand.phase, Some(Phase::Start | Phase::Run))
+    }
+
+    fn concerns(&self, event: &Event) -> bool {
+        let (own, wanted) = (self.who.id, &self.stand.selection);
+        match event {
+            Event::Tick(tick) => wanted.has(tick.security),
+            Event::Trade(trade) => wanted.wants(trade.security, Prices::Trades),
+            Event::Book(book) => wanted.wants(book.security, Prices::Books),
+            Event::Bar(bar) => wanted.wants(bar.security, Prices::Bars(bar.size)),
+            Event::Order(order) => order.strategy == own,
+            Event::OrderStatus(status) => status.strategy == own,
+            Event::Fill(fill) => fill.strategy == own,
+            Event::Transaction(transaction) => transaction.strategy == own,
+            Event::Position(position) => position.strategy == own,
+            Event::Cash(balance) => balance.strategy == own,
+            Event::Portfolio(value) => value.strategy == own,
+            Event::Session(_) | Event::Reference(_) => true,
+            Event::TradingState(change) => match change.scope {
+                Scope::Platform | Scope::Account(_) => true,
+                Scope::Strategy(strategy) => strategy == own,
+                Scope::Security(security) => wanted.has(security),
+            },
+            Event::Generic(event) => event.strategy != own && wanted.hears(&event.name),
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn tell(&mut self, at: Timestamp, event: &Event) {
+        if let Event::Tick(tick) = event
+            && !self.stand.selection.wants(tick.security, Prices::Ticks)
+        {
+            return;
+        }
+        self.call(at, |strategy, desk| match event {
+            Event::Tick(tick) => strategy.on_tick(tick, desk),
+            Event::Trade(trade) => strategy.on_trade(trade, desk),
+            Event::Book(book) => strategy.on_order_book(book, desk),
+            Event::Bar(bar) => strategy.on_bar(bar, desk),
+            Event::Order(order) => strategy.on_order(order, desk),
+            Event::OrderStatus(status) => strategy.on_order_status(status, desk),
+            Event::Fill(fill) => strategy.on_fill(fill, desk),
+            Event::Transaction(transaction) => strategy.on_transaction(transaction, desk),
+            Event::Position(position) => strategy.on_position(position, desk),
+            Event::Cash(balance) => strategy.on_cash(balance, desk),
+            Event::Portfolio(value) => strategy.on_portfolio_value(value, desk),
+            Event::Session(change) => strategy.on_session(change, desk),
+            Event::TradingState(change) => strategy.on_trading_state(change, desk),
+            Event::Generic(event) => strategy.on_generic_event(event, desk),
+            _ => {}
+        });
+    }
+
+    #[inline]
+    fn call(&mut self, now: Timestamp, what: impl FnOnce(&mut dyn Strategy, &mut Desk<'_>)) {
+        self.stand.now = now;
+        what(&mut *self.strategy, &mut Desk { who: &self.who, stand: &mut self.stand });
+        if !self.stand.refused.is_empty() {
+            self.tell_refused();
+        }
+    }
+
+    /// What is refused while a refusal is being told is not told again: a strategy that insists would never return.
+    fn tell_refused(&mut self) {
+        for refused in std::mem::take(&mut self.stand.refused) {
+            self.stand.picture.refused(&refused.command);
+            self.strategy.on_refusal(&refused, &mut Desk { who: &self.who, stand: &mut self.stand });
+        }
+        for insisted in std::mem::take(&mut self.stand.refused) {
+            self.stand.picture.refused(&insisted.command);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Which prices and generic events a strategy wants. The platform offers the same two streams to everybody; the selection
+//! picks out what matters here, and says when the server must be asked for a further security.
+
+use std::collections::BTreeSet;
+
+use domain::{BarSize, Index, SecurityId, Text};
+
+/// A kind of prices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prices {
+    Ticks,
+    Trades,
+    Books,
+    Bars(BarSize),
+}
+
+impl Prices {
+    fn bit(self) -> u16 {
+        match self {
+            Self::Ticks => 1,
+            Self::Trades => 1 << 1,
+            Self::Books => 1 << 2,
+            Self::Bars(size) => 1 << (3 + size as u16),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    kinds: Index<SecurityId, u16>,
+    /// The same securities, in order.
+    securities: BTreeSet<SecurityId>,
+    generic: BTreeSet<Text>,
+}
+
+impl Selection {
+    /// Says whether the security is new here, so that the server must be asked for it.
+    pub fn add(&mut self, security: SecurityId, prices: Prices) -> bool {
+        match self.kinds.get_mut(&security) {
+            Some(kinds) => *kinds |= prices.bit(),
+            None => drop(self.kinds.insert(security, prices.bit())),
+        }
+        self.securities.insert(security)
+    }
+
+    /// Says whether the security was wanted at all.
+    pub fn drop(&mut self, security: SecurityId) -> bool {
+        self.kinds.remove(&security);
+        self.securities.remove(&security)
+    }
+
+    pub fn listen(&mut self, name: Text) {
+        self.generic.insert(name);
+    }
+
+    pub fn has(&self, security: SecurityId) -> bool {
+        self.kinds.contains(&security)
+    }
+
+    pub fn wants(&self, security: SecurityId, prices: Prices) -> bool {
+        self.kinds.get(&security).is_some_and(|kinds| kinds & prices.bit() != 0)
+    }
+
+    pub fn hears(&self, name: &str) -> bool {
+        self.generic.contains(name)
+    }
+
+    pub fn securities(&self) -> impl Iterator<Item = SecurityId> {
+        self.securities.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_asked_once_for_a_security_whatever_kinds_of_prices_are_wanted() {
+        let mut selection = Selection::default();
+        let security = SecurityId(7);
+        assert!(selection.add(security, Prices::Ticks));
+        assert!(!selection.add(security, Prices::Bars(BarSize::Min1)));
+        let wanted =
+            [Prices::Ticks, Prices::Trades, Prices::Books, Prices::Bars(BarSize::Min1), Prices::Bars(BarSize::Sec1)]
+                .map(|prices| selection.wants(security, prices));
+        assert_eq!(wanted, [true, false, false, true, false]);
+        assert!(selection.drop(security));
+        assert!(!selection.drop(security));
+        assert!(!selection.has(security));
+    }
+}

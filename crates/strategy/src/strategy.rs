@@ -1,0 +1,84 @@
+//! What a strategy can be told. Every method does nothing unless a strategy says otherwise.
+
+use domain::command::GenericEvent;
+use domain::event::SessionChange;
+use domain::risk::StateChange;
+use domain::{
+    Bar, CashBalance, Command, Fill, Order, OrderBook, OrderStatus, PortfolioValue, Position, Text, Tick, Trade,
+    Transaction,
+};
+
+use crate::desk::Desk;
+use crate::past::Past;
+use crate::timers::Timer;
+
+/// A strategy. Phases come in this order: `init`, `prefeed`, `start`, `run`, `exit`; events come from `start` to `exit`.
+///
+/// A call-back must return soon: while it runs, the strategy hears nothing, and one that never returns is cut off.
+#[allow(unused_variables)]
+pub trait Strategy: Send {
+    /// INIT: ask for prices and for history. Orders are refused until START.
+    fn init(&mut self, desk: &mut Desk<'_>) {}
+
+    /// PREFEED: warm up with the history that `init` asked for, as far as there is any.
+    fn prefeed(&mut self, past: &Past, desk: &mut Desk<'_>) {}
+
+    /// START: all strategies are warm; prices may flow already.
+    fn start(&mut self, desk: &mut Desk<'_>) {}
+
+    /// RUN: fully at work.
+    fn run(&mut self, desk: &mut Desk<'_>) {}
+
+    /// EXIT: the last chance to act.
+    fn exit(&mut self, desk: &mut Desk<'_>) {}
+
+    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {}
+
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {}
+
+    /// A trade of anybody in the market; own executions are fills.
+    fn on_trade(&mut self, trade: &Trade, desk: &mut Desk<'_>) {}
+
+    fn on_order_book(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {}
+
+    /// An own order with its whole state, on every change.
+    fn on_order(&mut self, order: &Order, desk: &mut Desk<'_>) {}
+
+    fn on_order_status(&mut self, status: &OrderStatus, desk: &mut Desk<'_>) {}
+
+    fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {}
+
+    fn on_transaction(&mut self, transaction: &Transaction, desk: &mut Desk<'_>) {}
+
+    fn on_position(&mut self, position: &Position, desk: &mut Desk<'_>) {}
+
+    fn on_cash(&mut self, balance: &CashBalance, desk: &mut Desk<'_>) {}
+
+    fn on_portfolio_value(&mut self, value: &PortfolioValue, desk: &mut Desk<'_>) {}
+
+    /// A venue came or went.
+    fn on_session(&mut self, change: &SessionChange, desk: &mut Desk<'_>) {}
+
+    /// Trading was halted, limited or let go, here or in a scope that matters here.
+    fn on_trading_state(&mut self, change: &StateChange, desk: &mut Desk<'_>) {}
+
+    fn on_timer(&mut self, timer: &Timer, desk: &mut Desk<'_>) {}
+
+    /// Another strategy, or somebody outside, said something.
+    fn on_generic_event(&mut self, event: &GenericEvent, desk: &mut Desk<'_>) {}
+
+    /// A command was not carried out: it had no effect.
+    fn on_refusal(&mut self, refused: &Refused, desk: &mut Desk<'_>) {}
+
+    /// The simulation is over, after EXIT: what is asked for now has no effect.
+    fn on_end_of_simulation(&mut self, desk: &mut Desk<'_>) {}
+}
+
+/// A command that was not carried out, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub command: Command,
+    /// Stable, kebab-case; the same codes as at every other door.
+    pub code: Text,
+    pub reason: Text,
+}

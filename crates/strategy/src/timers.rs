@@ -1,0 +1,66 @@
+//! Deadlines that a strategy set for itself, fired by whoever drives it when their time has come.
+
+use std::collections::BTreeSet;
+
+use domain::{Text, Timestamp};
+
+/// Timers that one strategy may have at a time; one more takes the place of the latest.
+pub const TIMERS_MAX: usize = 1_024;
+
+/// A deadline that has passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timer {
+    /// When it was due, which may be a little earlier than now.
+    pub due: Timestamp,
+    pub name: Text,
+}
+
+/// By deadline; two of the same name do not exist.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Timers {
+    by_time: BTreeSet<(Timestamp, Text)>,
+}
+
+impl Timers {
+    pub(crate) fn set(&mut self, due: Timestamp, name: Text) {
+        self.cancel(&name);
+        if self.by_time.len() >= TIMERS_MAX {
+            self.by_time.pop_last();
+        }
+        self.by_time.insert((due, name));
+    }
+
+    pub(crate) fn cancel(&mut self, name: &str) {
+        self.by_time.retain(|(_, other)| &**other != name);
+    }
+
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        self.by_time.first().map(|(due, _)| *due)
+    }
+
+    /// The earliest timer that is due.
+    pub(crate) fn take(&mut self, now: Timestamp) -> Option<Timer> {
+        if self.next()? > now {
+            return None;
+        }
+        self.by_time.pop_first().map(|(due, name)| Timer { due, name })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_fire_in_the_order_of_their_deadlines_and_a_name_has_one() {
+        let mut timers = Timers::default();
+        for (due, name) in [(30, "late"), (10, "early"), (20, "moved"), (15, "moved"), (12, "dropped")] {
+            timers.set(Timestamp(due), name.into());
+        }
+        timers.cancel("dropped");
+        assert_eq!(timers.next(), Some(Timestamp(10)));
+        let fired: Vec<_> = std::iter::from_fn(|| timers.take(Timestamp(20))).map(|timer| timer.name).collect();
+        assert_eq!(fired, ["early", "moved"].map(Text::from));
+        assert_eq!(timers.next(), Some(Timestamp(30)));
+    }
+}
