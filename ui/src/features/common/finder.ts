@@ -1,0 +1,16 @@
+/** The server's search, in the form in which the search box shows what it found. */
+
+import type { Found } from '../../parts/SecuritySearch.svelte';
+import type { Reference } from '../../state/api';
+
+export function finderIn(reference: Reference): (query: string) => Promise<readonly Found[]> {
+  return async (query) => {
+    const securities = await reference.search(query);
+    return securities.map(({ id, symbol, description, objectType, exchangeId }) => ({
+      id,
+      symbol,
+      description: description ?? '',
+      detail: `${objectType} · ${reference.exchangeCode(exchangeId)}`,
+    }));
+  };
+}

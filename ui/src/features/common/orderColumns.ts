@@ -1,0 +1,71 @@
+/** The columns of an order, the same in the list of open orders and in the history. */
+
+import { paintBadge } from '../../parts/badges';
+import { figures, instants, words } from '../../parts/grid/make';
+import type { GridColumn } from '../../parts/grid/types';
+import type { Reference } from '../../state/api';
+import { ORDER_TONE, SIDE_TONE } from '../../state/tones';
+import type { Texts } from '../../texts';
+import type { Formats } from '../../texts/formats';
+import type { OrderVO } from '../../wire/types';
+
+type Column = GridColumn<OrderVO>;
+
+export function orderColumns(reference: Reference, texts: Texts, formats: Formats): Column[] {
+  const { column } = texts;
+  const priced = (value: number | null, row: OrderVO) =>
+    value === null ? '' : formats.price(value, reference.priceDigits(row.securityId));
+  return [
+    instants('time', column.time, 84, (row) => row.dateTime, formats.time, { sorted: 'desc' }),
+    words('symbol', column.symbol, 78, (row) => reference.symbol(row.securityId)),
+    sideColumn(texts),
+    figures('quantity', column.quantity, 72, (row) => row.quantity, formats.quantity),
+    figures('limit', column.limit, 76, (row) => row.limit ?? null, priced),
+    statusColumn(texts),
+    figures('filled', column.filled, 66, (row) => row.filledQuantity, formats.quantity),
+    words('kind', column.kind, 72, (row) => texts.orderKind[row.objectType]),
+    figures('stop', column.stop, 76, (row) => row.stop ?? null, priced),
+    words('tif', column.tif, 52, (row) => row.tif),
+    figures('average', column.average, 82, (row) => row.avgPrice, priced),
+    figures('remaining', column.remaining, 84, (row) => row.remainingQuantity, formats.quantity, { hidden: true }),
+    instants('expires', column.expires, 130, (row) => row.tifDateTime, (at) => (at === null ? '' : formats.dateTime(at)), {
+      hidden: true,
+    }),
+    ...identityColumns(reference, texts),
+  ];
+}
+
+function identityColumns(reference: Reference, texts: Texts): Column[] {
+  const { column } = texts;
+  return [
+    words('source', column.source, 88, (row) => row.source),
+    words('strategy', column.strategy, 88, (row) => reference.strategyName(row.strategyId)),
+    words('account', column.account, 110, (row) => reference.accountName(row.accountId), { hidden: true }),
+    words('exchange', column.exchange, 76, (row) => reference.exchangeCode(row.exchangeId), { hidden: true }),
+    words('intId', column.intId, 96, (row) => row.intId),
+    words('clientId', column.clientId, 96, (row) => row.clOrdId ?? '', { hidden: true }),
+    words('venueId', column.venueId, 150, (row) => row.extId ?? '', { hidden: true }),
+    words('reference', column.reference, 110, (row) => row.reference ?? '', { hidden: true }),
+    words('reason', column.reason, 180, (row) => row.reason ?? ''),
+  ];
+}
+
+function sideColumn(texts: Texts): Column {
+  const value = (row: OrderVO): string => texts.side[row.side];
+  return {
+    ...words('side', texts.column.side, 70, value),
+    paint: (cell, row) => paintBadge(cell, SIDE_TONE[row.side], value(row)),
+  };
+}
+
+/** An order whose fate is not known says so beside its status. */
+function statusColumn(texts: Texts): Column {
+  const value = (row: OrderVO): string => {
+    const status = texts.orderStatus[row.status];
+    return row.inDoubt ? `${status}, ${texts.inDoubt}` : status;
+  };
+  return {
+    ...words('status', texts.column.status, 104, value),
+    paint: (cell, row) => paintBadge(cell, row.inDoubt ? 'warn' : ORDER_TONE[row.status], value(row)),
+  };
+}

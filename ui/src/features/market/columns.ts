@@ -1,0 +1,135 @@
+/** The columns of the market grid. Rows are securities; every cell reads its quote when it is painted. */
+
+import type { Quote } from '../../state/api';
+import { flash } from '../../parts/flash';
+import { setText } from '../../parts/grid/cells';
+import { figures, gains, words } from '../../parts/grid/make';
+import type { GridColumn } from '../../parts/grid/types';
+import { paintSparkline } from '../../parts/sparkline';
+import type { Texts } from '../../texts';
+import type { Formats } from '../../texts/formats';
+import type { SecurityVO, Side } from '../../wire/types';
+
+export interface QuoteBoard {
+  quote(securityId: number): Quote | undefined;
+  ageOf(quote: Quote): number;
+  isStale(quote: Quote): boolean;
+  digits(securityId: number): number;
+  exchangeCode(exchangeId: number): string;
+}
+
+export interface Clicks {
+  remove: (securityId: number) => void;
+  /** Fills the ticket when a price is clicked: a buy at the ask, a sell at the bid. */
+  trade?: (securityId: number, side: Side) => void;
+}
+
+type Reading = (quote: Quote) => number | null;
+type Column = GridColumn<SecurityVO>;
+
+export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
+  const { column } = texts;
+  const read = (reading: Reading) => (row: SecurityVO) => {
+    const quote = board.quote(row.id);
+    return quote === undefined ? null : reading(quote);
+  };
+  const size = (value: number | null) => formats.quantity(value);
+  const moves = (value: number | null, row: SecurityVO) =>
+    `${value !== null && value > 0 ? '+' : ''}${formats.price(value, board.digits(row.id))}`;
+  const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
+  return [
+    symbolColumn(texts, clicks),
+    clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'SELL', texts.market.sell, clicks),
+    clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'BUY', texts.market.buy, clicks),
+    price('last', column.last, ({ tick }) => tick.last),
+    gains('changePercent', column.changePercent, 78, read((quote) => quote.changePercent), formats.percent),
+    sparkColumn(board, texts),
+    ageColumn(board, texts, formats),
+    figures('bidSize', column.bidSize, 84, read(({ tick }) => tick.volBid), size),
+    figures('askSize', column.askSize, 84, read(({ tick }) => tick.volAsk), size),
+    gains('change', column.change, 76, read((quote) => quote.change), moves),
+    figures('lastSize', column.lastSize, 80, read(({ tick }) => tick.volLast), size),
+    figures('volume', column.volume, 90, read(({ tick }) => tick.vol), size),
+    words('description', column.description, 170, (row) => row.description ?? '', { hidden: true }),
+    words('kind', column.kind, 80, (row) => row.objectType, { hidden: true }),
+    words('exchange', column.exchange, 76, (row) => board.exchangeCode(row.exchangeId), { hidden: true }),
+    words('currency', column.currency, 72, (row) => row.currency, { hidden: true }),
+    words('feed', column.feed, 120, (row) => board.quote(row.id)?.tick.feed ?? '', { hidden: true }),
+  ];
+}
+
+function symbolColumn(texts: Texts, { remove }: Clicks): Column {
+  const paint = (cell: HTMLElement, row: SecurityVO): void => {
+    if (cell.childElementCount > 0) return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.tabIndex = -1;
+    button.className = 'row-action quiet';
+    button.ariaLabel = `${texts.market.remove}: ${row.symbol}`;
+    button.textContent = '✕';
+    button.onclick = () => remove(row.id);
+    cell.replaceChildren(button, row.symbol);
+  };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, 92, (row) => row.symbol, { pinned: true }), paint };
+}
+
+function clickable(column: Column, side: Side, label: string, { trade }: Clicks): Column {
+  const { paint } = column;
+  if (trade === undefined) return column;
+  return {
+    ...column,
+    paint: (cell, row) => {
+      paint?.(cell, row);
+      if (cell.onclick !== null || !row.tradeable) return;
+      cell.classList.add('clickable');
+      cell.title = label;
+      cell.onclick = () => trade(row.id, side);
+    },
+  };
+}
+
+/** A price lights up when it moves and fades when it is stale. */
+function priceColumn(id: string, title: string, board: QuoteBoard, formats: Formats, reading: Reading): Column {
+  const before = new WeakMap<HTMLElement, number | null>();
+  const value = (row: SecurityVO): number | null => {
+    const quote = board.quote(row.id);
+    return quote === undefined ? null : reading(quote);
+  };
+  const paint = (cell: HTMLElement, row: SecurityVO): void => {
+    const quote = board.quote(row.id);
+    const price = quote === undefined ? null : reading(quote);
+    cell.classList.toggle('stale', quote !== undefined && board.isStale(quote));
+    if (before.get(cell) === price) return;
+    setText(cell, formats.price(price, board.digits(row.id)));
+    flash(cell, before.get(cell), price);
+    before.set(cell, price);
+  };
+  return { ...figures<SecurityVO>(id, title, 72, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
+}
+
+function sparkColumn(board: QuoteBoard, texts: Texts): Column {
+  const paint = (cell: HTMLElement, row: SecurityVO): void => {
+    paintSparkline(cell, board.quote(row.id)?.spark ?? [], texts.market.trend(row.symbol));
+  };
+  return { ...words<SecurityVO>('spark', texts.column.spark, 92, () => ''), paint };
+}
+
+function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
+  const value = (row: SecurityVO): number | null => {
+    const quote = board.quote(row.id);
+    return quote === undefined ? null : board.ageOf(quote);
+  };
+  const show = (age: number | null, row: SecurityVO): string => {
+    if (age === null) return texts.market.noPrice;
+    const quote = board.quote(row.id);
+    const isStale = quote !== undefined && board.isStale(quote);
+    return isStale ? `! ${formats.age(age)}` : formats.age(age);
+  };
+  const paint = (cell: HTMLElement, row: SecurityVO): void => {
+    const quote = board.quote(row.id);
+    setText(cell, show(value(row), row));
+    cell.title = quote !== undefined && board.isStale(quote) ? texts.market.stale : '';
+    cell.classList.toggle('stale', quote === undefined || board.isStale(quote));
+  };
+  return { ...figures('age', texts.column.age, 52, value, show), paint };
+}

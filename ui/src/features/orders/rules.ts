@@ -1,0 +1,16 @@
+/** What may be asked of an open order, and why not. */
+
+import type { OrderVO } from '../../wire/types';
+import type { Texts } from '../../texts';
+
+export function cancelRefusal(order: OrderVO, mayTrade: boolean, refusal: Texts['refusal']): string | undefined {
+  if (!mayTrade) return refusal.needsTrader;
+  return order.status === 'PENDING_CANCEL' ? refusal.cancelPending : undefined;
+}
+
+/** A venue takes one change at a time. */
+export function modifyRefusal(order: OrderVO, mayTrade: boolean, refusal: Texts['refusal']): string | undefined {
+  const hindrance = cancelRefusal(order, mayTrade, refusal);
+  if (hindrance !== undefined) return hindrance;
+  return order.status === 'PENDING_REPLACE' ? refusal.changePending : undefined;
+}

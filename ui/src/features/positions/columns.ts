@@ -1,0 +1,37 @@
+import { paintBadge, type Tone } from '../../parts/badges';
+import { figures, gains, words } from '../../parts/grid/make';
+import type { GridColumn } from '../../parts/grid/types';
+import type { Reference } from '../../state/api';
+import type { Texts } from '../../texts';
+import type { Formats } from '../../texts/formats';
+import type { PositionVO } from '../../wire/types';
+
+export function positionColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<PositionVO>[] {
+  const { column } = texts;
+  const priced = (value: number | null, row: PositionVO) => formats.price(value, reference.priceDigits(row.securityId));
+  return [
+    words('symbol', column.symbol, 84, (row) => reference.symbol(row.securityId), { pinned: true }),
+    directionColumn(texts),
+    figures('quantity', column.quantity, 72, (row) => row.quantity, formats.quantity),
+    figures('average', column.average, 80, (row) => row.avgPrice, priced),
+    gains('unrealized', column.unrealized, 96, (row) => row.unrealizedPL, formats.signed),
+    figures('marketPrice', column.marketPrice, 92, (row) => row.marketPrice, priced),
+    figures('marketValue', column.marketValue, 104, (row) => row.marketValue, formats.money),
+    gains('realized', column.realized, 104, (row) => row.realizedPL, formats.signed),
+    words('currency', column.currency, 70, (row) => row.currency),
+    figures('cost', column.cost, 100, (row) => row.cost, formats.money, { hidden: true }),
+    words('strategy', column.strategy, 90, (row) => reference.strategyName(row.strategyId)),
+    words('account', column.account, 110, (row) => reference.accountName(row.accountId)),
+  ];
+}
+
+function directionColumn(texts: Texts): GridColumn<PositionVO> {
+  const reading = (row: PositionVO): [Tone, string] => {
+    if (row.quantity === 0) return ['quiet', texts.positions.flat];
+    return row.quantity > 0 ? ['buy', texts.positions.long] : ['sell', texts.positions.short];
+  };
+  return {
+    ...words('side', texts.column.side, 66, (row) => reading(row)[1]),
+    paint: (cell, row) => paintBadge(cell, ...reading(row)),
+  };
+}

@@ -1,0 +1,146 @@
+/** The order ticket as a person fills it in, and the order that it means. */
+
+import type { TicketFill } from '../../state/api';
+import type { Formats } from '../../texts/formats';
+import type { OrderBody, OrderKind, OrderVO, Side, TimeInForce } from '../../wire/types';
+import { amountOf, typed } from '../common/amount';
+
+export const KINDS: readonly OrderKind[] = ['MarketOrder', 'LimitOrder', 'StopOrder', 'StopLimitOrder'];
+export const TIFS: readonly TimeInForce[] = ['DAY', 'GTC', 'GTD', 'IOC', 'FOK', 'ATO', 'ATC'];
+
+/** Numbers stay as they are typed; an id that is not chosen is left to the server. */
+export interface TicketForm {
+  securityId: number | null;
+  side: Side;
+  kind: OrderKind;
+  quantity: string;
+  limit: string;
+  stop: string;
+  tif: TimeInForce;
+  /** A day, for GTD: good until its close. */
+  until: string;
+  accountId: number | null;
+  strategyId: number | null;
+  exchangeId: number | null;
+  reference: string;
+}
+
+export const BLANK: TicketForm = {
+  securityId: null,
+  side: 'BUY',
+  kind: 'LimitOrder',
+  quantity: '',
+  limit: '',
+  stop: '',
+  tif: 'DAY',
+  until: '',
+  accountId: null,
+  strategyId: null,
+  exchangeId: null,
+  reference: '',
+};
+
+export function hasLimit(kind: OrderKind): boolean {
+  return kind === 'LimitOrder' || kind === 'StopLimitOrder';
+}
+
+export function hasStop(kind: OrderKind): boolean {
+  return kind === 'StopOrder' || kind === 'StopLimitOrder';
+}
+
+/** Whether there is enough to ask for a verdict; what is wrong with it the server says. */
+export function isComplete(form: TicketForm): boolean {
+  const isThere = (text: string): boolean => text.trim() !== '';
+  return (
+    form.securityId !== null &&
+    isThere(form.quantity) &&
+    (!hasLimit(form.kind) || isThere(form.limit)) &&
+    (!hasStop(form.kind) || isThere(form.stop)) &&
+    (form.tif !== 'GTD' || isThere(form.until))
+  );
+}
+
+/** The order that the form means. An empty number is left out, and the server says that it is needed. */
+export function bodyOf(form: TicketForm, securityId: number, formats: Formats): OrderBody {
+  const { kind, tif } = form;
+  const given = <Key extends keyof OrderBody>(key: Key, value: OrderBody[Key] | null | ''): Partial<OrderBody> =>
+    value === null || value === '' ? {} : { [key]: value };
+  return {
+    objectType: kind,
+    securityId,
+    side: form.side,
+    tif,
+    ...given('quantity', amountOf(form.quantity, formats)),
+    ...given('limit', hasLimit(kind) ? amountOf(form.limit, formats) : ''),
+    ...given('stop', hasStop(kind) ? amountOf(form.stop, formats) : ''),
+    ...given('tifDateTime', tif === 'GTD' ? form.until : ''),
+    ...given('accountId', form.accountId),
+    ...given('strategyId', form.strategyId),
+    ...given('exchangeId', form.exchangeId),
+    ...given('reference', form.reference.trim()),
+  };
+}
+
+/** Another security keeps how much and how, but no price of the one before. */
+export function withSecurity(form: TicketForm, securityId: number | null): TicketForm {
+  if (form.securityId === securityId) return form;
+  return { ...form, securityId, limit: '', stop: '', exchangeId: null, accountId: null };
+}
+
+/** What a click elsewhere brings along; a price makes a market order a limit order. */
+export function withFill(form: TicketForm, fill: TicketFill): TicketForm {
+  const next = { ...withSecurity(form, fill.securityId) };
+  if (fill.side !== undefined) next.side = fill.side;
+  if (fill.quantity !== undefined) next.quantity = typed(fill.quantity);
+  if (fill.limit !== undefined) {
+    next.limit = typed(fill.limit);
+    if (!hasLimit(next.kind)) next.kind = 'LimitOrder';
+  }
+  if (fill.stop !== undefined) {
+    next.stop = typed(fill.stop);
+    if (!hasStop(next.kind)) next.kind = 'StopOrder';
+  }
+  return next;
+}
+
+/** A live order to be changed. */
+export function formOf(order: OrderVO): TicketForm {
+  return {
+    securityId: order.securityId,
+    side: order.side,
+    kind: order.objectType,
+    quantity: typed(order.quantity),
+    limit: typed(order.limit),
+    stop: typed(order.stop),
+    tif: order.tif,
+    until: order.tifDateTime === null ? '' : new Date(order.tifDateTime).toISOString().slice(0, 10),
+    accountId: order.accountId,
+    strategyId: order.strategyId,
+    exchangeId: order.exchangeId,
+    reference: order.reference ?? '',
+  };
+}
+
+/** A change says only what changes, beside what names the order: the rest stays as it is. */
+export function changeOf(order: OrderVO, form: TicketForm, formats: Formats): OrderBody & { intId: string } {
+  const before = formOf(order);
+  const { objectType, securityId, side, quantity, limit, stop, tif, tifDateTime } = bodyOf(form, order.securityId, formats);
+  const isTifChanged = form.tif !== before.tif || form.until !== before.until;
+  return {
+    intId: order.intId,
+    objectType,
+    securityId,
+    side,
+    ...(quantity === undefined ? {} : { quantity }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(stop === undefined ? {} : { stop }),
+    ...(isTifChanged && tif !== undefined ? { tif } : {}),
+    ...(isTifChanged && tifDateTime !== undefined ? { tifDateTime } : {}),
+  };
+}
+
+/** Orders from a threshold on are confirmed; no threshold, no question. An unknown notional is asked about. */
+export function needsConfirmation(notional: number | null, confirmFrom: number | null): boolean {
+  if (confirmFrom === null) return false;
+  return notional === null || Math.abs(notional) >= confirmFrom;
+}

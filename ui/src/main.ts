@@ -1,0 +1,41 @@
+/** Composition: the wire, the desk on top of it, the shell around that. */
+
+import './parts/tokens.css';
+import './parts/marks.css';
+import './shell/base.css';
+import { mount } from 'svelte';
+import App from './shell/App.svelte';
+import { follow } from './shell/appearance';
+import { browserClock } from './state/clock';
+import { openDesk } from './state/desk';
+import { memoryOf } from './state/storage';
+import { Rest } from './wire/rest';
+import { Server } from './wire/server';
+import { StompFeed } from './wire/stomp';
+
+const UNAUTHORIZED = 401;
+
+/** A session that ended shows in whichever call comes next. */
+async function fetchWatched(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(path, init);
+  if (response.status === UNAUTHORIZED && path !== '/rest/login') surroundings.access.expire();
+  return response;
+}
+
+const memory = memoryOf(localStorage);
+const feed = new StompFeed(`${location.origin.replace(/^http/, 'ws')}/stomp`);
+const surroundings = openDesk({
+  server: new Server(new Rest(fetchWatched)),
+  feed,
+  clock: browserClock,
+  memory,
+  language: navigator.language.startsWith('de') ? 'de' : 'en',
+});
+
+follow(surroundings.desk.settings, document, matchMedia('(prefers-color-scheme: dark)'));
+document.addEventListener('visibilitychange', () => document.hidden || feed.hurry());
+window.addEventListener('online', () => feed.hurry());
+
+const target = document.getElementById('app');
+if (target) mount(App, { target, props: { surroundings, memory } });
+void surroundings.access.ask();

@@ -1,0 +1,247 @@
+/** One grid on the screen: takes rows and wishes, and keeps the grid library out of everybody else's sight. */
+
+import {
+  createGrid,
+  type CellKeyDownEvent,
+  type GridApi,
+  type GridOptions,
+  type IRowNode,
+  type ProcessCellForExportParams,
+} from 'ag-grid-community';
+import { runByKey, withButton } from './actions';
+import { CellsInSight } from './cells';
+import { ACTIONS, actionsDefinition, columnDefinition } from './columns';
+import { csvValue } from './csv';
+import { parseFilter, type Filter } from './filter';
+import { HEADER_HEIGHT, ROW_HEIGHT, theme } from './library';
+import { recall, remember } from './memory';
+import { styleContainer } from './styles';
+import type { CellValue, GridColumn, GridLabels, RowAction, RowChange } from './types';
+
+export interface GridPlan<Row> {
+  /** Under this name the grid remembers its columns. */
+  name: string;
+  /** For screen readers. */
+  title: string;
+  rowId: (row: Row) => string;
+  columns: readonly GridColumn<Row>[];
+  actions: readonly RowAction<Row>[];
+  labels: GridLabels;
+  /** Enter or a double click on a row. */
+  onactivate?: ((row: Row) => void) | undefined;
+  /** A row was clicked, or the keyboard came to it. */
+  onfocusrow?: ((row: Row) => void) | undefined;
+  /** How many rows fit the filter, and how many there are. */
+  oncount: (shown: number, all: number) => void;
+  /** The rows that can be seen changed. */
+  onsight?: ((rowIds: string[]) => void) | undefined;
+}
+
+export interface ColumnChoice {
+  id: string;
+  title: string;
+  shown: boolean;
+}
+
+export class GridController<Row> {
+  private readonly api: GridApi<Row>;
+  private readonly root = document.createElement('div');
+  private readonly inSight = new CellsInSight<Row>();
+  private filter: Filter;
+  private filterLine: string;
+
+  constructor(
+    host: HTMLElement,
+    private plan: GridPlan<Row>,
+  ) {
+    const memory = recall(plan.name, localStorage);
+    this.filterLine = memory?.filter ?? '';
+    this.filter = this.filterOf(this.filterLine);
+    this.root.className = 'grid-root';
+    this.api = createGrid(this.root, this.options());
+    this.api.setGridAriaProperty('label', plan.title);
+    if (memory) this.api.applyColumnState({ state: memory.columns, applyOrder: true });
+    // The library measures when it comes into the document: not before its styles are there.
+    queueMicrotask(() => host.append(this.root));
+  }
+
+  get line(): string {
+    return this.filterLine;
+  }
+
+  destroy(): void {
+    this.api.destroy();
+    this.root.remove();
+  }
+
+  apply(change: RowChange<Row>): void {
+    if (change.reset) {
+      this.api.setGridOption('rowData', [...change.upserted]);
+    } else {
+      const known = (row: Row): boolean => this.api.getRowNode(this.plan.rowId(row)) !== undefined;
+      this.api.applyTransaction({
+        add: change.upserted.filter((row) => !known(row)),
+        update: change.upserted.filter(known),
+        remove: change.removed.filter(known),
+      });
+    }
+    this.count();
+  }
+
+  /** Other columns, actions or words: what the person arranged stays. */
+  replan(plan: GridPlan<Row>): void {
+    this.plan = plan;
+    this.filter = this.filterOf(this.filterLine);
+    this.api.setGridOption('columnDefs', this.definitions());
+    this.api.setGridAriaProperty('label', plan.title);
+    this.inSight.repaintAll();
+  }
+
+  /** Paints these rows again where they are in sight; for values that change many times a second. */
+  repaint(rowIds: Iterable<string>): void {
+    this.inSight.repaint(rowIds);
+  }
+
+  /** Sorts and filters again, for values that changed without the grid being told. */
+  rearrange(): void {
+    const isSorted = this.api.getColumnState().some((column) => column.sort);
+    if (isSorted || this.filterLine !== '') this.api.refreshClientSideRowModel('filter');
+  }
+
+  /** Gives the columns that the line names and the grid does not have. */
+  setFilter(line: string): readonly string[] {
+    this.filterLine = line;
+    this.filter = this.filterOf(line);
+    this.api.onFilterChanged();
+    this.keep();
+    return this.filter.unknown;
+  }
+
+  exportCsv(): void {
+    this.api.exportDataAsCsv({
+      fileName: `${this.plan.name}.csv`,
+      columnKeys: this.choices().flatMap((choice) => (choice.shown ? [choice.id] : [])),
+      processCellCallback: (params) => this.csvCell(params),
+    });
+  }
+
+  choices(): ColumnChoice[] {
+    const titles = new Map(this.plan.columns.map((column) => [column.id, column.title]));
+    return this.api.getColumnState().flatMap(({ colId, hide }) => {
+      const title = titles.get(colId);
+      return title === undefined ? [] : [{ id: colId, title, shown: !hide }];
+    });
+  }
+
+  show(columnId: string, shown: boolean): void {
+    this.api.setColumnsVisible([columnId], shown);
+  }
+
+  /** Moves a column by one place: -1 to the left, 1 to the right. */
+  move(columnId: string, by: -1 | 1): void {
+    const order = this.api.getColumnState().map((column) => column.colId);
+    const to = order.indexOf(columnId) + by;
+    if (to >= 0 && to < order.length) this.api.moveColumns([columnId], to);
+  }
+
+  resetColumns(): void {
+    this.api.resetColumnState();
+  }
+
+  private options(): GridOptions<Row> {
+    return {
+      theme,
+      themeStyleContainer: styleContainer(),
+      rowHeight: ROW_HEIGHT,
+      headerHeight: HEADER_HEIGHT,
+      columnDefs: this.definitions(),
+      defaultColDef: { resizable: true, sortable: true, suppressHeaderMenuButton: true },
+      maintainColumnOrder: true,
+      rowData: [],
+      getRowId: ({ data }) => this.plan.rowId(data),
+      animateRows: false,
+      suppressColumnMoveAnimation: true,
+      suppressRowTransform: true,
+      // A row without its cells, be it for a frame, is a row that nobody can read.
+      suppressAnimationFrame: true,
+      suppressDragLeaveHidesColumns: true,
+      suppressNoRowsOverlay: true,
+      enableCellTextSelection: true,
+      ensureDomOrder: true,
+      rowBuffer: 2,
+      isExternalFilterPresent: () => this.filterLine !== '',
+      doesExternalFilterPass: (node) => this.fits(node),
+      onCellKeyDown: (event) => this.onKey(event as CellKeyDownEvent<Row>),
+      onRowDoubleClicked: ({ data }) => data && this.plan.onactivate?.(data),
+      onCellFocused: ({ rowIndex }) => this.onFocus(rowIndex),
+      onColumnMoved: () => this.keep(),
+      onColumnVisible: () => this.keep(),
+      onColumnResized: ({ finished }) => finished && this.keep(),
+      onSortChanged: () => this.keep(),
+      onModelUpdated: () => this.look(),
+      onViewportChanged: () => this.look(),
+    };
+  }
+
+  private definitions() {
+    const { columns, actions, labels } = this.plan;
+    const data = columns.map((column) => columnDefinition(column, this.inSight));
+    return withButton(actions).length === 0 ? data : [...data, actionsDefinition(actions, labels.actions, this.inSight)];
+  }
+
+  private onKey({ event, data }: CellKeyDownEvent<Row>): void {
+    if (!(event instanceof KeyboardEvent) || data === undefined) return;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (runByKey(event.key, data, this.plan.actions)) event.preventDefault();
+    else if (event.key === 'Enter') this.plan.onactivate?.(data);
+  }
+
+  private onFocus(rowIndex: number | null): void {
+    const row = rowIndex === null ? undefined : this.api.getDisplayedRowAtIndex(rowIndex)?.data;
+    if (row !== undefined) this.plan.onfocusrow?.(row);
+  }
+
+  private filterOf(line: string): Filter {
+    return parseFilter(line, this.plan.columns.map((column) => column.id));
+  }
+
+  private fits(node: IRowNode<Row>): boolean {
+    const row = node.data;
+    if (row === undefined) return false;
+    return this.filter.fits((id) => {
+      const column = this.plan.columns.find((candidate) => candidate.id === id);
+      if (column === undefined) return undefined;
+      const value = column.value(row);
+      return { value, text: column.text ? column.text(row) : String(value ?? '') };
+    });
+  }
+
+  private csvCell(params: ProcessCellForExportParams<Row>): string {
+    const column = this.plan.columns.find((candidate) => candidate.id === params.column.getColId());
+    return column === undefined ? '' : csvValue(column, params.value as CellValue);
+  }
+
+  private count(): void {
+    let all = 0;
+    this.api.forEachNode(() => (all += 1));
+    this.plan.oncount(this.api.getDisplayedRowCount(), all);
+  }
+
+  private look(): void {
+    this.count();
+    if (this.plan.onsight === undefined) return;
+    const first = this.api.getFirstDisplayedRowIndex();
+    const last = this.api.getLastDisplayedRowIndex();
+    const seen: string[] = [];
+    for (let index = Math.max(first, 0); index <= last; index += 1) {
+      const id = this.api.getDisplayedRowAtIndex(index)?.id;
+      if (id !== undefined) seen.push(id);
+    }
+    this.plan.onsight(seen);
+  }
+
+  private keep(): void {
+    const columns = this.api.getColumnState().filter((column) => column.colId !== ACTIONS);
+    remember(this.plan.name, { columns, filter: this.filterLine }, localStorage);
+  }
+}

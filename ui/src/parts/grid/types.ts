@@ -1,0 +1,67 @@
+/** What a grid is told: columns, rows and what can be done with a row. */
+
+export type CellValue = string | number | null;
+
+export interface GridColumn<Row> {
+  /** Stable; remembered columns and filters go by it. */
+  id: string;
+  title: string;
+  /** For sorting, filtering and export. */
+  value: (row: Row) => CellValue;
+  /** What is shown; left out means the value as it is. */
+  text?: (row: Row) => string;
+  /** Draws a cell for which text is not enough. Called again whenever the row may have changed. */
+  paint?: (cell: HTMLElement, row: Row) => void;
+  /** `number` is right-aligned; `time` too, and exported as ISO 8601. */
+  kind?: 'text' | 'number' | 'time';
+  /** In pixels; columns grow in proportion where there is room. */
+  width: number;
+  /** Not shown until somebody chooses it. */
+  hidden?: boolean;
+  /** Stays in sight when the others are scrolled sideways. */
+  pinned?: boolean;
+  /** How the grid is sorted until somebody sorts it otherwise. */
+  sorted?: 'asc' | 'desc';
+}
+
+export interface RowAction<Row> {
+  label: string;
+  /** One character or picture for a button in the row; left out means that only the key runs it. */
+  sign?: string;
+  /** Runs the action for the focused row, as `KeyboardEvent.key` names it. */
+  key?: string;
+  danger?: boolean;
+  /** Why it can't be done to this row now; nothing where it can. */
+  refusal?: (row: Row) => string | undefined;
+  run: (row: Row) => void;
+}
+
+/** What happened to the rows since the last time. */
+export interface RowChange<Row> {
+  /** Forget all rows, then take `upserted`. */
+  reset: boolean;
+  upserted: readonly Row[];
+  removed: readonly Row[];
+}
+
+/** Where rows come from: tells all of them at once, later what changed, at most once a frame. */
+export interface RowSource<Row> {
+  watch(listener: (change: RowChange<Row>) => void): () => void;
+}
+
+/** The words of a grid itself. */
+export interface GridLabels {
+  filter: string;
+  filterHint: string;
+  columns: string;
+  chooseColumns: string;
+  show: (column: string) => string;
+  moveUp: (column: string) => string;
+  moveDown: (column: string) => string;
+  reset: string;
+  close: string;
+  exportCsv: string;
+  actions: string;
+  rows: (shown: number, all: number) => string;
+  unknownColumn: (name: string) => string;
+}

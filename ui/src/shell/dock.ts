@@ -1,0 +1,252 @@
+/** Widgets in panels that can be moved, resized, stacked and closed; each page remembers how it was left. */
+
+import {
+  createDockview,
+  type DockviewApi,
+  type IContentRenderer,
+  type IDockviewPanel,
+  type ITabRenderer,
+  type SerializedDockview,
+} from 'dockview';
+import { type Component, mount, unmount } from 'svelte';
+import type { Clock, Stop } from '../state/api';
+import type { Memory } from '../state/storage';
+import type { Texts } from '../texts';
+import { type Form, formOf, layoutOf, type Page, type Placement } from './layouts';
+import { isWidget, WIDGETS, type WidgetId } from './widgets';
+
+/** A change of layout is remembered when it has rested for so long, in milliseconds. */
+const REMEMBER_AFTER_MS = 400;
+const RETRY_AFTER_MS = 2_000;
+
+export interface DockTools {
+  element: HTMLElement;
+  /** What a widget finds by `getContext`. */
+  context: Map<unknown, unknown>;
+  memory: Memory;
+  /** Each user arranges the pages anew, because each may see something else. */
+  user: string;
+  clock: Clock;
+  /** Which widgets the role may see. */
+  maySee(widget: WidgetId): boolean;
+  onOpenChange(open: readonly WidgetId[]): void;
+}
+
+export class Dock {
+  private readonly api: DockviewApi;
+  private page: Page = 'trade';
+  private texts: Texts | null = null;
+  private isArranging = false;
+  private stopRemembering: Stop = () => undefined;
+
+  constructor(private readonly tools: DockTools) {
+    this.api = createDockview(tools.element, {
+      createComponent: ({ name }) => new WidgetPanel(name, tools.context),
+      createTabComponent: () => new WidgetTab(),
+      defaultTabComponent: 'tab',
+      theme: { name: 'rialto', className: 'rialto-dock', gap: 3, dndPanelOverlay: 'group' },
+      disableFloatingGroups: true,
+    });
+    this.api.onDidLayoutChange(() => this.changed());
+    tools.element.addEventListener('keydown', (event) => this.closeByKey(event));
+  }
+
+  show(page: Page): void {
+    this.page = page;
+    this.arrange(() => this.restore() || this.build());
+  }
+
+  /** Forgets how this page was left. */
+  reset(): void {
+    this.arrange(() => this.build());
+    this.remember();
+  }
+
+  /** Brings a widget to the front, and back to the page where it was closed. */
+  open(widget: WidgetId): void {
+    const panel = this.api.getPanel(widget);
+    if (panel) panel.api.setActive();
+    else if (this.tools.maySee(widget)) this.add({ widget }).api.setActive();
+  }
+
+  close(widget: WidgetId): void {
+    this.api.getPanel(widget)?.api.close();
+  }
+
+  /** Puts the focus on the tab in front of the next panel, from where Tab leads into it. */
+  focusNext(step: 1 | -1): void {
+    const tabs = [...this.tools.element.querySelectorAll<HTMLElement>('.dv-tab.dv-active-tab')];
+    const here = tabs.findIndex((tab) => tab.closest('.dv-groupview')?.contains(document.activeElement));
+    const start = here < 0 && step < 0 ? 0 : here;
+    tabs[(start + step + tabs.length) % tabs.length]?.focus();
+  }
+
+  private closeByKey(event: KeyboardEvent): void {
+    const tab = event.target instanceof HTMLElement && event.target.role === 'tab' ? event.target : null;
+    const id = tab?.dataset['tabPanelId'] ?? '';
+    if (event.key === 'Delete' && isWidget(id)) this.close(id);
+  }
+
+  title(texts: Texts): void {
+    this.texts = texts;
+    for (const panel of this.api.panels) panel.api.setTitle(this.titleOf(panel.id));
+  }
+
+  dispose(): void {
+    this.stopRemembering();
+    this.api.dispose();
+  }
+
+  private arrange(work: () => void): void {
+    this.stopRemembering();
+    this.isArranging = true;
+    work();
+    this.isArranging = false;
+    this.tools.onOpenChange(this.openWidgets());
+  }
+
+  private build(): void {
+    this.api.clear();
+    const places = layoutOf(this.page, this.form()).filter(({ widget }) => this.tools.maySee(widget));
+    for (const place of places) this.add(place);
+    for (const place of places) this.size(place);
+    for (const panel of this.firsts(places)) panel.api.setActive();
+  }
+
+  /** A memory that another version wrote, or that names what the role may not see, is not used. */
+  private restore(): boolean {
+    const layout = this.tools.memory.read(this.key()) as SerializedDockview | null;
+    const known = (id: string) => isWidget(id) && this.tools.maySee(id);
+    if (!layout || !Object.keys(layout.panels ?? {}).every(known)) return false;
+    try {
+      this.api.fromJSON(layout);
+      if (this.texts) this.title(this.texts);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private add({ widget, beside, direction }: Placement): IDockviewPanel {
+    const options = { id: widget, component: widget, title: this.titleOf(widget) };
+    const reference = beside && this.api.getPanel(beside);
+    if (reference) return this.api.addPanel({ ...options, position: { referencePanel: reference, direction } });
+    return this.api.addPanel(options);
+  }
+
+  /** Sizes hold once all are there, because each one that comes takes from its neighbours. */
+  private size({ widget, width, height }: Placement): void {
+    const { clientWidth, clientHeight } = this.tools.element;
+    const size = { ...(width && { width: width * clientWidth }), ...(height && { height: height * clientHeight }) };
+    this.api.getPanel(widget)?.group.api.setSize(size);
+  }
+
+  /** The first tab of each stack is the one in front. */
+  private firsts(places: readonly Placement[]): IDockviewPanel[] {
+    const first = places.filter((place) => place.direction !== 'within').reverse();
+    return first.flatMap(({ widget }) => this.api.getPanel(widget) ?? []);
+  }
+
+  private changed(): void {
+    if (this.isArranging) return;
+    this.tools.onOpenChange(this.openWidgets());
+    this.stopRemembering();
+    this.stopRemembering = this.tools.clock.after(REMEMBER_AFTER_MS, () => this.remember());
+  }
+
+  private remember(): void {
+    this.tools.memory.write(this.key(), this.api.toJSON());
+  }
+
+  private openWidgets(): WidgetId[] {
+    return this.api.panels.map((panel) => panel.id).filter(isWidget);
+  }
+
+  private form(): Form {
+    return formOf(this.tools.element.clientWidth, this.tools.element.clientHeight);
+  }
+
+  /** What was arranged on a large screen is not forced onto a small one. */
+  private key(): string {
+    return `layout.${this.tools.user}.${this.page}.${this.form()}`;
+  }
+
+  private titleOf(id: string): string {
+    return this.texts && isWidget(id) ? this.texts.widgets[id] : id;
+  }
+}
+
+/** A widget lives while it is in sight; behind another tab it rests, so that nobody sends prices for nothing. */
+class WidgetPanel implements IContentRenderer {
+  readonly element = document.createElement('div');
+  private instance: Record<string, unknown> | null = null;
+  private isWanted = false;
+
+  constructor(
+    private readonly name: string,
+    private readonly context: Map<unknown, unknown>,
+  ) {
+    this.element.className = 'widget';
+  }
+
+  init({ api }: Parameters<IContentRenderer['init']>[0]): void {
+    api.onDidVisibilityChange(({ isVisible }) => this.see(isVisible));
+    this.see(api.isVisible);
+  }
+
+  dispose(): void {
+    this.rest();
+  }
+
+  private see(isVisible: boolean): void {
+    if (isVisible) void this.wake();
+    else if (isWidget(this.name) && !WIDGETS[this.name].isKept) this.rest();
+  }
+
+  private async wake(): Promise<void> {
+    if (this.isWanted || !isWidget(this.name)) return;
+    this.isWanted = true;
+    const component = await this.load(this.name);
+    if (component && !this.instance) this.instance = mount(component, { target: this.element, context: this.context });
+  }
+
+  /** While the server is away its code cannot be had either; it is asked for until nobody wants it. */
+  private async load(name: WidgetId): Promise<Component | null> {
+    while (this.isWanted) {
+      const loaded = await WIDGETS[name].load().catch(() => null);
+      if (loaded) return this.isWanted ? loaded.default : null;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
+    }
+    return null;
+  }
+
+  private rest(): void {
+    this.isWanted = false;
+    if (this.instance) void unmount(this.instance);
+    this.instance = null;
+  }
+}
+
+/** A tab is one control, so the sign that closes it is for the mouse alone; keys have Delete, and the menu. */
+class WidgetTab implements ITabRenderer {
+  readonly element = document.createElement('div');
+  private readonly title = document.createElement('span');
+
+  constructor() {
+    this.element.className = 'widget-tab';
+    this.element.append(this.title);
+  }
+
+  init({ api, title }: Parameters<ITabRenderer['init']>[0]): void {
+    this.title.textContent = title;
+    api.onDidTitleChange((change) => (this.title.textContent = change.title));
+    const sign = document.createElement('span');
+    sign.className = 'close';
+    sign.ariaHidden = 'true';
+    sign.textContent = '✕';
+    // The press belongs to the sign, or the tab would be dragged.
+    sign.addEventListener('pointerdown', (event) => event.preventDefault());
+    sign.addEventListener('click', () => api.close());
+    this.element.append(sign);
+  }
+}

@@ -1,0 +1,16 @@
+/** A sign for each kind of notice, beside its colour. */
+
+import type { NoticeKind } from '../state/api';
+
+const SIGNS: Record<NoticeKind, string> = {
+  fill: '✓',
+  success: '✓',
+  reject: '✕',
+  error: '!',
+  warning: '▲',
+  info: 'i',
+};
+
+export function signOf(kind: NoticeKind): string {
+  return SIGNS[kind];
+}

@@ -1,0 +1,40 @@
+/** Every widget, by the name under which layouts remember it. The code of each is loaded when it is first shown. */
+
+import type { Component } from 'svelte';
+import type { Texts } from '../texts';
+import type { Role } from '../wire/types';
+
+export type WidgetId = keyof Texts['widgets'];
+
+export interface Widget {
+  load(): Promise<{ default: Component }>;
+  /** Stays alive behind another tab, because somebody may be in the middle of it. */
+  isKept?: boolean;
+  /** Who may see it; everybody where nothing is said. */
+  role?: Role;
+}
+
+export const WIDGETS: Record<WidgetId, Widget> = {
+  market: { load: () => import('../features/market/MarketGrid.svelte') },
+  chart: { load: () => import('../features/chart/Chart.svelte') },
+  book: { load: () => import('../features/book/OrderBook.svelte') },
+  ticket: { load: () => import('../features/ticket/OrderTicket.svelte'), isKept: true },
+  orders: { load: () => import('../features/orders/OpenOrders.svelte') },
+  history: { load: () => import('../features/history/OrderHistory.svelte') },
+  positions: { load: () => import('../features/positions/Positions.svelte') },
+  transactions: { load: () => import('../features/transactions/Transactions.svelte') },
+  balances: { load: () => import('../features/balances/Balances.svelte') },
+  strategies: { load: () => import('../features/strategies/Strategies.svelte') },
+  sessions: { load: () => import('../features/sessions/Sessions.svelte') },
+  log: { load: () => import('../features/log/Log.svelte') },
+  risk: { load: () => import('../features/risk/Risk.svelte') },
+  users: { load: () => import('../features/users/Users.svelte'), role: 'ADMIN' },
+  audit: { load: () => import('../features/audit/Audit.svelte'), role: 'ADMIN' },
+  parameters: { load: () => import('../features/parameters/Parameters.svelte') },
+};
+
+export const WIDGET_IDS = Object.keys(WIDGETS) as WidgetId[];
+
+export function isWidget(id: string): id is WidgetId {
+  return id in WIDGETS;
+}

@@ -1,0 +1,391 @@
+/**
+ * What features may rely on: the stores of the desk, by name and signature. Each store has a file of its own beside
+ * this one. Everything that shows trading is already filtered by the strategy selector.
+ *
+ * A `Readable` is a Svelte store, so `$name` works in components. A `Table` also tells what changed, at most once a
+ * frame, for grids that paint single rows.
+ */
+
+import type {
+  AccountVO,
+  AuditVO,
+  Bar,
+  BarSize,
+  CashBalanceVO,
+  ExchangeVO,
+  FixSessionVO,
+  Health,
+  IdentityVO,
+  LimitsVO,
+  LogEvent,
+  NewTokenVO,
+  OrderBody,
+  OrderBook,
+  OrderStatusVO,
+  OrderVO,
+  PortfolioValueVO,
+  PositionVO,
+  Role,
+  SecurityFamilyVO,
+  SecurityVO,
+  SessionEvent,
+  Side,
+  StrategyVO,
+  Tick,
+  TokenVO,
+  Trade,
+  TradingState,
+  TradingStateName,
+  TransactionVO,
+  UserVO,
+  VerdictVO,
+} from '../wire/types';
+
+export type Stop = () => void;
+
+/** The Svelte store contract, plus the value now. */
+export interface Readable<T> {
+  get(): T;
+  subscribe(run: (value: T) => void): Stop;
+}
+
+export interface Writable<T> extends Readable<T> {
+  set(value: T): void;
+  update(change: (value: T) => T): void;
+}
+
+/** What happened to a table since the last frame. */
+export interface Change<T> {
+  /** The picture was replaced (first delivery, reconnect, other strategy): forget all rows, then take `upserted`. */
+  reset: boolean;
+  upserted: readonly T[];
+  removed: readonly T[];
+}
+
+/** Rows by key. As a `Readable` it is the list of its rows in the order of their first appearance. */
+export interface Table<K, T> extends Readable<readonly T[]> {
+  size(): number;
+  row(key: K): T | undefined;
+  keyOf(row: T): K;
+  /** Called at once with all rows (`reset`), then at most once a frame with what changed. */
+  watch(listener: (change: Change<T>) => void): Stop;
+}
+
+/** `loading` until the first picture is there; `stale` while the connection is away. */
+export type Freshness = 'loading' | 'live' | 'stale';
+
+export interface Quote {
+  securityId: number;
+  tick: Tick;
+  /** This browser's time of arrival, for the age; the server's time stands in the tick. */
+  receivedAt: number;
+  /** Since the open of the day, where that is known. */
+  change: number | null;
+  changePercent: number | null;
+  /** Recent last prices, oldest first, for a sparkline; at most `SPARKLINE_POINTS`. The array is replaced, not changed. */
+  spark: readonly number[];
+}
+
+/** Beyond this age a price counts as stale, in milliseconds. */
+export const STALE_AFTER_MS = 30_000;
+export const SPARKLINE_POINTS = 60;
+
+export interface Market {
+  /** All quotes that are known; only those that somebody wants are kept fresh. */
+  quotes: Table<number, Quote>;
+  /**
+   * Says that prices of these securities are in sight; call the result when they no longer are. Whoever wants a
+   * security also gets it subscribed at the server where nobody had.
+   */
+  want(securityIds: readonly number[]): Stop;
+  /** Milliseconds since the quote arrived, by the desk's clock. */
+  ageOf(quote: Quote): number;
+  isStale(quote: Quote): boolean;
+}
+
+/** Bars of one security and size, oldest first; the last one grows with the ticks until it is closed. */
+export interface BarSeries extends Readable<readonly Bar[]> {
+  freshness: Readable<Freshness>;
+  close(): void;
+}
+
+export interface LiveBook extends Readable<OrderBook | null> {
+  freshness: Readable<Freshness>;
+  close(): void;
+}
+
+export interface LiveTrades extends Readable<readonly Trade[]> {
+  close(): void;
+}
+
+/** Reference data, loaded at start and again when it changes. Not filtered. */
+export interface Reference {
+  securities: Table<number, SecurityVO>;
+  families: Table<number, SecurityFamilyVO>;
+  exchanges: Table<number, ExchangeVO>;
+  accounts: Table<number, AccountVO>;
+  /** `AAPL` for 1; `#1` where it is unknown. */
+  symbol(securityId: number | null): string;
+  accountName(accountId: number): string;
+  exchangeCode(exchangeId: number): string;
+  strategyName(strategyId: number): string;
+  /** Decimal places of a price, from the tick size. */
+  priceDigits(securityId: number | null): number;
+  /** The server's own search; a problem says where the query is wrong. */
+  search(query: string): Promise<SecurityVO[]>;
+}
+
+export interface Orders {
+  /** Open and pending ones. */
+  open: Table<string, OrderVO>;
+  /** The newest thousand, open and done, oldest first. */
+  history: Table<string, OrderVO>;
+  freshness: Readable<Freshness>;
+  /** What happened to one order, from the server's memory. */
+  events(intId: string): Promise<OrderStatusVO[]>;
+  /** Today's fills, for marks on a chart; the key is the transaction's id. */
+  fills: Table<number, Fill>;
+}
+
+/** A fill as it was booked. */
+export interface Fill {
+  id: number;
+  orderIntId: string | null;
+  dateTime: number;
+  side: Side;
+  quantity: number;
+  price: number;
+  securityId: number;
+  strategyId: number;
+}
+
+export interface Trading {
+  /** Gives the order's intId. A `WireError` has the server's text and, where it knows one, the field. */
+  place(order: OrderBody): Promise<string>;
+  modify(order: OrderBody & { intId: string }): Promise<void>;
+  cancel(intId: string): Promise<void>;
+  /** Cancels all open orders in sight (strategy selector; one security where given); says how many it asked for. */
+  cancelAll(securityId?: number): Promise<{ asked: number; failed: number }>;
+  check(order: OrderBody): Promise<VerdictVO>;
+  closePosition(positionId: number): Promise<void>;
+  reducePosition(positionId: number, quantity: number): Promise<void>;
+  /** Whether the role of whoever is logged in may trade. */
+  mayTrade: Readable<boolean>;
+}
+
+export interface Totals {
+  currency: string;
+  netLiqValue: number | null;
+  cashBalance: number | null;
+  marketValue: number | null;
+  realizedPL: number | null;
+  unrealizedPL: number | null;
+  openPositions: number;
+}
+
+export interface Portfolio {
+  positions: Table<number, PositionVO>;
+  balances: Table<number, CashBalanceVO>;
+  values: Table<number, PortfolioValueVO>;
+  transactions: Table<number, TransactionVO>;
+  /** Sum over the selected strategies, in base currency. */
+  totals: Readable<Totals>;
+  freshness: Readable<Freshness>;
+}
+
+export interface Strategies {
+  all: Table<number, StrategyVO>;
+  start(name: string): Promise<void>;
+  stop(name: string): Promise<void>;
+}
+
+/** An adapter's connection; when it came to be is not known of one that stood before we looked. */
+export interface AdapterSession extends Omit<SessionEvent, 'dateTime'> {
+  dateTime: number | null;
+}
+
+/** Connections of the server to the world, and its health. */
+export interface Sessions {
+  /** Key: adapter and qualifier, `SIMULATED-ALPHA`. */
+  adapters: Table<string, AdapterSession>;
+  fix: Table<string, FixSessionVO>;
+  health: Readable<Health | null>;
+  /** Keeps `fix` and `health` fresh while somebody looks. */
+  look(): Stop;
+  logoutFix(id: string): Promise<void>;
+  resetFix(id: string): Promise<void>;
+}
+
+export interface LogLine extends LogEvent {
+  /** A number of this browser, for the row's key. */
+  id: number;
+}
+
+export interface Log {
+  /** The newest `LOG_LINES_MAX`. */
+  lines: Table<number, LogLine>;
+}
+
+export const LOG_LINES_MAX = 2_000;
+
+export interface Risk {
+  /** Scopes that are not ACTIVE, and those that once were not. */
+  states: Table<string, TradingState>;
+  /** The state of the whole platform. */
+  platform: Readable<TradingStateName>;
+  limits: Table<string, LimitsVO>;
+  /** Halts a scope and cancels its orders; gives the number of cancels sent. */
+  kill(scope: string, reason: string): Promise<number>;
+  setState(scope: string, state: TradingStateName, reason: string): Promise<void>;
+  setLimits(limits: LimitsVO): Promise<void>;
+}
+
+export type Link = 'connecting' | 'live' | 'lagging' | 'offline';
+
+export interface ConnectionState {
+  link: Link;
+  /** When `link` became what it is. */
+  since: number;
+  /** How often the connection was lost and found again. */
+  reconnects: number;
+  /** Messages in the last second. */
+  messagesPerSecond: number;
+  /** Prices that were replaced by newer ones before they were delivered, in the last second. */
+  conflatedPerSecond: number;
+  /** How late the newest message was, in milliseconds. */
+  delayMs: number | null;
+}
+
+export interface Access {
+  /** `null` while nobody is logged in and somebody must. */
+  identity: Readable<IdentityVO | null>;
+  phase: Readable<'asking' | 'in' | 'out'>;
+  login(user: string, password: string): Promise<void>;
+  logout(): Promise<void>;
+  may(role: Role): boolean;
+}
+
+export interface Administration {
+  users(): Promise<UserVO[]>;
+  addUser(user: { name: string; password: string; role: Role; strategy?: string }): Promise<void>;
+  removeUser(name: string): Promise<void>;
+  tokens(): Promise<TokenVO[]>;
+  makeToken(token: { name: string; role: Role; strategy?: string; days?: number }): Promise<NewTokenVO>;
+  revokeToken(name: string): Promise<void>;
+  /** The newest first. */
+  audit(limit: number): Promise<AuditVO[]>;
+  parameters(): Promise<Record<string, string>>;
+  resetPositions(): Promise<void>;
+  resetCash(): Promise<void>;
+  reloadReference(): Promise<void>;
+  shutDown(): Promise<void>;
+}
+
+export type Theme = 'system' | 'dark' | 'light';
+export type Language = 'en' | 'de';
+export type Palette = 'classic' | 'colour-blind';
+
+export interface Settings {
+  theme: Theme;
+  language: Language;
+  /** A BCP 47 tag for numbers and times; `''` follows the browser. */
+  locale: string;
+  timeZone: 'local' | 'UTC';
+  palette: Palette;
+  /** Orders of at least this notional (base currency) are confirmed; 0 = all, `null` = none. */
+  confirmFrom: number | null;
+  /** Which events raise a notification. */
+  notify: { fills: boolean; strategyFills: boolean; rejects: boolean; errors: boolean };
+}
+
+export type NoticeKind = 'fill' | 'reject' | 'error' | 'warning' | 'info' | 'success';
+
+export interface Notice {
+  id: number;
+  kind: NoticeKind;
+  title: string;
+  detail: string;
+  at: number;
+  seen: boolean;
+}
+
+export interface Notifications {
+  all: Readable<readonly Notice[]>;
+  /** Shows a toast and keeps the notice in the list. */
+  raise(kind: NoticeKind, title: string, detail?: string): void;
+  /** A failed call, in the server's own words. */
+  raiseError(title: string, error: unknown): void;
+  dismiss(id: number): void;
+  clear(): void;
+}
+
+/** What the widgets share: looking at a security in one shows it in all. */
+export interface Selection {
+  /** `null` means ALL. */
+  strategyId: Writable<number | null>;
+  securityId: Writable<number | null>;
+}
+
+/** What a click elsewhere wants in the order ticket. */
+export interface TicketFill {
+  securityId: number;
+  side?: Side;
+  quantity?: number;
+  limit?: number;
+  stop?: number;
+}
+
+/** Wishes across widgets and from the keyboard; the shell opens the widget that hears them. */
+export interface Intents {
+  emit<Name extends keyof IntentMap>(name: Name, value: IntentMap[Name]): void;
+  /** Whoever comes to hear a wish after it was made, because its widget had to be opened first, still hears it. */
+  on<Name extends keyof IntentMap>(name: Name, run: (value: IntentMap[Name]) => void): Stop;
+  /** Says who brings the widget into sight that hears this. */
+  opens(name: keyof IntentMap, open: () => void): Stop;
+}
+
+export interface IntentMap {
+  /** Fill the ticket and put the cursor in it. */
+  ticket: TicketFill;
+  /** Change this order in the ticket's modify form. */
+  modify: OrderVO;
+  /** Put the cursor into the search of the market grid. */
+  search: null;
+  /** Ask to cancel all open orders. */
+  cancelAll: null;
+  /** Show the events of an order. */
+  orderEvents: string;
+}
+
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  every(ms: number, run: () => void): Stop;
+  after(ms: number, run: () => void): Stop;
+  /** Once, before the next paint. */
+  onFrame(run: () => void): Stop;
+}
+
+/** All of it. Components get it by `useDesk()`. */
+export interface Desk {
+  clock: Clock;
+  access: Access;
+  connection: Readable<ConnectionState>;
+  settings: Writable<Settings>;
+  selection: Selection;
+  intents: Intents;
+  notifications: Notifications;
+  reference: Reference;
+  market: Market;
+  bars(securityId: number, size: BarSize): BarSeries;
+  book(securityId: number): LiveBook;
+  trades(securityId: number): LiveTrades;
+  orders: Orders;
+  trading: Trading;
+  portfolio: Portfolio;
+  strategies: Strategies;
+  sessions: Sessions;
+  log: Log;
+  risk: Risk;
+  administration: Administration;
+}

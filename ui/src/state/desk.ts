@@ -1,0 +1,114 @@
+/** All stores, made in the order in which they need each other, and what happens when the connection comes and goes. */
+
+import { textsOf } from '../texts';
+import { formatsOf } from '../texts/formats';
+import type { Feed } from '../wire/feed';
+import type { Server } from '../wire/server';
+import { Entrance } from './access';
+import { administrationOf } from './administration';
+import type { Clock, Desk } from './api';
+import { LiveBars } from './bars';
+import { Connection } from './connection';
+import type { Surroundings } from './context';
+import { Book, Tape } from './depth';
+import { Herald } from './herald';
+import { IntentBoard } from './intents';
+import { LogLines } from './log';
+import { MarketPrices } from './market';
+import { NoticeBoard } from './notifications';
+import { OrderBlotter } from './orders';
+import { Holdings } from './portfolio';
+import { derive } from './readable';
+import { ReferenceData } from './reference';
+import { RiskDesk } from './risk';
+import { rememberedSelection } from './selection';
+import { SessionList } from './sessions';
+import { rememberedSettings } from './settings';
+import type { Memory } from './storage';
+import { StrategyList } from './strategies';
+import { TradingDesk } from './trading';
+
+const RETRY_AFTER_MS = 2_000;
+
+export interface DeskTools {
+  server: Server;
+  feed: Feed;
+  clock: Clock;
+  memory: Memory;
+  /** The language that the browser prefers, for one who has not chosen. */
+  language: 'en' | 'de';
+}
+
+export interface OpenDesk extends Surroundings {
+  access: Entrance;
+}
+
+export function openDesk({ server, feed, clock, memory, language }: DeskTools): OpenDesk {
+  const settings = rememberedSettings(memory, { language });
+  const texts = derive([settings], (chosen) => textsOf(chosen.language));
+  const formats = derive([settings], formatsOf);
+  const access = new Entrance(server, clock);
+  const connection = new Connection(feed, clock);
+  const selection = rememberedSelection(memory);
+  const notifications = new NoticeBoard(clock);
+  const herald = new Herald({ notifications, settings, texts, formats });
+  const onTrouble = (error: unknown) => herald.trouble(error);
+  const tools = { server, feed, clock, onTrouble, strategy: selection.strategyId };
+
+  const strategies = new StrategyList(tools);
+  const reference = new ReferenceData(server, clock, strategies.all);
+  const portfolio = new Holdings(tools);
+  const orders = new OrderBlotter({ ...tools, fills: portfolio.fills, onNews: (news) => herald.orderNews(news, reference) });
+  const mayTrade = () => access.may('TRADER');
+  const market = new MarketPrices({ ...tools, mayTrade, onHeard: (at) => connection.heard(at) });
+  const risk = new RiskDesk(tools);
+  const desk: Desk = {
+    clock,
+    access,
+    connection: connection.state,
+    settings,
+    selection,
+    intents: new IntentBoard(),
+    notifications,
+    reference,
+    market,
+    bars: (securityId, size) => new LiveBars(securityId, size, { ...tools, market }),
+    book: (securityId) => new Book(securityId, tools),
+    trades: (securityId) => new Tape(securityId, tools),
+    orders,
+    trading: new TradingDesk(server, orders.open, access.identity),
+    portfolio,
+    strategies,
+    sessions: new SessionList(tools),
+    log: new LogLines({ ...tools, onError: (line) => herald.serverError(line) }),
+    risk,
+    administration: administrationOf(server),
+  };
+
+  const load = async () => {
+    await Promise.all([reference.load(), market.load(), risk.loadLimits()]);
+    if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
+  };
+  comeAndGo(feed, clock, access, load, () => herald.reconnected());
+  return { desk, access, texts, formats };
+}
+
+/** Whoever is let in listens; a lost connection may mean that the session ended, so it is asked about. */
+function comeAndGo(feed: Feed, clock: Clock, access: Entrance, load: () => Promise<void>, onReturn: () => void): void {
+  let isUp = false;
+  let wasUp = false;
+  const loadAll = (): void => {
+    load().catch(() => clock.after(RETRY_AFTER_MS, () => isUp && loadAll()));
+  };
+  feed.onLink((isNowUp) => {
+    isUp = isNowUp;
+    if (!isUp) return void access.ask();
+    loadAll();
+    if (wasUp) onReturn();
+    wasUp = true;
+  });
+  access.phase.subscribe((phase) => {
+    if (phase === 'in') feed.start();
+    if (phase === 'out') feed.stop();
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * The join of a picture and its topic: subscribe; when the server has the subscription, ask for the picture; drop messages
+ * up to the picture's sequence, apply the rest. A lost connection starts it all again, so that a gap never stays.
+ */
+
+import { type Decoder, decodeText } from '../wire/decode';
+import { WireError } from '../wire/error';
+import type { Feed, Message } from '../wire/feed';
+import type { Picture } from '../wire/rest';
+import type { Clock, Freshness, Stop } from './api';
+import { Cell } from './readable';
+
+/** After so many messages without a picture it is asked for again, and they are forgotten. */
+export const BUFFER_MAX = 20_000;
+const RETRY_AFTER_MS = 2_000;
+
+/** Picture `P`, event `E`. */
+export interface Joined<P, E> {
+  topic: string;
+  decoder: Decoder<E>;
+  picture(): Promise<Picture<P>>;
+  reset(picture: P): void;
+  apply(event: E): void;
+}
+
+export interface JoinTools {
+  feed: Feed;
+  clock: Clock;
+  /** Something is wrong that no retry mends. */
+  onTrouble(error: unknown): void;
+}
+
+export class Join<P, E> {
+  readonly freshness = new Cell<Freshness>('loading');
+  private waiting: Message[] | null = [];
+  private asOf = 0;
+  /** Counts pictures asked for; an answer to an older question is ignored. */
+  private round = 0;
+  private readonly stops: Stop[];
+
+  constructor(
+    private readonly joined: Joined<P, E>,
+    private readonly tools: JoinTools,
+  ) {
+    const listener = { message: (message: Message) => this.receive(message), ready: () => this.ask() };
+    this.stops = [
+      tools.feed.onLink((isUp) => !isUp && this.lose()),
+      tools.feed.subscribe(joined.topic, listener),
+    ];
+  }
+
+  close(): void {
+    this.round += 1;
+    for (const stop of this.stops) stop();
+  }
+
+  private receive(message: Message): void {
+    if (this.waiting === null) {
+      this.apply(message);
+    } else if (this.waiting.push(message) > BUFFER_MAX) {
+      this.ask();
+    }
+  }
+
+  private lose(): void {
+    this.round += 1;
+    this.waiting = [];
+    if (this.freshness.get() === 'live') this.freshness.set('stale');
+  }
+
+  /** Messages that came before the question are in the picture. */
+  private ask(): void {
+    this.round += 1;
+    this.waiting = [];
+    const round = this.round;
+    this.joined.picture().then(
+      (picture) => round === this.round && this.settle(picture),
+      (error: unknown) => round === this.round && this.fail(error),
+    );
+  }
+
+  private settle(picture: Picture<P>): void {
+    const late = this.waiting ?? [];
+    this.waiting = null;
+    this.asOf = picture.sequence;
+    this.joined.reset(picture.value);
+    for (const message of late) this.apply(message);
+    this.freshness.set('live');
+  }
+
+  private fail(error: unknown): void {
+    if (!(error instanceof WireError)) this.tools.onTrouble(error);
+    const round = this.round;
+    this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && this.ask());
+  }
+
+  private apply(message: Message): void {
+    if (message.sequence <= this.asOf) return;
+    try {
+      this.joined.apply(decodeText(this.joined.decoder, message.body));
+    } catch (error) {
+      this.tools.onTrouble(error);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Last prices. All are read once at each connect; after that only those in sight are heard of, because a browser gets a
+ * bounded number of prices a second.
+ */
+
+import { decodeText } from '../wire/decode';
+import { tick as tickDecoder } from '../wire/decoders';
+import type { Feed, Message } from '../wire/feed';
+import type { Server } from '../wire/server';
+import { topics } from '../wire/topics';
+import type { Tick } from '../wire/types';
+import { type Clock, type Market, type Quote, STALE_AFTER_MS, type Stop } from './api';
+import { type Baseline, Baselines } from './baselines';
+import { Rows } from './table';
+
+/** A row that scrolls away and back keeps its subscription for so long, in milliseconds. */
+export const LINGER_MS = 1_500;
+const SERVER_STRATEGY = 'SERVER';
+
+interface Wanted {
+  count: number;
+  stop: Stop;
+}
+
+export interface MarketTools {
+  feed: Feed;
+  clock: Clock;
+  server: Pick<Server, 'ticks' | 'bars' | 'subscribe'>;
+  mayTrade(): boolean;
+  /** A price came that was not held back. */
+  onHeard(serverTime: number): void;
+  onTrouble(error: unknown): void;
+}
+
+export class MarketPrices implements Market {
+  readonly quotes: Rows<number, Quote>;
+  private readonly wanted = new Map<number, Wanted>();
+  private readonly asked = new Set<number>();
+  private readonly baselines: Baselines;
+
+  constructor(private readonly tools: MarketTools) {
+    this.quotes = new Rows(tools.clock, (quote) => quote.securityId);
+    this.baselines = new Baselines(tools.server, (securityId) => this.repaint(securityId));
+  }
+
+  /** The picture at a connect; a price that a topic has brought meanwhile is newer. */
+  async load(): Promise<void> {
+    const { value } = await this.tools.server.ticks();
+    for (const tick of value) this.take(tick);
+    this.asked.clear();
+    for (const securityId of this.wanted.keys()) this.askServer(securityId);
+  }
+
+  want(securityIds: readonly number[]): Stop {
+    const ids = [...new Set(securityIds)];
+    for (const id of ids) this.hold(id);
+    let isDone = false;
+    return () => {
+      if (isDone) return;
+      isDone = true;
+      this.tools.clock.after(LINGER_MS, () => ids.forEach((id) => this.release(id)));
+    };
+  }
+
+  ageOf(quote: Quote): number {
+    return Math.max(0, this.tools.clock.now() - quote.receivedAt);
+  }
+
+  isStale(quote: Quote): boolean {
+    return this.ageOf(quote) > STALE_AFTER_MS;
+  }
+
+  private hold(securityId: number): void {
+    const wanted = this.wanted.get(securityId);
+    if (wanted) {
+      wanted.count += 1;
+      return;
+    }
+    const listener = { message: (message: Message) => this.receive(message) };
+    const stop = this.tools.feed.subscribe(topics.tick(securityId), listener, { snapshot: true });
+    this.wanted.set(securityId, { count: 1, stop });
+    this.baselines.want(securityId);
+    this.askServer(securityId);
+  }
+
+  private release(securityId: number): void {
+    const wanted = this.wanted.get(securityId);
+    if (!wanted || --wanted.count > 0) return;
+    wanted.stop();
+    this.wanted.delete(securityId);
+  }
+
+  /** A security without any price may be one that nobody has subscribed at its venue. */
+  private askServer(securityId: number): void {
+    if (this.quotes.row(securityId) || this.asked.has(securityId) || !this.tools.mayTrade()) return;
+    this.asked.add(securityId);
+    const wish = { strategyName: SERVER_STRATEGY, securityId, subscribe: true };
+    this.tools.server.subscribe(wish).catch(this.tools.onTrouble);
+  }
+
+  private receive(message: Message): void {
+    try {
+      const tick = decodeText(tickDecoder, message.body);
+      if (!message.isSnapshot && message.conflated === 0) this.tools.onHeard(tick.dateTime);
+      this.take(tick);
+    } catch (error) {
+      this.tools.onTrouble(error);
+    }
+  }
+
+  /** An older tick than the one we have says nothing new. */
+  private take(tick: Tick): void {
+    const before = this.quotes.row(tick.securityId);
+    if (before && before.tick.dateTime > tick.dateTime) return;
+    if (before && before.tick.dateTime === tick.dateTime && sameValues(before.tick, tick)) return;
+    this.quotes.put(quoteOf(tick, this.tools.clock.now(), this.baselines.of(tick.securityId)));
+  }
+
+  private repaint(securityId: number): void {
+    const quote = this.quotes.row(securityId);
+    if (quote) this.quotes.put(quoteOf(quote.tick, quote.receivedAt, this.baselines.of(securityId)));
+  }
+}
+
+function sameValues(one: Tick, other: Tick): boolean {
+  return one.last === other.last && one.bid === other.bid && one.ask === other.ask && one.vol === other.vol;
+}
+
+function quoteOf(tick: Tick, receivedAt: number, baseline: Baseline | undefined): Quote {
+  const { securityId, last } = tick;
+  const spark = baseline?.sparkWith(tick) ?? [];
+  const from = baseline?.price ?? null;
+  const change = last === null || from === null ? null : last - from;
+  const changePercent = change === null || !from ? null : change / from;
+  return { securityId, tick, receivedAt, change, changePercent, spark };
+}
+

@@ -1,0 +1,121 @@
+/** Orders, open and done, and what changed about them while somebody was looking. */
+
+import { order as orderDecoder } from '../wire/decoders';
+import type { Picture } from '../wire/rest';
+import type { Server } from '../wire/server';
+import { topics } from '../wire/topics';
+import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire/types';
+import type { Fill, Freshness, Orders, Readable, Table } from './api';
+import { Join, type JoinTools } from './join';
+import { derive } from './readable';
+import { Rows, View } from './table';
+
+/** Beyond this many the oldest finished orders are forgotten; the server still has them. */
+export const ORDERS_MAX = 5_000;
+
+const DONE: ReadonlySet<OrderStatus> = new Set<OrderStatus>(['EXECUTED', 'CANCELED', 'REJECTED']);
+
+export function isOpen(order: OrderVO): boolean {
+  return !DONE.has(order.status);
+}
+
+/** What somebody may want to hear of. */
+export interface OrderNews {
+  order: OrderVO;
+  /** What was filled since the order was last seen. */
+  filled: number;
+  isRejected: boolean;
+}
+
+export interface OrdersTools extends JoinTools {
+  server: Pick<Server, 'openOrders' | 'pastOrders' | 'orderEvents'>;
+  strategy: Readable<number | null>;
+  fills: Table<number, Fill>;
+  onNews(news: OrderNews): void;
+}
+
+export class OrderBlotter implements Orders {
+  readonly open: Table<string, OrderVO>;
+  readonly history: Table<string, OrderVO>;
+  readonly fills: Table<number, Fill>;
+  /** Of all strategies. */
+  readonly all: Rows<string, OrderVO>;
+  private readonly join: Join<OrderVO[], OrderVO>;
+  /** Before the first picture nothing is news. */
+  private isKnown = false;
+
+  constructor(private readonly tools: OrdersTools) {
+    this.all = new Rows(tools.clock, (order) => order.intId);
+    const isOfStrategy = ofStrategy<OrderVO>(tools.strategy);
+    const isOpenOfStrategy = derive([isOfStrategy], (test) => (order: OrderVO) => isOpen(order) && test(order));
+    this.open = new View(this.all, isOpenOfStrategy);
+    this.history = new View(this.all, isOfStrategy);
+    this.fills = tools.fills;
+    this.join = new Join(
+      {
+        topic: topics.orders,
+        decoder: orderDecoder,
+        picture: () => this.picture(),
+        reset: (orders) => this.reset(orders),
+        apply: (order) => this.apply(order),
+      },
+      tools,
+    );
+  }
+
+  get freshness(): Readable<Freshness> {
+    return this.join.freshness;
+  }
+
+  events(intId: string): Promise<OrderStatusVO[]> {
+    return this.tools.server.orderEvents(intId);
+  }
+
+  /** An old order may still be open and a new one done, so it takes both lists; the older sequence holds for both. */
+  private async picture(): Promise<Picture<OrderVO[]>> {
+    const { server } = this.tools;
+    const [past, open] = await Promise.all([server.pastOrders(), server.openOrders()]);
+    const orders = new Map([...past.value, ...open.value].map((order) => [order.id, order]));
+    const value = [...orders.values()].sort((one, other) => one.id - other.id);
+    return { sequence: Math.min(past.sequence, open.sequence), value };
+  }
+
+  /** What happened while we were away is news too. */
+  private reset(orders: readonly OrderVO[]): void {
+    if (this.isKnown) for (const order of orders) this.compare(order);
+    this.isKnown = true;
+    this.all.reset(orders);
+  }
+
+  private apply(order: OrderVO): void {
+    this.compare(order);
+    this.all.put(order);
+    if (this.all.size() > ORDERS_MAX) this.forgetOldest();
+  }
+
+  private compare(order: OrderVO): void {
+    const before = this.all.row(order.intId);
+    const filled = order.filledQuantity - (before?.filledQuantity ?? 0);
+    const isRejected = order.status === 'REJECTED' && before?.status !== 'REJECTED';
+    if (filled > 0 || isRejected) this.tools.onNews({ order, filled, isRejected });
+  }
+
+  private forgetOldest(): void {
+    const oldest = this.all.get().find((order) => !isOpen(order));
+    if (oldest) this.all.remove(oldest.intId);
+  }
+}
+
+/** Which rows the strategy selector lets through. */
+export function ofStrategy<T extends { strategyId: number }>(
+  strategy: Readable<number | null>,
+): Readable<(row: T) => boolean> {
+  return derive([strategy], (wanted) => (row: T) => wanted === null || row.strategyId === wanted);
+}
+
+export function fillOf(booked: TransactionVO): Fill | null {
+  const { id, intOrderId, dateTime, type, quantity, price, securityId, strategyId } = booked;
+  if ((type !== 'BUY' && type !== 'SELL') || securityId === null) return null;
+  const side = type;
+  return { id, orderIntId: intOrderId, dateTime, side, quantity: Math.abs(quantity), price, securityId, strategyId };
+}

@@ -1,0 +1,94 @@
+/** What we have, what it is worth, and how it came. */
+
+import type { Decoder } from '../wire/decode';
+import * as read from '../wire/decoders';
+import type { Picture } from '../wire/rest';
+import type { Server } from '../wire/server';
+import { topics } from '../wire/topics';
+import type { CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO } from '../wire/types';
+import type { Fill, Freshness, Portfolio, Readable, Table, Totals } from './api';
+import { Join, type JoinTools } from './join';
+import { fillOf, ofStrategy } from './orders';
+import { derive } from './readable';
+import { Rows, View } from './table';
+
+/** Beyond this many the oldest transactions are forgotten; the server still has them. */
+export const TRANSACTIONS_MAX = 5_000;
+
+export interface PortfolioTools extends JoinTools {
+  server: Pick<Server, 'positions' | 'balances' | 'values' | 'transactions'>;
+  strategy: Readable<number | null>;
+}
+
+export class Holdings implements Portfolio {
+  readonly positions: Table<number, PositionVO>;
+  readonly balances: Table<number, CashBalanceVO>;
+  readonly values: Table<number, PortfolioValueVO>;
+  readonly transactions: Table<number, TransactionVO>;
+  readonly fills: Table<number, Fill>;
+  readonly totals: Readable<Totals>;
+  readonly freshness: Readable<Freshness>;
+
+  constructor(private readonly tools: PortfolioTools) {
+    const { server, clock } = tools;
+    const positions = new Rows<number, PositionVO>(clock, (row) => row.id);
+    const balances = new Rows<number, CashBalanceVO>(clock, (row) => row.id);
+    const values = new Rows<number, PortfolioValueVO>(clock, (row) => row.strategyId);
+    const transactions = new Rows<number, TransactionVO>(clock, (row) => row.id);
+    this.freshness = this.follow(topics.positions, read.position, server.positions, positions);
+    this.follow(topics.balances, read.cashBalance, server.balances, balances);
+    this.follow(topics.values, read.portfolioValue, server.values, values);
+    this.follow(topics.transactions, read.transaction, server.transactions, transactions, TRANSACTIONS_MAX);
+    this.positions = this.selected(positions);
+    this.balances = this.selected(balances);
+    this.values = this.selected(values);
+    this.transactions = this.selected(transactions);
+    this.fills = this.selected(fillsOf(transactions, new Rows<number, Fill>(clock, (fill) => fill.id)));
+    this.totals = derive([this.values], totalsOf);
+  }
+
+  private follow<T>(
+    topic: string,
+    decoder: Decoder<T>,
+    picture: () => Promise<Picture<T[]>>,
+    rows: Rows<number, T>,
+    max = Number.POSITIVE_INFINITY,
+  ): Readable<Freshness> {
+    const reset = (picture: T[]) => rows.reset(picture);
+    const apply = (row: T) => {
+      rows.put(row);
+      const [oldest] = rows.size() > max ? rows.get() : [];
+      if (oldest !== undefined) rows.remove(rows.keyOf(oldest));
+    };
+    return new Join({ topic, decoder, picture, reset, apply }, this.tools).freshness;
+  }
+
+  private selected<T extends { strategyId: number }>(rows: Rows<number, T>): Table<number, T> {
+    return new View(rows, ofStrategy<T>(this.tools.strategy));
+  }
+}
+
+function fillsOf(transactions: Table<number, TransactionVO>, fills: Rows<number, Fill>): Rows<number, Fill> {
+  const isFill = (fill: Fill | null) => fill !== null;
+  transactions.watch(({ reset, upserted }) => {
+    const news = upserted.map(fillOf).filter(isFill);
+    if (reset) fills.reset(news);
+    else for (const fill of news) fills.put(fill);
+  });
+  return fills;
+}
+
+/** A sum of which one part is not known is not known. */
+function totalsOf(values: readonly PortfolioValueVO[]): Totals {
+  const sum = (part: (value: PortfolioValueVO) => number | null) =>
+    values.map(part).reduce((total, value) => (total === null || value === null ? null : total + value), 0);
+  return {
+    currency: values.at(0)?.currency ?? '',
+    netLiqValue: sum((value) => value.netLiqValue),
+    cashBalance: sum((value) => value.cashBalance),
+    marketValue: sum((value) => value.marketValue),
+    realizedPL: sum((value) => value.realizedPL),
+    unrealizedPL: sum((value) => value.unrealizedPL),
+    openPositions: values.reduce((total, value) => total + value.openPositions, 0),
+  };
+}

@@ -1,0 +1,71 @@
+/** How this browser wants the screen. */
+
+import type { Settings, Writable } from './api';
+import { Cell } from './readable';
+import type { Memory } from './storage';
+
+const KEY = 'settings';
+
+export const DEFAULT_SETTINGS: Settings = {
+  theme: 'system',
+  language: 'en',
+  locale: '',
+  timeZone: 'local',
+  palette: 'classic',
+  confirmFrom: 100_000,
+  notify: { fills: true, strategyFills: false, rejects: true, errors: true },
+};
+
+const CHOICES = {
+  theme: ['system', 'dark', 'light'],
+  language: ['en', 'de'],
+  timeZone: ['local', 'UTC'],
+  palette: ['classic', 'colour-blind'],
+} as const;
+
+export function rememberedSettings(memory: Memory, preferred: Partial<Settings> = {}): Writable<Settings> {
+  const settings = new Cell(understood(memory.read(KEY), { ...DEFAULT_SETTINGS, ...preferred }));
+  settings.subscribe((value) => memory.write(KEY, value));
+  return settings;
+}
+
+/** What an older or a meddled-with memory says wrongly is the default. */
+function understood(memory: unknown, fallback: Settings): Settings {
+  const said = isKeyed(memory) ? memory : {};
+  const notify = isKeyed(said['notify']) ? said['notify'] : {};
+  const choice = <Key extends keyof typeof CHOICES>(key: Key): Settings[Key] =>
+    (CHOICES[key] as readonly unknown[]).includes(said[key]) ? (said[key] as Settings[Key]) : fallback[key];
+  const flag = (key: keyof Settings['notify']) =>
+    typeof notify[key] === 'boolean' ? (notify[key] as boolean) : fallback.notify[key];
+  return {
+    theme: choice('theme'),
+    language: choice('language'),
+    locale: isLocale(said['locale']) ? said['locale'] : fallback.locale,
+    timeZone: choice('timeZone'),
+    palette: choice('palette'),
+    confirmFrom: isThreshold(said['confirmFrom']) ? said['confirmFrom'] : fallback.confirmFrom,
+    notify: {
+      fills: flag('fills'),
+      strategyFills: flag('strategyFills'),
+      rejects: flag('rejects'),
+      errors: flag('errors'),
+    },
+  };
+}
+
+function isKeyed(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isThreshold(value: unknown): value is number | null {
+  return value === null || (typeof value === 'number' && value >= 0);
+}
+
+function isLocale(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  try {
+    return value === '' || Intl.getCanonicalLocales(value).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,42 @@
+/** Strategies and the phase that each is in. */
+
+import { lifeCycle } from '../wire/decoders';
+import type { Server } from '../wire/server';
+import { topics } from '../wire/topics';
+import type { LifeCycleEvent, StrategyVO } from '../wire/types';
+import type { Strategies } from './api';
+import { Join, type JoinTools } from './join';
+import { Rows } from './table';
+
+type Source = Pick<Server, 'strategies' | 'startStrategy' | 'stopStrategy'>;
+
+export class StrategyList implements Strategies {
+  readonly all: Rows<number, StrategyVO>;
+
+  constructor(private readonly tools: JoinTools & { server: Source }) {
+    this.all = new Rows(tools.clock, (strategy) => strategy.id);
+    new Join(
+      {
+        topic: topics.lifeCycles,
+        decoder: lifeCycle,
+        picture: tools.server.strategies,
+        reset: (strategies: StrategyVO[]) => this.all.reset(strategies),
+        apply: (event) => this.enter(event),
+      },
+      tools,
+    );
+  }
+
+  start(name: string): Promise<void> {
+    return this.tools.server.startStrategy(name);
+  }
+
+  stop(name: string): Promise<void> {
+    return this.tools.server.stopStrategy(name);
+  }
+
+  private enter(event: LifeCycleEvent): void {
+    const strategy = this.all.get().find((candidate) => candidate.name === event.strategyName);
+    if (strategy) this.all.put({ ...strategy, phase: event.phase });
+  }
+}

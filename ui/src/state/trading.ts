@@ -1,0 +1,68 @@
+/** What a trader does. Every call answers when the server has it on disk; what the venue says comes on the topics. */
+
+import { WireError } from '../wire/error';
+import type { Server } from '../wire/server';
+import type { IdentityVO, OrderBody, OrderVO, VerdictVO } from '../wire/types';
+import type { Readable, Table, Trading } from './api';
+import { derive } from './readable';
+
+/** So many cancels are under way at a time. */
+const CANCELS_AT_ONCE = 8;
+
+type Source = Pick<Server, 'place' | 'modify' | 'cancel' | 'check' | 'closePosition' | 'reducePosition'>;
+
+export class TradingDesk implements Trading {
+  readonly mayTrade: Readable<boolean>;
+
+  constructor(
+    private readonly server: Source,
+    private readonly open: Table<string, OrderVO>,
+    identity: Readable<IdentityVO | null>,
+  ) {
+    this.mayTrade = derive([identity], (who) => who !== null && who.role !== 'VIEWER');
+  }
+
+  place(order: OrderBody): Promise<string> {
+    return this.server.place(order);
+  }
+
+  modify(order: OrderBody & { intId: string }): Promise<void> {
+    return this.server.modify(order);
+  }
+
+  cancel(intId: string): Promise<void> {
+    return this.server.cancel(intId);
+  }
+
+  async cancelAll(securityId?: number): Promise<{ asked: number; failed: number }> {
+    const isMeant = (order: OrderVO) =>
+      order.status !== 'PENDING_CANCEL' && (securityId === undefined || order.securityId === securityId);
+    const meant = this.open.get().filter(isMeant);
+    const waiting = meant.map((order) => order.intId);
+    let failed = 0;
+    const work = async () => {
+      for (let intId = waiting.shift(); intId !== undefined; intId = waiting.shift()) {
+        failed += await this.server.cancel(intId).then(() => 0, isNotGone);
+      }
+    };
+    await Promise.all(Array.from({ length: CANCELS_AT_ONCE }, work));
+    return { asked: meant.length, failed };
+  }
+
+  check(order: OrderBody): Promise<VerdictVO> {
+    return this.server.check(order);
+  }
+
+  closePosition(positionId: number): Promise<void> {
+    return this.server.closePosition(positionId);
+  }
+
+  reducePosition(positionId: number, quantity: number): Promise<void> {
+    return this.server.reducePosition(positionId, quantity);
+  }
+}
+
+/** An order that was done before the cancel came is what was wanted. */
+function isNotGone(error: unknown): number {
+  return error instanceof WireError && error.status === 409 ? 0 : 1;
+}

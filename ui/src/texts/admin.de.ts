@@ -1,0 +1,26 @@
+import type { admin as english } from './admin.en';
+
+export const admin: typeof english = {
+  role: { VIEWER: 'Leser', TRADER: 'Händler', STRATEGY: 'Strategie', ADMIN: 'Verwalter' },
+  users: {
+    users: 'Benutzer',
+    tokens: 'API-Schlüssel',
+    noUsers: 'Keine Benutzer: auf diesem Rechner darf jeder alles',
+    noTokens: 'Keine Schlüssel',
+    addUser: 'Benutzer anlegen',
+    addToken: 'Schlüssel erzeugen',
+    remove: 'Entfernen',
+    removeTitle: (name) => `${name} entfernen?`,
+    removeText: 'Wer ihn benutzt, wird von jetzt an abgewiesen.',
+    name: 'Name',
+    password: 'Kennwort',
+    role: 'Rolle',
+    strategy: 'Strategie',
+    days: 'Gültig für Tage',
+    daysHint: 'Leer: für immer',
+    made: (name) => `Schlüssel ${name}`,
+    madeText: 'Jetzt kopieren: er wird nie wieder gezeigt.',
+  },
+  audit: { empty: 'Noch nichts abgewiesen und nichts verwaltet', refresh: 'Neu laden' },
+  parameters: { empty: 'Keine Parameter', refresh: 'Neu laden' },
+};

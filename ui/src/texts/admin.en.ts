@@ -1,0 +1,25 @@
+/** The words of the widgets that administer, in English. */
+export const admin = {
+  role: { VIEWER: 'Viewer', TRADER: 'Trader', STRATEGY: 'Strategy', ADMIN: 'Admin' },
+  users: {
+    users: 'Users',
+    tokens: 'API tokens',
+    noUsers: 'No users: everybody on this machine may do everything',
+    noTokens: 'No tokens',
+    addUser: 'Add user',
+    addToken: 'Make token',
+    remove: 'Remove',
+    removeTitle: (name: string) => `Remove ${name}?`,
+    removeText: 'Whoever uses it is refused from now on.',
+    name: 'Name',
+    password: 'Password',
+    role: 'Role',
+    strategy: 'Strategy',
+    days: 'Valid for days',
+    daysHint: 'Empty: for ever',
+    made: (name: string) => `Token ${name}`,
+    madeText: 'Copy it now: it is never shown again.',
+  },
+  audit: { empty: 'Nothing was refused and nothing administered yet', refresh: 'Refresh' },
+  parameters: { empty: 'No parameters', refresh: 'Refresh' },
+};

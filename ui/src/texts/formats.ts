@@ -1,0 +1,77 @@
+/** The one way in which numbers and times are shown. Nothing to show is an em dash. */
+
+export const NOTHING = '—';
+
+export interface FormatSettings {
+  /** A BCP 47 tag; `''` follows the browser. */
+  locale: string;
+  timeZone: 'local' | 'UTC';
+}
+
+type Maybe = number | null | undefined;
+
+export interface Formats {
+  /** With exactly these decimal places. */
+  price(value: Maybe, digits: number): string;
+  /** With as many places as it needs. */
+  quantity(value: Maybe): string;
+  /** Two places, grouped. */
+  money(value: Maybe): string;
+  /** Two places with a sign, also a plus. */
+  signed(value: Maybe): string;
+  percent(value: Maybe): string;
+  time(at: Maybe): string;
+  /** Without seconds. */
+  timeShort(at: Maybe): string;
+  /** With milliseconds. */
+  timeExact(at: Maybe): string;
+  dateTime(at: Maybe): string;
+  date(at: Maybe): string;
+  /** `3 s`, `4 min`, `2 h`. */
+  age(ms: number): string;
+}
+
+export function formatsOf(settings: FormatSettings): Formats {
+  const locale = settings.locale || undefined;
+  const timeZone = settings.timeZone === 'UTC' ? 'UTC' : undefined;
+  const fixed = numbersOfPlaces(locale);
+  const number = (options: Intl.NumberFormatOptions) => maybe(new Intl.NumberFormat(locale, options).format);
+  const instant = (options: Intl.DateTimeFormatOptions) =>
+    maybe(new Intl.DateTimeFormat(locale, { ...options, timeZone }).format);
+  return {
+    price: (value, digits) => (value == null ? NOTHING : fixed(digits).format(value)),
+    quantity: number({ maximumFractionDigits: 8 }),
+    money: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    signed: number({ minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' }),
+    percent: number({ style: 'percent', minimumFractionDigits: 2, signDisplay: 'exceptZero' }),
+    time: instant({ timeStyle: 'medium' }),
+    timeShort: instant({ timeStyle: 'short' }),
+    timeExact: instant({ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 }),
+    dateTime: instant({ dateStyle: 'short', timeStyle: 'medium' }),
+    date: instant({ dateStyle: 'short' }),
+    age,
+  };
+}
+
+/** Making a number format is dear, so each is made once. */
+function numbersOfPlaces(locale: string | undefined): (places: number) => Intl.NumberFormat {
+  const known = new Map<number, Intl.NumberFormat>();
+  return (places) => {
+    const found = known.get(places);
+    if (found) return found;
+    const made = new Intl.NumberFormat(locale, { minimumFractionDigits: places, maximumFractionDigits: places });
+    known.set(places, made);
+    return made;
+  };
+}
+
+function maybe(format: (value: number) => string): (value: Maybe) => string {
+  return (value) => (value == null ? NOTHING : format(value));
+}
+
+function age(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}

@@ -1,0 +1,84 @@
+/** Calls over HTTP: JSON in, decoded JSON out, and a `WireError` for whatever else. */
+
+import { type Decoder, decode } from './decode';
+import { problem } from './decoders';
+import { WireError } from './error';
+
+/** State as it is after an input; messages up to this sequence say nothing new. */
+export interface Picture<T> {
+  sequence: number;
+  value: T;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Fetch = (path: string, init: RequestInit) => Promise<Response>;
+
+/** A call that takes longer is given up, in milliseconds. */
+const PATIENCE_MS = 15_000;
+
+export class Rest {
+  constructor(private readonly fetch: Fetch) {}
+
+  async get<T>(path: string, decoder: Decoder<T>): Promise<T> {
+    return (await this.picture(path, decoder)).value;
+  }
+
+  async picture<T>(path: string, decoder: Decoder<T>): Promise<Picture<T>> {
+    const response = await this.call('GET', path);
+    const sequence = Number(response.headers.get('rialto-sequence') ?? 0);
+    return { sequence, value: decode(decoder, await read(response)) };
+  }
+
+  /** For answers whose body says what the status does. */
+  async getAnyway<T>(path: string, decoder: Decoder<T>): Promise<T> {
+    const response = await this.reach(path, this.request('GET'));
+    return decode(decoder, await read(response));
+  }
+
+  async ask<T>(method: Method, path: string, body: unknown, decoder: Decoder<T>): Promise<T> {
+    const response = await this.call(method, path, body);
+    return decode(decoder, await read(response));
+  }
+
+  /** The body is read to its end even where it is empty: a browser aborts what nobody reads. */
+  async tell(method: Method, path: string, body?: unknown): Promise<Headers> {
+    const response = await this.call(method, path, body);
+    await response.text().catch(unreached);
+    return response.headers;
+  }
+
+  private async call(method: Method, path: string, body?: unknown): Promise<Response> {
+    const response = await this.reach(path, this.request(method, body));
+    if (!response.ok) throw await refusal(response);
+    return response;
+  }
+
+  /** `Rialto-Source` marks an order as placed on the screen, and keeps the browser's own login prompt away. */
+  private request(method: Method, body?: unknown): RequestInit {
+    const headers: Record<string, string> = { Accept: 'application/json', 'Rialto-Source': 'UI' };
+    const init: RequestInit = { method, headers, credentials: 'same-origin', signal: AbortSignal.timeout(PATIENCE_MS) };
+    if (body === undefined) return init;
+    return { ...init, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  }
+
+  private async reach(path: string, init: RequestInit): Promise<Response> {
+    return this.fetch(path, init).catch(unreached);
+  }
+}
+
+/** A connection can break in the middle of an answer too. */
+async function read(response: Response): Promise<unknown> {
+  return JSON.parse(await response.text().catch(unreached));
+}
+
+function unreached(): never {
+  throw WireError.unreachable();
+}
+
+async function refusal(response: Response): Promise<WireError> {
+  try {
+    return WireError.fromProblem(decode(problem, await response.json()));
+  } catch {
+    return new WireError(response.status, 'unexplained', `the server answered ${response.status}`);
+  }
+}

@@ -1,0 +1,132 @@
+/** Every call that the screen makes, by name. */
+
+import { list, text } from './decode';
+import * as read from './decoders';
+import { newestPage } from './pages';
+import type { Method, Picture, Rest } from './rest';
+import type * as vo from './types';
+
+const ORDER_PATHS: Record<vo.OrderKind, string> = {
+  MarketOrder: 'market',
+  LimitOrder: 'limit',
+  StopOrder: 'stop',
+  StopLimitOrder: 'stoplimit',
+};
+
+/** How many rows of the past a screen shows; the most that one page has. */
+const PAST_ROWS = 1_000;
+
+export interface NewUser {
+  name: string;
+  password: string;
+  role: vo.Role;
+  strategy?: string;
+}
+
+export interface NewToken {
+  name: string;
+  role: vo.Role;
+  strategy?: string;
+  days?: number;
+}
+
+export class Server {
+  constructor(private readonly rest: Rest) {}
+
+  identity = () => this.rest.get('/rest/login', read.identity);
+  login = (user: string, password: string) => this.rest.ask('POST', '/rest/login', { user, password }, read.identity);
+  logout = () => this.tell('POST', '/rest/logout');
+
+  accounts = () => this.rest.get('/rest/account', list(read.account));
+  securities = () => this.rest.get('/rest/security', list(read.security));
+  families = () => this.rest.get('/rest/security-family', list(read.securityFamily));
+  exchanges = () => this.rest.get('/rest/exchange', list(read.exchange));
+  search = (query: string) => this.rest.get(`/rest/security.search?query=${encodeURIComponent(query)}`, list(read.security));
+
+  strategies = () => this.rest.picture('/rest/strategy', list(read.strategy));
+  startStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/start`);
+  stopStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/stop`);
+
+  openOrders = () => this.rest.picture('/rest/execution/order', list(read.order));
+  orderEvents = (intId: string) =>
+    this.rest.get(`/rest/history/order/${encodeURIComponent(intId)}/event?limit=${PAST_ROWS}`, list(read.orderStatus));
+  positions = () => this.rest.picture('/rest/position', list(read.position));
+  values = () => this.rest.picture('/rest/portfolio/value', list(read.portfolioValue));
+  balances = () => this.rest.picture('/rest/portfolio/balance', list(read.cashBalance));
+
+  /** Ascending by id. */
+  pastOrders = (): Promise<Picture<vo.OrderVO[]>> =>
+    newestPage(PAST_ROWS, (after, limit) =>
+      this.rest.picture(`/rest/history/order?after=${after}&limit=${limit}`, list(read.order)),
+    );
+
+  /** Ascending by id. */
+  transactions = (): Promise<Picture<vo.TransactionVO[]>> =>
+    newestPage(PAST_ROWS, (after, limit) =>
+      this.rest.picture(`/rest/history/transaction?after=${after}&limit=${limit}`, list(read.transaction)),
+    );
+
+  ticks = () => this.rest.picture('/rest/marketdata/tick', list(read.tick));
+  tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
+  books = (securityId: number) =>
+    this.rest.picture(`/rest/marketdata/book?security=${securityId}`, list(read.orderBook));
+  bars = (securityId: number, size: vo.BarSize, limit: number) =>
+    this.rest.picture(`/rest/marketdata/bar?security=${securityId}&barSize=${size}&limit=${limit}`, list(read.bar));
+  subscribe = (wish: vo.SubscriptionVO) => this.tell('PUT', '/rest/subscription/marketdata/subscribe', wish);
+
+  /** Gives the id under which the order lives. */
+  async place(order: vo.OrderBody): Promise<string> {
+    const headers = await this.rest.tell('POST', `/rest/execution/order/${ORDER_PATHS[order.objectType]}`, order);
+    const location = headers.get('location') ?? '';
+    return decodeURIComponent(location.slice(location.lastIndexOf('/') + 1));
+  }
+
+  modify = (order: vo.OrderBody) =>
+    this.tell('POST', `/rest/execution/modify/order/${ORDER_PATHS[order.objectType]}`, order);
+  cancel = (intId: string) => this.tell('DELETE', `/rest/execution/order/${encodeURIComponent(intId)}`);
+  check = (order: vo.OrderBody) => this.rest.ask('POST', '/rest/risk/check', order, read.verdict);
+  nextOrderId = (accountId: number) => this.rest.ask('POST', '/rest/next-order-id', accountId, text);
+  closePosition = (id: number) => this.tell('DELETE', `/rest/position/${id}`);
+  reducePosition = (id: number, quantity: number) => this.tell('POST', `/rest/position/reduce/${id}`, quantity);
+
+  tradingStates = () => this.rest.picture('/rest/risk/state', list(read.tradingState));
+  setTradingState = (scope: string, state: vo.TradingStateName, reason: string) =>
+    this.tell('PUT', '/rest/risk/state', { scope, state, reason });
+  kill = (scope: string, reason: string) => this.rest.ask('POST', '/rest/risk/kill', { scope, reason }, read.killed);
+  limits = () => this.rest.picture('/rest/risk/limit', list(read.limits));
+  setLimits = (limits: vo.LimitsVO) => this.tell('PUT', '/rest/risk/limit', limits);
+
+  log = () => this.rest.get(`/rest/log?limit=${PAST_ROWS}`, list(read.logEvent));
+  fixSessions = () => this.rest.get('/rest/fix/sessions', list(read.fixSession));
+  logoutFix = (id: string) => this.tell('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/logout`);
+  resetFix = (id: string) => this.tell('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/reset`);
+  parameters = () => this.rest.get('/rest/config-params', read.parameters);
+
+  /** A server that is not ready says so with 503 and the same body. */
+  health = () => this.rest.getAnyway('/health/ready', read.health);
+
+  users = () => this.rest.get('/rest/user', list(read.user));
+  addUser = (user: NewUser) => this.tell('POST', '/rest/user', user);
+  removeUser = (name: string) => this.tell('DELETE', `/rest/user/${encodeURIComponent(name)}`);
+  tokens = () => this.rest.get('/rest/token', list(read.token));
+  makeToken = (token: NewToken) => this.rest.ask('POST', '/rest/token', token, read.newToken);
+  revokeToken = (name: string) => this.tell('DELETE', `/rest/token/${encodeURIComponent(name)}`);
+
+  /** Ascending by id. */
+  audit = async (limit: number): Promise<vo.AuditVO[]> => {
+    const page = await newestPage(limit, async (after, size) => ({
+      sequence: 0,
+      value: await this.rest.get(`/rest/audit?after=${after}&limit=${size}`, list(read.audit)),
+    }));
+    return page.value;
+  };
+
+  resetPositions = () => this.tell('POST', '/rest/position/reset-positions');
+  resetCash = () => this.tell('POST', '/rest/transaction/reset-cash-balances');
+  reloadReference = () => this.tell('POST', '/rest/cache/clear-all');
+  shutDown = () => this.tell('POST', '/rest/runtime/exit-vm');
+
+  private async tell(method: Method, path: string, body?: unknown): Promise<void> {
+    await this.rest.tell(method, path, body);
+  }
+}

@@ -1,0 +1,105 @@
+/** The feed over STOMP and a WebSocket, by @stomp/stompjs. */
+
+import { Client, type IMessage, type StompSubscription } from '@stomp/stompjs';
+import type { Feed, Listener, Message, Stop, SubscribeOptions } from './feed';
+
+const RECONNECT_AFTER_MS = 1_000;
+/** The server's sign of life; two missing ones end the connection. */
+const HEARTBEAT_INCOMING_MS = 10_000;
+/** Ours is rare, because browsers let the timers of a hidden tab tick but once a minute. */
+const HEARTBEAT_OUTGOING_MS = 120_000;
+const CONNECT_PATIENCE_MS = 10_000;
+
+interface Wish {
+  topic: string;
+  listener: Listener;
+  options: SubscribeOptions;
+  live: StompSubscription | null;
+}
+
+export class StompFeed implements Feed {
+  private readonly client: Client;
+  private readonly wishes = new Set<Wish>();
+  private readonly linkListeners = new Set<(isUp: boolean) => void>();
+  private readonly messageListeners = new Set<(message: Message) => void>();
+  private receipts = 0;
+  private isUp = false;
+
+  constructor(url: string) {
+    this.client = new Client({
+      brokerURL: url,
+      reconnectDelay: RECONNECT_AFTER_MS,
+      connectionTimeout: CONNECT_PATIENCE_MS,
+      heartbeatIncoming: HEARTBEAT_INCOMING_MS,
+      heartbeatOutgoing: HEARTBEAT_OUTGOING_MS,
+      onConnect: () => this.connected(),
+      onWebSocketClose: () => this.lost(),
+    });
+  }
+
+  start(): void {
+    this.client.activate();
+  }
+
+  stop(): void {
+    void this.client.deactivate();
+  }
+
+  subscribe(topic: string, listener: Listener, options: SubscribeOptions = {}): Stop {
+    const wish: Wish = { topic, listener, options, live: null };
+    this.wishes.add(wish);
+    if (this.isUp) this.ask(wish);
+    return () => {
+      this.wishes.delete(wish);
+      if (this.isUp) wish.live?.unsubscribe();
+    };
+  }
+
+  onLink(listener: (isUp: boolean) => void): Stop {
+    this.linkListeners.add(listener);
+    return () => this.linkListeners.delete(listener);
+  }
+
+  onMessage(listener: (message: Message) => void): Stop {
+    this.messageListeners.add(listener);
+    return () => this.messageListeners.delete(listener);
+  }
+
+  hurry(): void {
+    if (this.isUp || !this.client.active) return;
+    void this.client.deactivate().then(() => this.client.activate());
+  }
+
+  private connected(): void {
+    this.isUp = true;
+    this.linkListeners.forEach((listener) => listener(true));
+    this.wishes.forEach((wish) => this.ask(wish));
+  }
+
+  private lost(): void {
+    if (!this.isUp) return;
+    this.isUp = false;
+    this.linkListeners.forEach((listener) => listener(false));
+  }
+
+  /** The receipt says that the server has the subscription: a picture asked for earlier could miss something. */
+  private ask(wish: Wish): void {
+    const receipt = `subscribed-${++this.receipts}`;
+    const headers: Record<string, string> = { receipt };
+    if (wish.options.snapshot) headers['snapshot'] = 'true';
+    this.client.watchForReceipt(receipt, () => this.wishes.has(wish) && wish.listener.ready?.());
+    wish.live = this.client.subscribe(`/topic/${wish.topic}`, (frame) => this.deliver(wish, frame), headers);
+  }
+
+  private deliver(wish: Wish, frame: IMessage): void {
+    const { sequence, snapshot, conflated } = frame.headers;
+    const message: Message = {
+      body: frame.body,
+      sequence: Number(sequence ?? 0),
+      isSnapshot: snapshot === 'true',
+      conflated: Number(conflated ?? 0),
+    };
+    this.messageListeners.forEach((listener) => listener(message));
+    wish.listener.message(message);
+  }
+}

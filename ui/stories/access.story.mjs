@@ -1,0 +1,98 @@
+/** Who comes in, and what each role finds. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openDesk } from './harness.mjs';
+
+const PASSWORD = 'a long password';
+/** Whoever is not logged in yet is told so, and the page expects it. */
+const NOT_YET = [/401/, /WebSocket connection/];
+
+async function addUser(server, name, role) {
+  const word = spawn(server.binary, ['user', 'add', name, '--role', role, '--data-dir', server.folder]);
+  word.stdin.end(PASSWORD);
+  const [code] = await once(word, 'exit');
+  if (code !== 0) throw new Error(`no user ${name} was added`);
+}
+
+async function logIn(page, name, password = PASSWORD) {
+  await page.getByLabel('User').fill(name);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+async function people({ server, page, watch, shoot }) {
+  watch.allow(...NOT_YET);
+  await addUser(server, 'vera', 'viewer');
+  await addUser(server, 'tom', 'trader');
+  await addUser(server, 'ada', 'admin');
+  // A running server sees new users within a second.
+  await page.waitForTimeout(1_500);
+  await page.goto(server.url);
+  await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
+  await shoot('login');
+}
+
+const live = (page) => page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+const kill = (page) => page.getByRole('button', { name: 'Kill switch' });
+
+async function logOut(page) {
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
+}
+
+export default [
+  {
+    name: 'a wrong password is refused in the words of the server',
+    async run(stage) {
+      await people(stage);
+      await logIn(stage.page, 'tom', 'not the password');
+      await stage.page.getByRole('alert').waitFor();
+      const told = await stage.page.getByRole('alert').textContent();
+      if (!/password|credentials|user/i.test(told ?? '')) throw new Error(`it said: ${told}`);
+    },
+  },
+  {
+    name: 'a viewer looks, a trader trades, an admin administers',
+    async run(stage) {
+      const { page } = stage;
+      await people(stage);
+      await logIn(page, 'vera');
+      await live(page);
+      if (await kill(page).isEnabled()) throw new Error('a viewer could halt trading');
+      await logOut(page);
+      await logIn(page, 'tom');
+      await live(page);
+      if (!(await kill(page).isEnabled())) throw new Error('a trader could not halt trading');
+      await page.getByRole('button', { name: 'Admin', exact: true }).click();
+      if (await page.getByRole('tab', { name: 'Audit' }).isVisible()) throw new Error('a trader saw the audit');
+      await logOut(page);
+      await logIn(page, 'ada');
+      await live(page);
+      await page.getByRole('tab', { name: 'Audit' }).waitFor();
+    },
+  },
+  {
+    name: 'a session that ends elsewhere ends here too',
+    async run(stage) {
+      const { server, page, context } = stage;
+      await people(stage);
+      await logIn(page, 'tom');
+      await live(page);
+      stage.watch.allow(/ERR_/);
+      await context.clearCookies();
+      await server.kill();
+      await server.run();
+      await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
+    },
+  },
+  {
+    name: 'where nobody needs to log in the desk opens at once',
+    async run({ server, page }) {
+      await openDesk(page, server);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByText('no login').waitFor();
+    },
+  },
+];

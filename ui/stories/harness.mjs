@@ -1,0 +1,158 @@
+/**
+ * What every story stands on: the real server on a free port with a folder of its own, and Chromium. A story fails on any
+ * console error, any failed request and any answer of 400 and above that it did not announce.
+ */
+
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const TARGET = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
+const BINARY = process.env.RIALTO_BIN ?? join(TARGET, 'release/rialto');
+/** Stories wait for what they want to see, and give up after this, in milliseconds. */
+const PATIENCE_MS = 15_000;
+export const SCREENSHOTS = join(TARGET, 'ui-screenshots');
+
+const DOORS_OFF = ['https.port=off', 'broker.tcp.port=off', 'broker.tls.port=off', 'broker.ws.port=off'];
+const BROWSER_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export function launchBrowser() {
+  const executablePath = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
+  return chromium.launch({ executablePath, headless: true, args: BROWSER_FLAGS });
+}
+
+/** A server in a folder of its own. */
+export class Server {
+  /** @param {string[]} settings `key=value` */
+  static async start(settings = []) {
+    const folder = await mkdtemp(join(tmpdir(), 'rialto-story-'));
+    const server = new Server(folder, settings);
+    await server.run('http.port=0');
+    return server;
+  }
+
+  constructor(folder, settings) {
+    this.binary = BINARY;
+    this.folder = folder;
+    this.settings = settings;
+  }
+
+  /** Starts on the folder as it is; the port is kept, so that a page finds the server again. */
+  async run(port = `http.port=${new URL(this.url).port}`) {
+    const set = [port, ...DOORS_OFF, ...this.settings].flatMap((setting) => ['--set', setting]);
+    const screen = process.env.RIALTO_UI_DIR ? ['--ui-dir', process.env.RIALTO_UI_DIR] : [];
+    const process_ = spawn(BINARY, ['serve', '--data-dir', this.folder, ...set, ...screen]);
+    this.log = '';
+    process_.stderr.on('data', (chunk) => (this.log += chunk));
+    this.ended = new Promise((resolve) => process_.once('exit', resolve));
+    this.process = process_;
+    const ready = await this.firstLine();
+    this.url = ready.http;
+    this.ready = ready;
+  }
+
+  firstLine() {
+    const lines = createInterface({ input: this.process.stdout });
+    const failed = this.ended.then((code) => {
+      throw new Error(`the server ended with ${code}:\n${this.log}`);
+    });
+    return Promise.race([new Promise((resolve) => lines.once('line', (line) => resolve(JSON.parse(line)))), failed]);
+  }
+
+  /** Pulls the plug. */
+  async kill() {
+    this.process.kill('SIGKILL');
+    await this.ended;
+  }
+
+  async stop() {
+    this.process.kill('SIGTERM');
+    await this.ended;
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** A call beside the screen, as another client would make it. */
+  async call(method, path, body, headers = {}) {
+    const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const init = { method, headers: { ...json, ...headers }, body: body === undefined ? undefined : JSON.stringify(body) };
+    const response = await fetch(this.url + path, init);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  }
+}
+
+/** Watches a page for anything that should not happen. */
+export class Watch {
+  constructor(page) {
+    this.troubles = [];
+    this.allowed = [];
+    page.on('console', (message) => message.type() === 'error' && this.note(`console: ${message.text()}`));
+    page.on('pageerror', (error) => this.note(`page: ${error.name} ${error.message} ${error.stack}`));
+    page.on('requestfailed', (request) => this.note(`request: ${request.url()} ${request.failure()?.errorText}`));
+    page.on('response', (response) => {
+      if (response.status() >= 400) this.note(`answer: ${response.status()} ${response.request().method()} ${response.url()}`);
+    });
+  }
+
+  /** From now on what matches is no trouble. */
+  allow(...patterns) {
+    this.allowed.push(...patterns);
+  }
+
+  note(text) {
+    if (!this.allowed.some((pattern) => pattern.test(text))) this.troubles.push(text);
+  }
+}
+
+/** Opens the desk and waits until it is live. */
+export async function openDesk(page, server) {
+  await page.goto(server.url);
+  await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+}
+
+/**
+ * Runs one story with a server and a page of its own.
+ * @param {import('playwright-core').Browser} browser
+ * @param {{ name: string, settings?: string[], size?: { width: number, height: number }, run: (stage: object) => Promise<void> }} story
+ */
+export async function perform(browser, story) {
+  const server = await Server.start(story.settings);
+  const context = await browser.newContext({
+    viewport: story.size ?? { width: 1440, height: 900 },
+    colorScheme: 'dark',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const watch = new Watch(page);
+  const shoot = async (name) => {
+    await mkdir(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  };
+  try {
+    await story.run({ server, page, context, watch, shoot });
+    if (watch.troubles.length > 0) throw new Error(`something went wrong on the page:\n  ${watch.troubles.join('\n  ')}`);
+  } catch (error) {
+    await shoot(`failed-${story.name.replaceAll(/\W+/g, '-')}`).catch(() => undefined);
+    throw error;
+  } finally {
+    await context.close();
+    await server.stop();
+  }
+}

@@ -1,0 +1,75 @@
+/** Everything without a mouse. */
+
+import { openDesk } from './harness.mjs';
+
+const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+
+export default [
+  {
+    name: 'an order is bought, seen and cancelled by keys alone',
+    async run({ server, page }) {
+      await openDesk(page, server);
+      await page.keyboard.press('Alt+KeyB');
+      await page.getByLabel('Quantity').waitFor();
+      await page.getByRole('region', { name: 'Order ticket' }).getByLabel('Quantity').focus();
+      await page.keyboard.type('10');
+      await page.getByLabel('Limit price').focus();
+      await page.keyboard.type('250');
+      await page.keyboard.press('Enter');
+      await page.getByRole('tab', { name: 'Open orders' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('grid', { name: 'Open orders' }).getByText('250.00').waitFor();
+      const [order] = await server.call('GET', '/rest/execution/order?strategy=SERVER').catch(() => []);
+      if (order && order.source !== 'UI') throw new Error(`the order came from ${order.source}`);
+      await page.keyboard.press('Alt+KeyX');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    },
+  },
+  {
+    name: 'keys lead to every page, panel, dialog and back',
+    async run({ server, page, shoot }) {
+      await openDesk(page, server);
+      await page.keyboard.press('Alt+Digit2');
+      await page.getByRole('tab', { name: 'Strategies' }).waitFor();
+      await page.keyboard.press('Alt+Digit1');
+      await page.getByRole('tab', { name: 'Chart' }).waitFor();
+      const seen = new Set();
+      for (let step = 0; step < 5; step += 1) {
+        await page.keyboard.press('F6');
+        seen.add(await focused(page));
+      }
+      if (seen.size !== 5) throw new Error(`F6 reached only ${[...seen].join(', ')}`);
+      for (const [key, title, name] of [
+        ['Alt+KeyH', 'Keyboard shortcuts', 'help'],
+        ['Alt+Comma', 'Settings', 'settings'],
+        ['Alt+KeyN', 'Notifications', 'notifications'],
+        ['Alt+KeyK', 'Halt all trading?', 'kill-switch'],
+      ]) {
+        await page.keyboard.press(key);
+        await page.getByRole('dialog', { name: title }).waitFor();
+        await shoot(name);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+    },
+  },
+  {
+    name: 'a moved and closed widget stays so after a reload',
+    async run({ server, page }) {
+      await openDesk(page, server);
+      await page.getByRole('button', { name: 'Menu' }).press('Enter');
+      await page.getByRole('checkbox', { name: 'Chart' }).uncheck();
+      await page.getByRole('tab', { name: 'Chart' }).waitFor({ state: 'detached' });
+      await page.keyboard.press('Escape');
+      await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.includes('layout') && !localStorage[key].includes('"chart"')));
+      await page.reload();
+      await page.getByRole('tab', { name: 'Market' }).waitFor();
+      if (await page.getByRole('tab', { name: 'Chart' }).isVisible()) throw new Error('the chart came back');
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('button', { name: 'Reset this layout' }).click();
+      await page.getByRole('tab', { name: 'Chart' }).waitFor();
+    },
+  },
+];

@@ -1,0 +1,117 @@
+/** Prices on the screen, and what the grids do with them. */
+
+import { fillTicket, grid, row, show, ticket } from './desk.mjs';
+import { openDesk } from './harness.mjs';
+
+const QUIET = ['demo.activity=off'];
+
+async function tickMovesAPrice({ server, page, shoot }) {
+  await openDesk(page, server);
+  const apple = row(page, 'Market', 'AAPL').first();
+  await apple.waitFor();
+  const id = await apple.getAttribute('row-id');
+  const bid = grid(page, 'Market').locator(`[row-id="${id}"] [col-id="bid"]`);
+  const before = await bid.textContent();
+  await page.waitForFunction(([cell, text]) => cell.textContent !== text, [await bid.elementHandle(), before]);
+  await shoot('story-tick');
+}
+
+async function ladderFillsTheTicket({ server, page, shoot }) {
+  await openDesk(page, server);
+  const book = page.getByRole('region', { name: 'Order book' });
+  const level = book.getByRole('group', { name: 'Bids' }).getByRole('button', { name: /^Sell at/ }).first();
+  const price = (await level.getAttribute('aria-label')).replace('Sell at ', '');
+  await level.click();
+  await page.waitForFunction(
+    ([input, text]) => Number(input.value) === Number(text),
+    [await ticket(page).getByLabel('Limit price').elementHandle(), price],
+  );
+  await fillTicket(page, { Quantity: '5' });
+  await ticket(page).getByText('Would be accepted').waitFor();
+  await shoot('story-ladder');
+  await page.keyboard.press('Enter');
+  await show(page, 'Positions');
+  await row(page, 'Positions', 'AAPL', 'Short').waitFor();
+}
+
+/** The securities whose ticks the page has subscribed by now. */
+function listenToSubscriptions(page) {
+  const topics = new Set();
+  page.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => {
+      for (const [, id] of String(payload).matchAll(/destination:\/topic\/tick\.(\d+)/g)) topics.add(id);
+    }),
+  );
+  return topics;
+}
+
+async function onlyWhatIsInSight({ server, page }) {
+  const topics = listenToSubscriptions(page);
+  const rateIsKnown = page.waitForResponse(/config-params/);
+  await openDesk(page, server);
+  await rateIsKnown;
+  await row(page, 'Market', 'AAPL').first().waitFor();
+  await subscribed(topics, 1);
+  const pieces = await grid(page, 'Market').locator('[row-id]').all();
+  const drawn = new Set(await Promise.all(pieces.map((piece) => piece.getAttribute('row-id'))));
+  if (topics.size > drawn.size || drawn.size === 20) throw new Error(`${topics.size} subscribed, ${drawn.size} drawn`);
+}
+
+async function theWholeListAtAHighRate({ server, page }) {
+  const topics = listenToSubscriptions(page);
+  await openDesk(page, server);
+  await row(page, 'Market', 'AAPL').first().waitFor();
+  await subscribed(topics, 20);
+}
+
+async function subscribed(topics, count) {
+  for (let tries = 0; topics.size < count; tries += 1) {
+    if (tries === 100) throw new Error(`only ${topics.size} of ${count} are subscribed`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function filterColumnsCsv({ server, page }) {
+  await openDesk(page, server);
+  await row(page, 'Market', 'MSFT').waitFor();
+  await page.getByLabel('Filter: Market').fill('symbol:AAPL');
+  await row(page, 'Market', 'MSFT').waitFor({ state: 'detached' });
+  await page.getByText('1 of 20 rows').waitFor();
+  await page.getByRole('button', { name: 'Columns: Market' }).click();
+  await page.getByRole('checkbox', { name: 'Description' }).check();
+  await page.keyboard.press('Escape');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export as CSV: Market' }).click(),
+  ]);
+  const csv = await text(await download.createReadStream());
+  if (!csv.includes('"Description"') || !csv.includes('"Apple Inc."')) throw new Error(`the CSV says:\n${csv}`);
+  await page.reload();
+  await page.getByText('1 of 20 rows').waitFor();
+  await page.getByRole('button', { name: 'Columns: Market' }).click();
+  if (!(await page.getByRole('checkbox', { name: 'Description' }).isChecked())) throw new Error('the column was forgotten');
+}
+
+async function text(stream) {
+  let read = '';
+  for await (const chunk of stream) read += chunk;
+  return read;
+}
+
+export default [
+  { name: 'a tick moves a price', settings: ['demo.activity=busy'], run: tickMovesAPrice },
+  { name: 'a click in the ladder fills the ticket', settings: QUIET, run: ladderFillsTheTicket },
+  {
+    name: 'at the default rate only prices in sight are subscribed',
+    settings: QUIET,
+    size: { width: 1280, height: 640 },
+    run: onlyWhatIsInSight,
+  },
+  {
+    name: 'at a high rate the whole list is subscribed',
+    settings: [...QUIET, 'broker.maxRatePerConnection=5000'],
+    size: { width: 1280, height: 640 },
+    run: theWholeListAtAHighRate,
+  },
+  { name: 'filter, columns and CSV of a grid', settings: QUIET, run: filterColumnsCsv },
+];

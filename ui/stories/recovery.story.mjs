@@ -1,0 +1,41 @@
+/** The server goes away and comes back; the screen says so and misses nothing. */
+
+import { openDesk } from './harness.mjs';
+
+const GONE = [/ERR_/, /WebSocket connection/];
+
+export default [
+  {
+    name: 'the plug is pulled, and after the restart everything is there',
+    async run({ server, page, watch, shoot }) {
+      const order = { intId: 'before', securityId: 1, side: 'BUY', quantity: 10, limit: 250, tif: 'GTC' };
+      await server.call('POST', '/rest/execution/order/limit', order);
+      await openDesk(page, server);
+      await page.getByRole('tab', { name: 'Open orders' }).click();
+      const orders = page.getByRole('grid', { name: 'Open orders' });
+      await orders.getByText('250.00').waitFor();
+
+      watch.allow(...GONE);
+      await server.kill();
+      await page.getByText('No connection to the server').waitFor();
+      await shoot('offline');
+
+      await server.run();
+      await server.call('POST', '/rest/execution/order/limit', { ...order, intId: 'after', limit: 249 });
+      await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+      await page.getByText('Connected again').first().waitFor();
+      await orders.getByText('250.00').waitFor();
+      await orders.getByText('249.00').waitFor();
+      if (await page.getByText('No connection to the server').isVisible()) throw new Error('it still says offline');
+    },
+  },
+  {
+    name: 'what other clients do appears at once',
+    async run({ server, page }) {
+      await openDesk(page, server);
+      await page.getByRole('tab', { name: 'Open orders' }).click();
+      await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 7, limit: 251.5 });
+      await page.getByRole('grid', { name: 'Open orders' }).getByText('251.50').waitFor();
+    },
+  },
+];

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { stepsOf } from '../../src/features/history/steps';
+import { onlyLevels } from '../../src/features/log/levels';
+import { cancelRefusal, modifyRefusal } from '../../src/features/orders/rules';
+import { commissionOf } from '../../src/features/transactions/columns';
+import { runByKey } from '../../src/parts/grid/actions';
+import type { RowChange } from '../../src/parts/grid/types';
+import type { LogLine } from '../../src/state/api';
+import { textsOf } from '../../src/texts';
+import type { OrderStatus, OrderStatusVO, OrderVO } from '../../src/wire/types';
+
+const { refusal } = textsOf('en');
+const order = (status: OrderStatus) => ({ status }) as OrderVO;
+
+test('an order is changed only while nothing else is under way', () => {
+  const reasons = (status: OrderStatus, mayTrade: boolean) => [
+    cancelRefusal(order(status), mayTrade, refusal),
+    modifyRefusal(order(status), mayTrade, refusal),
+  ];
+  expect(reasons('SUBMITTED', true)).toEqual([undefined, undefined]);
+  expect(reasons('PENDING_REPLACE', true)).toEqual([undefined, refusal.changePending]);
+  expect(reasons('PENDING_CANCEL', true)).toEqual([refusal.cancelPending, refusal.cancelPending]);
+  expect(reasons('SUBMITTED', false)).toEqual([refusal.needsTrader, refusal.needsTrader]);
+});
+
+test('a key runs an action unless there is a reason against it', () => {
+  const done: string[] = [];
+  const actions = [
+    { label: 'Cancel', key: 'Delete', run: (row: string) => void done.push(row) },
+    { label: 'Change', key: 'e', refusal: () => 'pending', run: (row: string) => void done.push(row) },
+  ];
+  expect([runByKey('Delete', 'A', actions), runByKey('e', 'B', actions), runByKey('x', 'C', actions)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(done).toEqual(['A']);
+});
+
+test('the steps of an order stand in the order of the journal, with the time between them', () => {
+  const event = (sequenceNumber: number, dateTime: number) => ({ sequenceNumber, dateTime }) as OrderStatusVO;
+  const steps = stepsOf([event(12, 1_009), event(10, 1_000), event(15, 4_009)]);
+  expect(steps.map(({ event: { sequenceNumber }, afterMs }) => [sequenceNumber, afterMs])).toEqual([
+    [10, null],
+    [12, 9],
+    [15, 3_000],
+  ]);
+});
+
+test('levels that are left out do not come', () => {
+  const lines = [{ level: 'ERROR' }, { level: 'INFO' }] as LogLine[];
+  const heard: RowChange<LogLine>[] = [];
+  const source = { watch: (run: (change: RowChange<LogLine>) => void) => (run({ reset: true, upserted: lines, removed: [] }), () => undefined) };
+  onlyLevels(source, ['INFO']).watch((change) => heard.push(change));
+  expect(heard).toEqual([{ reset: true, upserted: [{ level: 'ERROR' }], removed: [] }]);
+});
+
+test('commission is the sum of what was charged, and unknown where nothing was said', () => {
+  expect([
+    commissionOf({ executionCommission: 0.05, clearingCommission: 0.002 }),
+    commissionOf({ executionCommission: null, clearingCommission: 0.002 }),
+    commissionOf({ executionCommission: null, clearingCommission: null }),
+  ]).toEqual([expect.closeTo(0.052), 0.002, null]);
+});

@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import {
+  BLANK,
+  bodyOf,
+  changeOf,
+  formOf,
+  isComplete,
+  needsConfirmation,
+  withFill,
+  withSecurity,
+  type TicketForm,
+} from '../../src/features/ticket/form';
+import { DryRuns, remarksOf, remarksOfError, type DryRun } from '../../src/features/ticket/verdict';
+import { formatsOf } from '../../src/texts/formats';
+import { WireError } from '../../src/wire/error';
+import type { OrderBody, OrderVO, VerdictVO } from '../../src/wire/types';
+
+const formats = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
+const FORM: TicketForm = { ...BLANK, securityId: 1, quantity: '100', limit: '272.4' };
+const ORDER = {
+  objectType: 'StopLimitOrder',
+  intId: 'ALPHA-4',
+  securityId: 1,
+  accountId: 1,
+  strategyId: 2,
+  exchangeId: 2,
+  side: 'SELL',
+  quantity: 100,
+  tif: 'GTD',
+  tifDateTime: Date.UTC(2026, 10, 20, 17),
+  limit: 269.5,
+  stop: 270,
+  reference: null,
+} as OrderVO;
+
+test('a limit order is what stands in the form and no more', () => {
+  expect(bodyOf(FORM, 1, formats)).toEqual({
+    objectType: 'LimitOrder',
+    securityId: 1,
+    side: 'BUY',
+    quantity: 100,
+    limit: 272.4,
+    tif: 'DAY',
+  });
+});
+
+test('prices go only with the kinds that have them', () => {
+  const priced = { ...FORM, stop: '270' };
+  const prices = (kind: TicketForm['kind']) => {
+    const { limit, stop } = bodyOf({ ...priced, kind }, 1, formats);
+    return [limit, stop];
+  };
+  expect(prices('MarketOrder')).toEqual([undefined, undefined]);
+  expect(prices('LimitOrder')).toEqual([272.4, undefined]);
+  expect(prices('StopOrder')).toEqual([undefined, 270]);
+  expect(prices('StopLimitOrder')).toEqual([272.4, 270]);
+});
+
+test('what is no number goes to the server as it is', () => {
+  expect(bodyOf({ ...FORM, quantity: 'ten', limit: '' }, 1, formats)).toMatchObject({ quantity: 'ten' });
+  expect(bodyOf({ ...FORM, limit: '' }, 1, formats)).not.toHaveProperty('limit');
+});
+
+test('the verdict is asked for when all that is needed stands there', () => {
+  expect(isComplete(FORM)).toBe(true);
+  expect(isComplete({ ...FORM, quantity: ' ' })).toBe(false);
+  expect(isComplete({ ...FORM, kind: 'StopLimitOrder' })).toBe(false);
+  expect(isComplete({ ...FORM, tif: 'GTD' })).toBe(false);
+  expect(isComplete({ ...FORM, securityId: null })).toBe(false);
+});
+
+test('another security takes no price of the one before', () => {
+  expect(withSecurity(FORM, 2)).toMatchObject({ securityId: 2, quantity: '100', limit: '' });
+  expect(withSecurity(FORM, 1)).toBe(FORM);
+});
+
+test('a click in the book fills side and price, and makes a market order a limit order', () => {
+  const market: TicketForm = { ...FORM, kind: 'MarketOrder' };
+  expect(withFill(market, { securityId: 1, side: 'SELL', limit: 272.36 })).toMatchObject({
+    kind: 'LimitOrder',
+    side: 'SELL',
+    limit: '272.36',
+    quantity: '100',
+  });
+});
+
+test('a change names the order and says what changes', () => {
+  const form = { ...formOf(ORDER), quantity: '50' };
+  expect(changeOf(ORDER, form, formats)).toEqual({
+    intId: 'ALPHA-4',
+    objectType: 'StopLimitOrder',
+    securityId: 1,
+    side: 'SELL',
+    quantity: 50,
+    limit: 269.5,
+    stop: 270,
+  });
+  expect(changeOf(ORDER, { ...form, tif: 'DAY' }, formats)).toMatchObject({ tif: 'DAY' });
+  expect(changeOf(ORDER, { ...form, until: '2026-11-27' }, formats)).toMatchObject({
+    tif: 'GTD',
+    tifDateTime: '2026-11-27',
+  });
+});
+
+test('orders from the threshold on are confirmed', () => {
+  expect([
+    needsConfirmation(99_999, 100_000),
+    needsConfirmation(100_000, 100_000),
+    needsConfirmation(1, 0),
+    needsConfirmation(null, 100_000),
+    needsConfirmation(1e9, null),
+  ]).toEqual([false, true, true, true, false]);
+});
+
+const REFUSED: VerdictVO = {
+  accepted: false,
+  code: 'not-a-multiple',
+  field: 'quantity',
+  reason: 'quantity 10.5 is not a multiple of 1',
+  notional: 1,
+  fee: 0,
+};
+
+test('a verdict stands beside its field, or below where there is none', () => {
+  const run: DryRun = { kind: 'verdict', verdict: REFUSED };
+  expect(remarksOf(run, ['quantity'])).toEqual({ fields: { quantity: REFUSED.reason }, general: '' });
+  expect(remarksOf(run, ['limit'])).toEqual({ fields: {}, general: REFUSED.reason });
+});
+
+test('a problem stands beside each field that it names', () => {
+  const errors = [
+    { field: 'quantity', code: 'missing', reason: 'is needed' },
+    { field: 'limit', code: 'missing', reason: 'is needed' },
+  ];
+  const error = new WireError(422, 'missing', 'quantity is needed; limit is needed', errors);
+  expect(remarksOfError(error, ['quantity', 'limit'])).toEqual({
+    fields: { quantity: 'is needed', limit: 'is needed' },
+    general: '',
+  });
+  expect(remarksOfError(error, ['quantity']).general).toBe('quantity is needed; limit is needed');
+  expect(remarksOfError(WireError.unreachable(), ['quantity']).general).toBe('the server cannot be reached');
+});
+
+test('only the answer to the last question counts', async () => {
+  const timers: (() => void)[] = [];
+  const answers = new Map<number, (verdict: VerdictVO) => void>();
+  const told: DryRun[] = [];
+  const runs = new DryRuns(
+    { after: (_ms, run) => (timers.push(run), () => undefined) },
+    (order) => new Promise((resolve) => answers.set(Number(order.quantity), resolve)),
+    (run) => told.push(run),
+  );
+  const order = (quantity: number): OrderBody => bodyOf({ ...FORM, quantity: String(quantity) }, 1, formats);
+  runs.ask(order(1));
+  timers[0]?.();
+  runs.ask(order(2));
+  timers[1]?.();
+  answers.get(2)?.({ ...REFUSED, notional: 2 });
+  answers.get(1)?.({ ...REFUSED, notional: 1 });
+  await Promise.resolve();
+  await Promise.resolve();
+  await Promise.resolve();
+  runs.ask(null);
+  expect(told.map((run) => (run.kind === 'verdict' ? run.verdict.notional : run.kind))).toEqual([
+    'checking',
+    'checking',
+    2,
+    'none',
+  ]);
+});

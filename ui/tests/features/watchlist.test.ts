@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Watchlist, type Shelf } from '../../src/features/market/watchlist';
+import type { SecurityVO } from '../../src/wire/types';
+
+function shelf(text?: string): Shelf & { kept: () => string | null } {
+  let kept = text ?? null;
+  return { getItem: () => kept, setItem: (_key, value) => void (kept = value), kept: () => kept };
+}
+
+const SECURITIES = Array.from({ length: 30 }, (_, index) => ({ id: index + 1 }) as SecurityVO);
+
+test('a person without a list sees the first securities, and they are not kept as a choice', () => {
+  const place = shelf();
+  const list = new Watchlist(place);
+  list.offer(SECURITIES);
+  expect(list.list()).toHaveLength(20);
+  expect(place.kept()).toBeNull();
+});
+
+test('a chosen security comes on top, once, and is found again', () => {
+  const place = shelf('[3,1]');
+  const list = new Watchlist(place);
+  list.offer(SECURITIES);
+  list.add(7);
+  list.add(3);
+  list.remove(1);
+  expect(list.list()).toEqual([7, 3]);
+  expect(new Watchlist(place).list()).toEqual([7, 3]);
+});
+
+test('an emptied list stays empty', () => {
+  const list = new Watchlist(shelf('[]'));
+  list.offer(SECURITIES);
+  expect(list.list()).toEqual([]);
+});
+
+test.each(['', '{}', '["a"]', '[1'])('what cannot be read is no list: %j', (text) => {
+  const list = new Watchlist(shelf(text));
+  list.offer(SECURITIES);
+  expect(list.list()).toHaveLength(20);
+});
+
+test('who listens hears the list now and after each change', () => {
+  const list = new Watchlist(shelf('[1]'));
+  const heard: (readonly number[])[] = [];
+  const stop = list.subscribe((ids) => heard.push(ids));
+  list.add(2);
+  stop();
+  list.add(3);
+  expect(heard).toEqual([[1], [2, 1]]);
+});

@@ -1,0 +1,118 @@
+/** Picture and topic become one truth, whatever comes first and whatever breaks. */
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BUFFER_MAX, Join } from '../src/state/join';
+import { text } from '../src/wire/decode';
+import { WireError } from '../src/wire/error';
+import type { Picture } from '../src/wire/rest';
+import { Later, settle, VirtualClock, VirtualFeed } from './virtual';
+
+let feed: VirtualFeed;
+let clock: VirtualClock;
+let questions: Later<Picture<string>>[];
+let shown: string;
+let troubles: unknown[];
+let join: Join<string, string>;
+
+beforeEach(() => {
+  [feed, clock, questions, shown, troubles] = [new VirtualFeed(), new VirtualClock(), [], '', []];
+  join = new Join(
+    {
+      topic: 'letters',
+      decoder: text,
+      picture: () => {
+        const later = new Later<Picture<string>>();
+        questions.push(later);
+        return later.promise;
+      },
+      reset: (picture) => (shown = picture),
+      apply: (letter) => (shown += letter),
+    },
+    { feed, clock, onTrouble: (error) => troubles.push(error) },
+  );
+});
+
+async function answer(sequence: number, value: string): Promise<void> {
+  questions.at(-1)?.resolve({ sequence, value });
+  await settle();
+}
+
+describe('a join', () => {
+  it('drops what the picture knows and applies what came after it', async () => {
+    feed.up();
+    feed.say('letters', 3, 'c');
+    feed.say('letters', 4, 'd');
+    await answer(3, 'abc');
+    feed.say('letters', 5, 'e');
+    expect([shown, join.freshness.get()]).toEqual(['abcde', 'live']);
+  });
+
+  it('hears an old message again without harm', async () => {
+    feed.up();
+    await answer(3, 'abc');
+    feed.say('letters', 2, 'b');
+    feed.say('letters', 3, 'c');
+    expect(shown).toBe('abc');
+  });
+
+  it('asks for no picture before the server has the subscription', () => {
+    expect(questions.length).toBe(0);
+    feed.up();
+    expect(questions.length).toBe(1);
+  });
+
+  it('closes the gap of a lost connection with a new picture', async () => {
+    feed.up();
+    await answer(1, 'a');
+    feed.down();
+    expect([shown, join.freshness.get()]).toEqual(['a', 'stale']);
+    feed.up();
+    feed.say('letters', 5, 'e');
+    await answer(4, 'abcd');
+    expect([shown, join.freshness.get()]).toEqual(['abcde', 'live']);
+  });
+
+  it('does not take an answer from before the connection was lost', async () => {
+    feed.up();
+    const old = questions[0];
+    feed.down();
+    feed.up();
+    await answer(7, 'new');
+    old?.resolve({ sequence: 2, value: 'old' });
+    await settle();
+    expect(shown).toBe('new');
+  });
+
+  it('asks again when the picture could not be had', async () => {
+    feed.up();
+    questions[0]?.reject(new WireError(503, 'overloaded', 'try again'));
+    await settle();
+    clock.advance(2_000);
+    await answer(1, 'a');
+    expect([questions.length, shown, troubles]).toEqual([2, 'a', []]);
+  });
+
+  it('starts over when too many messages wait for a picture', async () => {
+    feed.up();
+    for (let sequence = 0; sequence <= BUFFER_MAX; sequence += 1) feed.say('letters', sequence, 'x');
+    expect(questions.length).toBe(2);
+    await answer(BUFFER_MAX, 'all');
+    expect(shown).toBe('all');
+  });
+
+  it('tells of a message that cannot be read, and goes on', async () => {
+    feed.up();
+    await answer(1, 'a');
+    feed.say('letters', 2, 17);
+    feed.say('letters', 3, 'c');
+    expect([shown, String(troubles[0])]).toEqual(['ac', 'DecodeError: the value should be a text, and is 17']);
+  });
+
+  it('that is closed hears nothing more', async () => {
+    feed.up();
+    await answer(1, 'a');
+    join.close();
+    feed.say('letters', 2, 'b');
+    expect([shown, feed.topics()]).toEqual(['a', []]);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { csvValue } from '../../src/parts/grid/csv';
+import { recall, remember, type GridMemory } from '../../src/parts/grid/memory';
+
+class Shelf {
+  readonly kept = new Map<string, string>();
+  getItem = (key: string): string | null => this.kept.get(key) ?? null;
+  setItem = (key: string, value: string): void => void this.kept.set(key, value);
+}
+
+test('a grid finds its columns and filter again', () => {
+  const shelf = new Shelf();
+  const memory: GridMemory = { columns: [{ colId: 'symbol', width: 90, sort: 'asc' }], filter: 'side:buy' };
+  remember('orders', memory, shelf);
+  expect(recall('orders', shelf)).toEqual(memory);
+  expect(recall('positions', shelf)).toBeUndefined();
+});
+
+test.each(['', 'null', '{', '{"columns":[1],"filter":""}', '{"columns":[]}'])(
+  'what cannot be read is forgotten: %j',
+  (text) => {
+    const shelf = new Shelf();
+    shelf.setItem('rialto.grid.orders', text);
+    expect(recall('orders', shelf)).toBeUndefined();
+  },
+);
+
+test('a storage that refuses costs the memory, not the grid', () => {
+  const full = {
+    setItem: () => {
+      throw new Error('full');
+    },
+  };
+  expect(() => remember('orders', { columns: [], filter: '' }, full)).not.toThrow();
+});
+
+test('a cell is exported exactly, and never as a formula', () => {
+  expect(csvValue({ kind: 'number' }, 1234567.00001)).toBe('1234567.00001');
+  expect(csvValue({ kind: 'time' }, 1794721285138)).toBe('2026-11-15T05:41:25.138Z');
+  expect(csvValue({}, '=cmd()')).toBe("'=cmd()");
+  expect(csvValue({ kind: 'number' }, -5)).toBe('-5');
+  expect(csvValue({}, null)).toBe('');
+});

@@ -1,0 +1,135 @@
+/** The desk as a whole: who is let in, what a lost connection does, what is told. */
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { LAGGING_AFTER_MS } from '../../src/state/connection';
+import { type OpenDesk, openDesk } from '../../src/state/desk';
+import type { Memory } from '../../src/state/storage';
+import { WireError } from '../../src/wire/error';
+import type { Server } from '../../src/wire/server';
+import { settle, VirtualClock, VirtualFeed } from '../virtual';
+import { order, tick } from './samples';
+
+let feed: VirtualFeed;
+let clock: VirtualClock;
+let memory: Map<string, unknown>;
+let isKnown: boolean;
+let calls: string[];
+let open: OpenDesk;
+
+const identity = { user: 'anna', role: 'TRADER', strategy: null };
+
+/** A server that knows nothing but who may come in. */
+function quietServer(): Server {
+  const answers: Record<string, () => unknown> = {
+    identity: () => (isKnown ? identity : Promise.reject(new WireError(401, 'unauthorized', 'who are you?'))),
+    login: () => ((isKnown = true), identity),
+    logout: () => (isKnown = false),
+    securities: () => [],
+    families: () => [],
+    exchanges: () => [],
+    accounts: () => [],
+    log: () => [],
+  };
+  const handler = {
+    get: (_: object, name: string) => async () => {
+      calls.push(name);
+      return (answers[name] ?? (() => ({ sequence: 1, value: [] })))();
+    },
+  };
+  return new Proxy({}, handler) as Server;
+}
+
+beforeEach(() => {
+  [feed, clock, memory, isKnown, calls] = [new VirtualFeed(), new VirtualClock(), new Map(), true, []];
+  const kept: Memory = { read: (key) => memory.get(key) ?? null, write: (key, value) => void memory.set(key, value) };
+  open = openDesk({ server: quietServer(), feed, clock, memory: kept, language: 'en' });
+});
+
+async function enter(): Promise<void> {
+  await open.access.ask();
+  feed.up();
+  await settle();
+}
+
+const link = () => open.desk.connection.get().link;
+const notices = () => open.desk.notifications.all.get().map(({ title }) => title);
+
+describe('a desk', () => {
+  it('listens once the server has let us in', async () => {
+    isKnown = false;
+    await open.access.ask();
+    expect([open.access.phase.get(), feed.isStarted]).toEqual(['out', false]);
+    await open.access.login('anna', 'secret');
+    expect([open.access.phase.get(), feed.isStarted, open.access.may('TRADER'), open.access.may('ADMIN')]).toEqual(['in', true, true, false]);
+  });
+
+  it('stops listening when the session has ended', async () => {
+    await enter();
+    isKnown = false;
+    feed.down();
+    await settle();
+    expect([open.access.phase.get(), feed.isStarted]).toEqual(['out', false]);
+  });
+
+  it('asks again where the server cannot be reached', async () => {
+    const server = { identity: () => Promise.reject(WireError.unreachable()) };
+    const access = new (open.access.constructor as new (...args: unknown[]) => OpenDesk['access'])(server, clock);
+    await access.ask();
+    expect(access.phase.get()).toBe('asking');
+  });
+
+  it('reads everything anew after a lost connection, and says that it did', async () => {
+    await enter();
+    const first = [...new Set(calls)].sort();
+    calls = [];
+    feed.down();
+    expect(link()).toBe('offline');
+    feed.up();
+    await settle();
+    expect([...new Set(calls)].sort()).toEqual(first);
+    expect([link(), open.desk.connection.get().reconnects, notices()]).toEqual(['live', 1, ['Connected again']]);
+  });
+
+  it('lags when even the freshest price of a second is late', async () => {
+    await enter();
+    open.desk.market.want([1]);
+    const say = (late: number) => {
+      feed.say('tick.1', 9, tick({ dateTime: clock.now() - late }));
+      clock.advance(1_000);
+    };
+    say(50);
+    expect(link()).toBe('live');
+    say(60 + LAGGING_AFTER_MS);
+    expect(link()).toBe('lagging');
+    say(50);
+    expect([link(), open.desk.connection.get().delayMs]).toEqual(['live', 0]);
+  });
+
+  it('tells of fills of people, and of those of strategies only where it shall', async () => {
+    await enter();
+    const filled = { filledQuantity: 10, avgPrice: 272.5 };
+    feed.say('order.>', 5, order(filled));
+    feed.say('order.>', 6, order({ ...filled, id: 2, intId: 'M-1', source: 'STRATEGY', side: 'SELL' }));
+    expect(notices()).toEqual(['Bought 10 #1 at 272.50']);
+    open.desk.settings.update((settings) => ({ ...settings, notify: { ...settings.notify, strategyFills: true } }));
+    feed.say('order.>', 7, order({ ...filled, id: 3, intId: 'M-2', source: 'STRATEGY', side: 'SELL' }));
+    expect(notices()[0]).toBe('Sold 10 #1 at 272.50');
+  });
+
+  it('tells once of a message that it cannot read', async () => {
+    await enter();
+    feed.say('order.>', 5, { no: 'order' });
+    feed.say('order.>', 6, { no: 'order' });
+    expect(notices()).toEqual(['Something could not be read']);
+  });
+
+  it('remembers what was chosen, and not what makes no sense', async () => {
+    open.desk.settings.update((settings) => ({ ...settings, theme: 'light', confirmFrom: null }));
+    open.desk.selection.strategyId.set(3);
+    const kept: Memory = { read: (key) => memory.get(key) ?? null, write: () => undefined };
+    const reopen = () => openDesk({ server: quietServer(), feed, clock, memory: kept, language: 'de' }).desk;
+    expect([reopen().settings.get().theme, reopen().settings.get().confirmFrom, reopen().selection.strategyId.get()]).toEqual(['light', null, 3]);
+    memory.set('settings', { theme: 'pink', locale: 'not a locale!', confirmFrom: -1, language: 'fr' });
+    expect(reopen().settings.get()).toMatchObject({ theme: 'system', locale: '', confirmFrom: 100_000, language: 'de' });
+  });
+});

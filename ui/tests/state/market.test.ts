@@ -1,0 +1,161 @@
+/** Prices: heard of only while somebody looks, never going backwards, with their age. */
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { STALE_AFTER_MS } from '../../src/state/api';
+import { LiveBars } from '../../src/state/bars';
+import { Book } from '../../src/state/depth';
+import { LINGER_MS, MarketPrices } from '../../src/state/market';
+import type { Bar, Tick } from '../../src/wire/types';
+import { settle, VirtualClock, VirtualFeed } from '../virtual';
+import { tick } from './samples';
+
+const MINUTE = 60_000;
+const START = 1_794_839_400_000;
+
+let feed: VirtualFeed;
+let clock: VirtualClock;
+let ticks: Tick[];
+let bars: Bar[];
+let subscribed: number[];
+let heard: number[];
+let market: MarketPrices;
+
+const bar = (change: Partial<Bar> = {}): Bar => ({
+  objectType: 'Bar',
+  securityId: 1,
+  feed: 'SIMULATED',
+  dateTime: START,
+  barSize: 'MIN_1',
+  open: 270,
+  high: 271,
+  low: 269,
+  close: 270.5,
+  vol: 50,
+  vwap: null,
+  ...change,
+});
+
+const server = {
+  ticks: () => Promise.resolve({ sequence: 1, value: ticks }),
+  bars: (_: number, size: string) =>
+    Promise.resolve({ sequence: 1, value: size === 'DAY_1' ? [] : bars }),
+  books: () => Promise.resolve({ sequence: 1, value: [] }),
+  subscribe: async ({ securityId }: { securityId: number }) => void subscribed.push(securityId),
+};
+
+const onTrouble = (error: unknown) => expect.fail(String(error));
+
+beforeEach(() => {
+  [feed, clock, ticks, bars, subscribed, heard] = [new VirtualFeed(), new VirtualClock(), [], [], [], []];
+  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, onHeard: (at) => heard.push(at), onTrouble });
+});
+
+describe('prices', () => {
+  it('are subscribed while somebody wants them, and a little longer', () => {
+    const [one, two] = [market.want([1, 2]), market.want([2])];
+    expect(feed.topics()).toEqual(['tick.1', 'tick.2']);
+    one();
+    one();
+    clock.advance(LINGER_MS);
+    expect(feed.topics()).toEqual(['tick.2']);
+    two();
+    const again = market.want([2]);
+    clock.advance(LINGER_MS);
+    expect(feed.topics()).toEqual(['tick.2']);
+    again();
+    clock.advance(LINGER_MS);
+    expect(feed.topics()).toEqual([]);
+  });
+
+  it('do not go back in time', async () => {
+    market.want([1]);
+    feed.say('tick.1', 5, tick({ dateTime: START + 10, last: 273 }));
+    ticks = [tick({ last: 272 })];
+    await market.load();
+    expect(market.quotes.row(1)?.tick.last).toBe(273);
+  });
+
+  it('grow old', () => {
+    market.want([1]);
+    feed.say('tick.1', 5, tick());
+    clock.advance(STALE_AFTER_MS);
+    const quote = market.quotes.row(1)!;
+    expect([market.ageOf(quote), market.isStale(quote)]).toEqual([STALE_AFTER_MS, false]);
+    clock.advance(1);
+    expect(market.isStale(quote)).toBe(true);
+  });
+
+  it('of a security that nobody had are subscribed at the server', async () => {
+    ticks = [tick()];
+    await market.load();
+    market.want([1, 7]);
+    expect(subscribed).toEqual([7]);
+  });
+
+  it('are held against the first price that is known, and drawn by the minute', async () => {
+    bars = [bar()];
+    market.want([1]);
+    await settle();
+    feed.say('tick.1', 5, tick({ dateTime: START + 1, last: 272.7 }));
+    feed.say('tick.1', 6, tick({ dateTime: START + 2, last: 273 }));
+    const quote = market.quotes.row(1)!;
+    expect([quote.change, quote.spark]).toEqual([3, [270.5, 273]]);
+    feed.say('tick.1', 7, tick({ dateTime: START + MINUTE, last: 274 }));
+    expect(market.quotes.row(1)?.spark).toEqual([270.5, 273, 274]);
+  });
+
+  it('that were held back do not tell how late we are', () => {
+    market.want([1]);
+    feed.say('tick.1', 5, tick({ dateTime: START + 1 }), { conflated: 3 });
+    feed.say('tick.1', 6, tick({ dateTime: START + 2 }), { isSnapshot: true });
+    feed.say('tick.1', 7, tick({ dateTime: START + 3 }));
+    expect(heard).toEqual([START + 3]);
+  });
+});
+
+describe('bars', () => {
+  const open = async () => {
+    const series = new LiveBars(1, 'MIN_1', { feed, clock, server, market, onTrouble });
+    feed.up();
+    await settle();
+    return series;
+  };
+
+  it('grow with the ticks until the server closes them', async () => {
+    bars = [bar()];
+    const series = await open();
+    const trade = (last: number, vol: number, at: number) => {
+      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
+      clock.frame();
+    };
+    trade(272, 100, START + MINUTE);
+    trade(274, 130, START + MINUTE + 2_000);
+    expect(series.get().at(-1)).toMatchObject({ dateTime: START + MINUTE, open: 272, high: 274, close: 274, vol: 30 });
+    feed.say('bar.1.MIN_1', 10, bar({ dateTime: START + MINUTE, close: 274, vol: 33 }));
+    expect(series.get().map(({ dateTime, vol }) => [dateTime, vol])).toEqual([
+      [START, 50],
+      [START + MINUTE, 33],
+    ]);
+  });
+
+  it('let go of their topics when they are closed', async () => {
+    const series = await open();
+    series.close();
+    clock.advance(LINGER_MS);
+    expect(feed.topics()).toEqual([]);
+  });
+});
+
+describe('a book', () => {
+  it('is shown once a frame, the newest', async () => {
+    const book = new Book(1, { feed, clock, server, onTrouble });
+    feed.up();
+    await settle();
+    const level = (price: number) => ({ objectType: 'OrderBook', securityId: 1, feed: 'S', dateTime: START, bids: [{ price, quantity: 1 }], asks: [] });
+    const seen: (number | undefined)[] = [];
+    book.subscribe((shown) => seen.push(shown?.bids[0]?.price));
+    for (const price of [1, 2, 3]) feed.say('order-book.1', 5, level(price));
+    clock.frame();
+    expect(seen).toEqual([undefined, 3]);
+  });
+});

@@ -1,0 +1,158 @@
+/** Orders, holdings and what is told of them. */
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ORDERS_MAX, OrderBlotter, type OrderNews } from '../../src/state/orders';
+import { Holdings } from '../../src/state/portfolio';
+import { Cell } from '../../src/state/readable';
+import { TradingDesk } from '../../src/state/trading';
+import { WireError } from '../../src/wire/error';
+import type { OrderVO, PortfolioValueVO, TransactionVO } from '../../src/wire/types';
+import { settle, VirtualClock, VirtualFeed } from '../virtual';
+import { order, transaction, value } from './samples';
+
+let feed: VirtualFeed;
+let clock: VirtualClock;
+let strategy: Cell<number | null>;
+let past: OrderVO[];
+let open: OrderVO[];
+let values: PortfolioValueVO[];
+let booked: TransactionVO[];
+let news: OrderNews[];
+let blotter: OrderBlotter;
+let holdings: Holdings;
+
+const picture = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
+
+beforeEach(() => {
+  [feed, clock, strategy, news] = [new VirtualFeed(), new VirtualClock(), new Cell<number | null>(null), []];
+  [past, open, values, booked] = [[], [], [], []];
+  const tools = { feed, clock, strategy, onTrouble: (error: unknown) => expect.fail(String(error)) };
+  const server = {
+    openOrders: () => picture(open, 12),
+    pastOrders: () => picture(past, 10),
+    orderEvents: () => Promise.resolve([]),
+    positions: () => picture([]),
+    balances: () => picture([]),
+    values: () => picture(values),
+    transactions: () => picture(booked),
+  };
+  holdings = new Holdings({ ...tools, server });
+  blotter = new OrderBlotter({ ...tools, server, fills: holdings.fills, onNews: (item) => news.push(item) });
+});
+
+async function connect(): Promise<void> {
+  feed.up();
+  await settle();
+}
+
+const ids = (orders: readonly OrderVO[]) => orders.map(({ intId }) => intId);
+
+describe('orders', () => {
+  it('are those of the past and the open ones, by id', async () => {
+    past = [order({ id: 2, intId: 'done', status: 'EXECUTED' }), order({ id: 3, intId: 'new' })];
+    open = [order({ id: 1, intId: 'old' }), order({ id: 3, intId: 'new' })];
+    await connect();
+    expect([ids(blotter.history.get()), ids(blotter.open.get())]).toEqual([['old', 'done', 'new'], ['old', 'new']]);
+  });
+
+  it('take what came between their two pictures', async () => {
+    open = [order({ filledQuantity: 40 })];
+    feed.up();
+    feed.say('order.>', 11, order({ filledQuantity: 20 }));
+    feed.say('order.>', 12, order({ filledQuantity: 40 }));
+    await settle();
+    expect(blotter.all.row('A-1')?.filledQuantity).toBe(40);
+  });
+
+  it('that are done leave the open ones and stay in the history', async () => {
+    open = [order()];
+    await connect();
+    feed.say('order.>', 13, order({ status: 'CANCELED' }));
+    expect([blotter.open.size(), blotter.history.size()]).toEqual([0, 1]);
+  });
+
+  it('show one strategy where one is selected', async () => {
+    open = [order(), order({ id: 2, intId: 'B-1', strategyId: 2 })];
+    await connect();
+    strategy.set(2);
+    expect(ids(blotter.open.get())).toEqual(['B-1']);
+  });
+
+  it('tell of fills and rejects, not of the first picture, and not twice', async () => {
+    open = [order({ filledQuantity: 10 })];
+    await connect();
+    feed.say('order.>', 13, order({ filledQuantity: 30 }));
+    feed.say('order.>', 13, order({ filledQuantity: 30 }));
+    feed.say('order.>', 14, order({ id: 2, intId: 'B', status: 'REJECTED', reason: 'no' }));
+    expect(news.map(({ order: { intId }, filled, isRejected }) => [intId, filled, isRejected])).toEqual([
+      ['A-1', 20, false],
+      ['B', 0, true],
+    ]);
+  });
+
+  it('tell after a lost connection what happened meanwhile', async () => {
+    open = [order()];
+    await connect();
+    feed.down();
+    [past, open] = [[order({ status: 'EXECUTED', filledQuantity: 100 })], []];
+    await connect();
+    expect([news.map(({ filled }) => filled), blotter.open.size()]).toEqual([[100], 0]);
+  });
+
+  it('are bounded: the oldest that are done are forgotten first', async () => {
+    open = [order()];
+    await connect();
+    for (let id = 2; id <= ORDERS_MAX + 3; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    expect([blotter.all.size(), blotter.all.row('A-1') !== undefined, blotter.all.row('D-2')]).toEqual([ORDERS_MAX, true, undefined]);
+  });
+});
+
+describe('totals', () => {
+  it('are the sum of the selected strategies', async () => {
+    values = [value(), value({ strategyId: 2, netLiqValue: 500, openPositions: 0 })];
+    await connect();
+    expect(holdings.totals.get()).toMatchObject({ netLiqValue: 1_500, realizedPL: 10, openPositions: 1, currency: 'USD' });
+    strategy.set(2);
+    expect(holdings.totals.get()).toMatchObject({ netLiqValue: 500, openPositions: 0 });
+  });
+
+  it('are unknown where one part is', async () => {
+    values = [value(), value({ strategyId: 2, unrealizedPL: null })];
+    await connect();
+    expect(holdings.totals.get()).toMatchObject({ unrealizedPL: null, realizedPL: 10 });
+  });
+});
+
+describe('fills', () => {
+  it('are the bookings of trades', async () => {
+    booked = [transaction(), transaction({ id: 2, type: 'CREDIT', securityId: null })];
+    await connect();
+    feed.say('transaction.>', 11, transaction({ id: 3, type: 'SELL', quantity: -4 }));
+    clock.frame();
+    expect(holdings.fills.get().map(({ id, side, quantity }) => [id, side, quantity])).toEqual([
+      [1, 'BUY', 10],
+      [3, 'SELL', 4],
+    ]);
+  });
+});
+
+describe('cancelling all', () => {
+  it('asks for each that is not being cancelled, and counts what failed; one that is gone already did not', async () => {
+    open = [
+      order(),
+      order({ id: 2, intId: 'gone' }),
+      order({ id: 3, intId: 'stuck' }),
+      order({ id: 4, intId: 'pending', status: 'PENDING_CANCEL' }),
+    ];
+    await connect();
+    const asked: string[] = [];
+    const cancel = async (intId: string) => {
+      asked.push(intId);
+      if (intId === 'gone') throw new WireError(409, 'order-is-done', 'too late');
+      if (intId === 'stuck') throw new WireError(503, 'adapter-down', 'not now');
+    };
+    const desk = new TradingDesk({ cancel } as never, blotter.open, new Cell(null));
+    expect(await desk.cancelAll()).toEqual({ asked: 3, failed: 1 });
+    expect(asked.sort()).toEqual(['A-1', 'gone', 'stuck']);
+  });
+});

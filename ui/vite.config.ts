@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+// For `npm run dev`: where a server runs that answers REST and STOMP.
+const server = process.env['RIALTO_URL'] ?? 'http://127.0.0.1:9090';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+// The widgets compress better together than one by one; the large libraries load beside them, after the first paint.
+const CHUNKS = [
+  { name: 'base', test: /node_modules\/(svelte|esm-env|clsx)|src\/(state|texts|wire|parts\/[^/]+$)/, priority: 3 },
+  { name: 'grid', test: /node_modules\/ag-/, priority: 2 },
+  { name: 'chart', test: /node_modules\/(lightweight-charts|fancy-canvas)/, priority: 2 },
+  { name: 'widgets', test: /src\/(features|parts\/grid)/, priority: 1 },
+];
+
+export default defineConfig({
+  plugins: [svelte()],
+  define: { __SCREEN_VERSION__: JSON.stringify(version) },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    // scripts/budget.mjs weighs all chunks together.
+    chunkSizeWarningLimit: 1_000,
+    rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
+  },
+  server: { proxy: { '/rest': server, '/health': server, '/stomp': { target: server, ws: true, changeOrigin: true } } },
+  test: { include: ['tests/**/*.test.ts'], environment: 'node' },
+});
