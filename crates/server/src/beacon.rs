@@ -43,17 +43,30 @@ impl Drop for Beacon {
     }
 }
 
+/// Where a server takes requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    Http(SocketAddr),
+    Https(SocketAddr),
+}
+
 #[derive(Deserialize)]
 struct ReadyLine {
     http: Option<String>,
+    https: Option<String>,
 }
 
-/// The HTTP address of the server on a folder; none where none serves. One that listens everywhere is reached over
-/// loopback.
-pub fn http_address(folder: &Path) -> Option<SocketAddr> {
+/// The door of the server on a folder, without TLS where it has one; none where none serves.
+pub fn door(folder: &Path) -> Option<Door> {
     let text = fs::read_to_string(folder.join(FILE)).ok()?;
     let line: ReadyLine = serde_json::from_str(&text).ok()?;
-    let mut address: SocketAddr = line.http?.strip_prefix("http://")?.parse().ok()?;
+    let http = line.http.and_then(|url| Some(Door::Http(address(&url, "http://")?)));
+    http.or_else(|| Some(Door::Https(address(&line.https?, "https://")?)))
+}
+
+/// A server that listens everywhere is reached over loopback.
+fn address(url: &str, scheme: &str) -> Option<SocketAddr> {
+    let mut address: SocketAddr = url.strip_prefix(scheme)?.parse().ok()?;
     if address.ip().is_unspecified() {
         address.set_ip(if address.is_ipv4() { [127, 0, 0, 1].into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
     }
@@ -65,17 +78,28 @@ mod tests {
     use super::*;
 
     fn doors(http: &str) -> Doors {
-        Doors { http: http.parse().ok(), ..Doors::default() }
+        Doors { http: http.parse().ok(), https: "127.0.0.1:9443".parse().ok(), ..Doors::default() }
+    }
+
+    fn http(address: &str) -> Option<Door> {
+        address.parse().ok().map(Door::Http)
+    }
+
+    #[test]
+    fn a_server_without_http_is_reached_over_https() {
+        let folder = tempfile::tempdir().unwrap();
+        let _beacon = Beacon::light(folder.path(), &doors("off")).unwrap();
+        assert_eq!(door(folder.path()), "127.0.0.1:9443".parse().ok().map(Door::Https));
     }
 
     #[test]
     fn a_server_is_found_while_it_serves() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(http_address(folder.path()), None);
+        assert_eq!(door(folder.path()), None);
         let beacon = Beacon::light(folder.path(), &doors("127.0.0.1:9090")).unwrap();
-        assert_eq!(http_address(folder.path()), "127.0.0.1:9090".parse().ok());
+        assert_eq!(door(folder.path()), http("127.0.0.1:9090"));
         drop(beacon);
-        assert_eq!(http_address(folder.path()), None);
+        assert_eq!(door(folder.path()), None);
     }
 
     #[test]
@@ -83,7 +107,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (bound, reached) in [("0.0.0.0:9090", "127.0.0.1:9090"), ("[::]:9090", "[::1]:9090")] {
             let _beacon = Beacon::light(folder.path(), &doors(bound)).unwrap();
-            assert_eq!(http_address(folder.path()), reached.parse().ok());
+            assert_eq!(door(folder.path()), http(reached));
         }
     }
 
@@ -92,7 +116,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::mem::forget(Beacon::light(folder.path(), &doors("127.0.0.1:9090")).unwrap());
         Beacon::clear(folder.path()).unwrap();
-        assert_eq!(http_address(folder.path()), None);
+        assert_eq!(door(folder.path()), None);
         Beacon::clear(folder.path()).unwrap();
     }
 }

@@ -8,15 +8,22 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands;
 use crate::config::{Sources, environment};
+use crate::simulate::arguments::SimulateArgs;
+use crate::strategy_commands::StrategyCommand;
 
 /// Reads the arguments and does what they ask.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    run_with(strategy::samples::registry(), arguments)
+}
+
+/// As [`run`], with strategies of one's own.
+pub fn run_with(strategies: strategy::Registry, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         // Help and version are no mistakes: clap prints them on standard output and its code is 0.
         Err(answer) => answer.exit(),
     };
-    match commands::execute(cli.command) {
+    match commands::execute(cli.command, strategies) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("rialto: {failure}");
@@ -44,7 +51,16 @@ pub enum Command {
     /// When it serves, it prints one line of JSON with its addresses on standard output. Logs go to standard error.
     /// SIGTERM or Ctrl-C stops it in order, a second one at once.
     #[command(verbatim_doc_comment)]
-    Serve(ConfigArgs),
+    Serve {
+        #[command(flatten)]
+        config: ConfigArgs,
+        /// Take the trading screen from this folder, where it was built, and not from the program
+        #[arg(long, value_name = "FOLDER")]
+        ui_dir: Option<PathBuf>,
+        /// Let strategies in processes of their own in: rialto strategy run
+        #[arg(long)]
+        distributed: bool,
+    },
     /// Read reference data from a folder of CSV files into the data folder
     ///
     /// Exchanges, families, securities, accounts and strategies. Only what differs is changed; a security that is
@@ -67,6 +83,16 @@ pub enum Command {
     /// Look at a journal.
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// Run strategies over prices of the past, on virtual time
+    ///
+    /// Writes a report (report.html, results.json, equity.csv, fills.csv, trades.csv) and prints a summary whose last line
+    /// is the digest over orders, fills, positions and cash: the same on every run. `simulate generate` makes up prices.
+    /// With --from-journal a live session is replayed instead, to the same digest.
+    #[command(verbatim_doc_comment)]
+    Simulate(Box<SimulateArgs>),
+    /// What strategies there are, and a crate for one of your own.
+    #[command(subcommand)]
+    Strategy(StrategyCommand),
     /// Say who may log in; a running server sees it within a second.
     #[command(subcommand)]
     User(UserCommand),
@@ -167,13 +193,28 @@ pub struct ConfigArgs {
     /// Where everything is kept [default: data].
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
+    /// Only a server has a screen.
+    #[arg(skip)]
+    ui_dir: Option<PathBuf>,
 }
 
 impl ConfigArgs {
     /// With the environment of this process.
     pub fn into_sources(self) -> Sources {
-        let Self { config, profiles, set, data_dir } = self;
-        Sources { file: config, profiles, environment: environment::variables(), set, data_dir }
+        let Self { config, profiles, set, data_dir, ui_dir } = self;
+        Sources { file: config, profiles, environment: environment::variables(), set, data_dir, ui_dir }
+    }
+
+    /// As the key strategies.distributed says.
+    pub fn with_processes(mut self, distributed: bool) -> Self {
+        if distributed {
+            self.set.push("strategies.distributed=true".to_owned());
+        }
+        self
+    }
+
+    pub fn with_screen(self, ui_dir: Option<PathBuf>) -> Self {
+        Self { ui_dir, ..self }
     }
 }
 
@@ -186,6 +227,9 @@ Examples:
   rialto check-config --config desk.toml        look before you leap
   rialto import reference/ --data-dir data      your own exchanges, securities and accounts
   rialto journal verify --data-dir data         prove that nothing was lost or changed
+  rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
+  rialto strategy new my-idea --rialto .        a crate for a strategy of your own
+  rialto strategy run TREND --server http://localhost:9090
   rialto user add anna --role trader            from now on, callers log in
   rialto token new robot --role trader          a key for a program
 
@@ -240,6 +284,8 @@ mod tests {
               check-config   Check the configuration and show what every key means and where it was set
               sample-config  Print a commented configuration file with every key and its default
               journal        Look at a journal
+              simulate       Run strategies over prices of the past, on virtual time
+              strategy       What strategies there are, and a crate for one of your own
               user           Say who may log in; a running server sees it within a second
               token          Give programs a key of their own; a running server sees it within a second
               help           Print this message or the help of the given subcommand(s)
@@ -259,6 +305,9 @@ mod tests {
               rialto check-config --config desk.toml        look before you leap
               rialto import reference/ --data-dir data      your own exchanges, securities and accounts
               rialto journal verify --data-dir data         prove that nothing was lost or changed
+              rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
+              rialto strategy new my-idea --rialto .        a crate for a strategy of your own
+              rialto strategy run TREND --server http://localhost:9090
               rialto user add anna --role trader            from now on, callers log in
               rialto token new robot --role trader          a key for a program
 
@@ -306,6 +355,12 @@ mod tests {
 
                   --data-dir <FOLDER>
                       Where everything is kept [default: data]
+
+                  --ui-dir <FOLDER>
+                      Take the trading screen from this folder, where it was built, and not from the program
+
+                  --distributed
+                      Let strategies in processes of their own in: rialto strategy run
 
               -h, --help
                       Print help (see a summary with '-h')
@@ -403,8 +458,8 @@ mod tests {
     #[test]
     fn flags_become_sources() {
         let words = ["rialto", "serve", "--profile", "demo", "--profile", "simulated", "--set", "http.port=0"];
-        let Command::Serve(arguments) = Cli::try_parse_from(words).unwrap().command else { panic!("serve") };
-        let sources = arguments.into_sources();
+        let Command::Serve { config, .. } = Cli::try_parse_from(words).unwrap().command else { panic!("serve") };
+        let sources = config.into_sources();
         assert_eq!(sources.profiles, ["demo", "simulated"]);
         assert_eq!(sources.set, ["http.port=0"]);
         assert_eq!((sources.file, sources.data_dir), (None, None));

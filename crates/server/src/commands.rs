@@ -1,15 +1,15 @@
 //! What each command does.
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::Path;
 
 use storage::{StorageError, journal};
 
-use crate::beacon;
+use crate::beacon::{self, Door};
 use crate::cli::{Command, ConfigArgs, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
 use crate::config::{Config, show};
+use crate::distributed;
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
 use crate::logs;
@@ -18,17 +18,34 @@ use crate::people::People;
 use crate::progress::Progress;
 use crate::reference;
 use crate::remote;
+use crate::simulate;
+use crate::strategy_commands::{self, StrategyCommand};
+use crate::strategy_crate;
 use crate::tls::Wanted;
 
-pub fn execute(command: Command) -> Result<(), Failure> {
+pub fn execute(command: Command, strategies: strategy::Registry) -> Result<(), Failure> {
     match command {
-        Command::Serve(arguments) => compose::serve(&started(arguments)?),
+        Command::Serve { config, ui_dir, distributed } => {
+            compose::serve(&started(config.with_screen(ui_dir).with_processes(distributed))?, strategies)
+        }
         Command::Import { folder, config } => import(&started(config)?, &folder),
-        Command::CheckConfig(arguments) => say(&check_config(&load(arguments)?)?),
+        Command::CheckConfig(arguments) => say(&check_config(&load(arguments)?, &strategies)?),
         Command::SampleConfig => say(&show::sample()),
         Command::Journal(JournalCommand::Verify(arguments)) => verify(&started(arguments)?),
+        Command::Simulate(arguments) => say(&simulate::execute(*arguments, &strategies)?),
+        Command::Strategy(command) => strategy(command, &strategies),
         Command::User(command) => user(command),
         Command::Token(command) => token(command),
+    }
+}
+
+fn strategy(command: StrategyCommand, strategies: &strategy::Registry) -> Result<(), Failure> {
+    match command {
+        StrategyCommand::List => say(&strategy_commands::list(strategies)),
+        StrategyCommand::New { name, rialto } => say(&strategy_crate::create(Path::new("."), &name, &rialto)?),
+        StrategyCommand::Run { name, server, config } => {
+            distributed::run(&started(config)?, strategies, &name, &server)
+        }
     }
 }
 
@@ -72,7 +89,7 @@ fn import(config: &Config, folder: &Path) -> Result<(), Failure> {
     let changes = match Ground::prepare_import(config, folder) {
         Ok(ground) => compose::import(config, ground)?,
         Err(refused) => match running_beside(config, &refused) {
-            Some(server) => remote::import(server, folder)?,
+            Some(server) => remote::import(config, server, folder)?,
             None => return Err(refused),
         },
     };
@@ -80,12 +97,12 @@ fn import(config: &Config, folder: &Path) -> Result<(), Failure> {
 }
 
 /// The server that holds the folder, where it can be asked.
-fn running_beside(config: &Config, refused: &Failure) -> Option<SocketAddr> {
-    beacon::http_address(&config.data_dir).filter(|_| refused.exit == Exit::InUse)
+fn running_beside(config: &Config, refused: &Failure) -> Option<Door> {
+    beacon::door(&config.data_dir).filter(|_| refused.exit == Exit::InUse)
 }
 
 /// The configuration as a table, once all that it names could be read.
-fn check_config(config: &Config) -> Result<String, Failure> {
+fn check_config(config: &Config, strategies: &strategy::Registry) -> Result<String, Failure> {
     let mut text = config.table();
     text.push('\n');
     for notice in &config.effective.notices {
@@ -94,6 +111,8 @@ fn check_config(config: &Config) -> Result<String, Failure> {
     if let Some(path) = &config.reference_path {
         let desk = reference::read(path).map_err(|problems| Failure::reference(&problems))?;
         config.venues(&desk.data).map_err(|problems| Failure::configuration(&problems))?;
+        compose::strategies::check(config, strategies, &desk.data)
+            .map_err(|problems| Failure::configuration(&problems))?;
         text.push_str(&format!("reference data: {desk}\n"));
     }
     Wanted::of(config)?.check()?;
@@ -146,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_good_configuration_is_shown_with_what_it_names() {
-        let text = check_config(&config(&["http.port=0"])).unwrap();
+        let text = check_config(&config(&["http.port=0"]), &strategy::samples::registry()).unwrap();
         expect![[r#"
             log.format                    human                   default
             log.level                     info                    default
@@ -158,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_venue_for_an_exchange_that_is_not_there_is_refused() {
-        let failure = check_config(&config(&["simulated.venues=ALPHA:NYSE"])).unwrap_err();
+        let failure =
+            check_config(&config(&["simulated.venues=ALPHA:NYSE"]), &strategy::samples::registry()).unwrap_err();
         assert_eq!(failure.exit, Exit::Refused);
         expect![[r#"
             the configuration can't be used:
@@ -168,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_folder_without_reference_data_is_refused() {
-        let failure = check_config(&config(&["reference.path=nowhere"])).unwrap_err();
+        let failure = check_config(&config(&["reference.path=nowhere"]), &strategy::samples::registry()).unwrap_err();
         assert_eq!(failure.exit, Exit::Refused);
         expect![[r#"
             the reference data can't be used:

@@ -12,6 +12,8 @@ pub mod commands;
 pub mod compose;
 /// Files, environment, flags and profiles.
 pub mod config;
+/// Strategies in processes of their own.
+pub mod distributed;
 /// Who may come in: users, tokens, and where the doors may stand open.
 pub mod entrance;
 /// Why the program ends.
@@ -36,6 +38,14 @@ pub mod progress;
 pub mod ready;
 /// Exchanges, securities, accounts and strategies from CSV files.
 pub mod reference;
+/// Simulation Mode: a plan in, results out.
+pub mod simulate;
+/// What strategies there are, and how one gets one's own.
+pub mod strategy_commands;
+/// A crate for strategies of one's own.
+pub mod strategy_crate;
+/// Our own server over TLS, known by the certificate in its files.
+mod pinned;
 /// What the command line asks of a running server.
 pub mod remote;
 /// SIGTERM, SIGINT and SIGHUP.

@@ -26,8 +26,8 @@ const CHATTY: [&str; 4] = ["hyper", "hyper_util", "tower", "mio"];
 /// A process has one log.
 static RING: LazyLock<Ring> = LazyLock::new(Ring::default);
 
-/// The newest lines, oldest first.
-pub fn newest() -> Vec<LogLine> {
+/// The newest lines with their numbers, oldest first.
+pub fn newest() -> Vec<(u64, LogLine)> {
     RING.lines()
 }
 

@@ -1,16 +1,23 @@
 //! What the command line asks of a running server.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
 use serde::{Deserialize, Serialize};
 
+use crate::beacon::Door;
+use crate::config::Config;
 use crate::failure::{Exit, Failure};
+use crate::pinned;
+use crate::tls::Wanted;
 
 /// Where users are configured, this variable holds an admin's token.
 pub const TOKEN_VARIABLE: &str = "RIALTO_TOKEN";
 
+const PATH: &str = "/rest/reference/import";
 /// Reading many files takes its time; more than this is no reading.
 const IMPORT_PATIENCE: Duration = Duration::from_secs(300);
 
@@ -30,13 +37,21 @@ struct Problem {
 }
 
 /// The server reads the folder itself and says how much changed.
-pub fn import(server: SocketAddr, folder: &Path) -> Result<usize, Failure> {
+pub fn import(config: &Config, server: Door, folder: &Path) -> Result<usize, Failure> {
     let folder = folder.canonicalize().map_err(|error| Failure::io("find", folder, &error))?;
     let not_text = || Failure::new(Exit::Refused, format!("{} is not a name in UTF-8", folder.display()));
     let body = ImportBody { path: folder.to_str().ok_or_else(not_text)? };
-    let (status, answer) = post(server, "/rest/reference/import", &encode(&body)).map_err(|error| {
-        Failure::new(Exit::Failed, format!("the server at {server} was asked, but gave no answer: {error}"))
-    })?;
+    let unanswered = |at: SocketAddr, error: &dyn std::fmt::Display| {
+        Failure::new(Exit::Failed, format!("the server at {at} was asked, but gave no answer: {error}"))
+    };
+    let body = encode(&body);
+    let (status, answer) = match server {
+        Door::Http(at) => post(at, PATH, &body).map_err(|error| unanswered(at, &error))?,
+        Door::Https(at) => {
+            let certificate = Wanted::of(config)?.shown()?;
+            post_securely(at, certificate, PATH, &body).map_err(|error| unanswered(at, &error))?
+        }
+    };
     match status {
         200 => decode::<Imported>(&answer).map(|imported| imported.changes),
         _ => Err(refused(status, &decode::<Problem>(&answer)?.detail)),
@@ -49,6 +64,27 @@ fn refused(status: u16, detail: &str) -> Failure {
         _ => String::new(),
     };
     Failure::new(Exit::Refused, format!("the running server refused: {detail}{advice}"))
+}
+
+/// The body is all that comes behind the headers: it is short, and never sent in chunks.
+fn post_securely(
+    server: SocketAddr,
+    certificate: CertificateDer<'static>,
+    path: &str,
+    body: &str,
+) -> io::Result<(u16, String)> {
+    let token = std::env::var(TOKEN_VARIABLE).map(|token| format!("Authorization: Bearer {token}\r\n"));
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n{}\r\n{body}",
+        body.len(),
+        token.unwrap_or_default()
+    );
+    let answer = pinned::exchange(server, certificate, request.as_bytes(), IMPORT_PATIENCE)?;
+    let text = String::from_utf8(answer).map_err(io::Error::other)?;
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+    status.zip(body).ok_or_else(|| io::Error::other("it is not HTTP"))
 }
 
 fn post(server: SocketAddr, path: &str, body: &str) -> Result<(u16, String), ureq::Error> {

@@ -36,6 +36,7 @@ impl Server {
             "broker.tcp.port=0",
             "broker.tls.port=0",
             "broker.ws.port=0",
+            "fix.port=0",
             "demo.activity=off",
         ]
         .iter()
@@ -185,4 +186,29 @@ fn curl_reads_over_http2_and_http1() {
         assert!(body.starts_with("[{\"id\":1,\"name\":\"Rialto Desk\""), "{body}");
         assert_eq!(seen, expected);
     }
+}
+
+#[test]
+fn a_server_that_has_only_https_does_the_import_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = folder.path().join("files");
+    fs::create_dir(&files).unwrap();
+    for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo/reference")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), files.join(file.file_name())).unwrap();
+    }
+    let _server = Server::start(folder.path(), &["http.port=off"]);
+    let securities = files.join("securities.csv");
+    let text = fs::read_to_string(&securities).unwrap();
+    fs::write(&securities, text.replacen("Apple Inc", "Pear Inc", 1)).unwrap();
+    let import = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
+        command.args(["import", "files", "--data-dir", "data"]).current_dir(folder.path()).env_clear();
+        command.output().unwrap()
+    };
+    let said = import();
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "1 changes imported\n", "{said:?}");
+    fs::copy(folder.path().join("files/accounts.csv"), folder.path().join("data/tls/cert.pem")).unwrap();
+    let said = import();
+    assert_eq!(said.status.code(), Some(2), "without its certificate the server is not known: {said:?}");
 }

@@ -29,6 +29,7 @@ impl Server {
         let mut command = rialto();
         command.args(["serve", "--set", "http.port=0", "--set", "https.port=0", "--set", "demo.activity=off"]);
         command.args(["--set", "broker.tcp.port=0", "--set", "broker.tls.port=off", "--set", "broker.ws.port=0"]);
+        command.args(["--set", "fix.port=0"]);
         if let Some(reference) = reference {
             command.args(["--set", &format!("reference.path={}", reference.display())]);
         }
@@ -163,17 +164,15 @@ fn the_desk_tells_its_market() {
     assert!(server.see("/rest/marketdata/bar?security=1&barSize=DAY_1").is_array());
     let broker = |door: &str| server.see(&format!("/rest/broker/url/{door}")).as_str().unwrap().to_owned();
     assert!(broker("main").starts_with("tcp://127.0.0.1:") && broker("ws").starts_with("ws://127.0.0.1:"));
-    assert_eq!(server.see("/rest/fix/sessions"), json!([]));
+    let sessions = server.see("/rest/fix/sessions");
+    assert_eq!((&sessions[0]["id"], &sessions[0]["state"]), (&json!("CLIENT"), &json!("DISCONNECTED")));
     let lines = server.see("/rest/log?level=INFO");
     assert!(lines.as_array().unwrap().iter().any(|line| line["message"].as_str().unwrap().starts_with("serving on")));
 }
 
 #[test]
 fn a_running_server_does_the_import_and_reads_its_files_again() {
-    let files = tempfile::tempdir().unwrap();
-    for file in std::fs::read_dir(demo()).unwrap().map(Result::unwrap) {
-        std::fs::copy(file.path(), files.path().join(file.file_name())).unwrap();
-    }
+    let files = copy_of_demo();
     let server = Server::start(Some(files.path()));
     assert_eq!(server.call("POST", "/rest/cache/clear-all", &Value::Null).status, 200);
 
@@ -192,6 +191,47 @@ fn a_running_server_does_the_import_and_reads_its_files_again() {
     let refused = server.refused("POST", "/rest/cache/clear-all", &Value::Null);
     assert_eq!(refused, (422, "bad-reference-data".into()));
     assert_eq!(server.import(files.path()).status.code(), Some(2), "the files are wrong before anybody is asked");
+}
+
+#[test]
+fn a_security_that_is_imported_trades_without_a_restart() {
+    let files = copy_of_demo();
+    let server = Server::start(Some(files.path()));
+    let add = |name: &str, like: &str, line: &dyn Fn(&str) -> String| {
+        let path = files.path().join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let model = text.lines().find(|line| line.contains(like)).unwrap();
+        std::fs::write(&path, format!("{}\n{}\n", text.trim_end(), line(model))).unwrap();
+    };
+    add("securities.csv", ",AAPL,", &|apple| {
+        let fields: Vec<_> = apple.split(',').collect();
+        let blank = |(place, field): (usize, &&str)| match place {
+            0 => "100".to_owned(),
+            2 => "LATE".to_owned(),
+            4..=8 => String::new(),
+            _ => (*field).to_owned(),
+        };
+        fields.iter().enumerate().map(blank).collect::<Vec<_>>().join(",")
+    });
+    add("opening.csv", "AAPL,", &|apple| apple.replacen("AAPL", "LATE", 1));
+    let said = server.import(files.path());
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "1 changes imported\n", "{said:?}");
+    let order = json!({"securityId": 100, "side": "BUY", "quantity": 10, "intId": "LATE-1"});
+    assert_eq!(server.call("POST", "/rest/execution/order/market", &order).status, 200);
+    let mut status = Value::Null;
+    while status != "EXECUTED" {
+        assert_ne!(status, "REJECTED");
+        status = server.see("/rest/execution/order/LATE-1")[0]["status"].clone();
+    }
+    assert_eq!(server.see("/rest/marketdata/tick?security=LATE")[0]["securityId"], 100);
+}
+
+fn copy_of_demo() -> TempDir {
+    let files = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(demo()).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), files.path().join(file.file_name())).unwrap();
+    }
+    files
 }
 
 #[test]

@@ -62,10 +62,11 @@ impl Health {
         self.sessions().entry(adapter.clone()).or_insert(SessionState::Disconnected);
     }
 
+    /// Until every venue takes orders and its first prices are known: who trades on the ready line must not be too early.
     pub(super) fn wait_for_venues(&self) {
         let deadline = Instant::now() + VENUES_WAIT_MAX;
         let mut sessions = self.sessions();
-        while sessions.values().any(|state| *state < SessionState::LoggedOn) {
+        while sessions.values().any(|state| *state < SessionState::Subscribed) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return warn!("not every venue is connected yet: /health/ready tells which");

@@ -8,6 +8,7 @@ use bus::{Catalogue, Inbox};
 use domain::command::{Command, ReferenceChange, Subscription};
 use domain::{Caller, Envelope, ReferenceData, StrategyId};
 
+use super::listings::Markets;
 use crate::config::ReferencePath;
 use crate::reference;
 
@@ -15,13 +16,19 @@ pub(super) struct Importer {
     configured: Option<ReferencePath>,
     inbox: Inbox,
     catalogue: Catalogue,
+    markets: Markets,
     /// Two that compared with the same picture would tell the engine the same things twice.
     one_at_a_time: Mutex<()>,
 }
 
 impl Importer {
     pub(super) fn new(configured: Option<ReferencePath>, inbox: Inbox, catalogue: Catalogue) -> Self {
-        Self { configured, inbox, catalogue, one_at_a_time: Mutex::default() }
+        Self { configured, inbox, catalogue, markets: Markets::default(), one_at_a_time: Mutex::default() }
+    }
+
+    /// Where simulated markets are to be told, so that they list what is new.
+    pub(super) fn markets(&self) -> Markets {
+        self.markets.clone()
     }
 
     /// Without a folder and without a configured one there is nothing to read, and nothing differs.
@@ -35,6 +42,7 @@ impl Importer {
         let _turn = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.catalogue.now();
         let changes = reference::differences(&current, &desk.data);
+        self.markets.list_new(&current, &desk);
         self.tell(&current, &changes)?;
         Ok(changes.len())
     }

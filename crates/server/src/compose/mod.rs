@@ -1,11 +1,15 @@
 //! Composition: configuration in, running parts out. Nowhere else do the rooms of the house meet.
 
+/// The FIX door.
+mod fix;
 /// The engine with everything that it stands on, as it was when it stopped.
 mod foundation;
 /// Whether the parts are well, for those who ask.
 mod health;
 /// Reference data while the server runs.
 mod importing;
+/// What simulated markets list.
+mod listings;
 /// Numbers of the program for whoever watches it.
 mod metrics;
 /// What the engine is told at every start, and what only at the first.
@@ -14,6 +18,8 @@ mod opening;
 mod program;
 /// The parts while they run, and how they stop.
 mod running;
+/// Strategies in the server.
+pub mod strategies;
 /// The publish-subscribe door.
 mod topics;
 /// The simulated venues.
@@ -36,6 +42,7 @@ use crate::ready::Doors;
 use crate::reference;
 use crate::signals;
 use crate::tls::{Certificate, Wanted};
+use fix::Fix;
 use foundation::Foundation;
 use health::Health;
 use program::Program;
@@ -44,7 +51,7 @@ use topics::Topics;
 use web::Web;
 
 /// Runs the server until it is told to stop.
-pub fn serve(config: &Config) -> Result<(), Failure> {
+pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failure> {
     Wanted::of(config)?.check()?;
     let ground = Ground::prepare(config)?;
     Beacon::clear(ground.lock.folder())?;
@@ -58,26 +65,33 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
     let foundation = Foundation::lay(config, &ground)?;
     let health = Arc::new(Health::new(&foundation));
     let program = Program::new(config, &foundation, health.clone(), stop);
-    let broker_doors = program.broker_doors();
+    let (broker_doors, watched_topics, markets) = (program.broker_doors(), program.topics(), program.markets());
+    let (controls, fix_operators) = (program.strategy_controls(), program.fix_operators());
     let listening = health.listen().and_then(|()| program.count_orders());
     listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let mut engine = Engine::start(config, foundation, program)?;
     opening::tell(config, &ground, &desk, &engine.bus)?;
-    let venues = venues::open(config, &ground, &desk, &mut engine, &health)?;
+    let strategies = strategies::open(config, registry, &engine, &controls)?;
+    let venues = venues::open(config, &ground, &desk, &mut engine, (&health, &markets))?;
     let certificate = certificate(config)?;
     let topics = Topics::open(config, &engine.bus, access.clone())?;
     // Only this start tells it.
-    let _ = broker_doors.set(topics.doors(config));
-    let web = Web::open(config, &engine.bus, access, certificate.as_ref(), &topics)?;
-    let doors = doors(&web, &topics);
+    let _ = (broker_doors.set(topics.doors(config)), watched_topics.set(topics.watch()));
+    let web = Web::open(config, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
+    let fix = Fix::open(config, &ground, &engine, &access, &fix_operators)?;
+    let doors = doors(&web, &topics, fix.as_ref());
     let topics = topics.serve(config, certificate, &web);
     health.wait_for_venues();
+    strategies.start_all();
+    if config.strategies_distributed {
+        topics.bridge(strategies.controls(), engine.clock.clone());
+    }
     let beacon = Beacon::light(ground.lock.folder(), &doors)?;
     doors.announce().map_err(|error| Failure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
     info!("serving on {web}");
     let ended = running::wait(&stopped, &engine);
     drop(beacon);
-    running::stop(topics, web, venues, engine, ended)
+    running::stop(fix, topics, web, strategies, venues, engine, ended)
 }
 
 /// One certificate for every door that speaks TLS; none where no door does.
@@ -87,14 +101,14 @@ fn certificate(config: &Config) -> Result<Option<Arc<Certificate>>, Failure> {
     is_wanted.then(|| Certificate::open(Wanted::of(config)?)).transpose()
 }
 
-fn doors(web: &Web, topics: &Topics) -> Doors {
+fn doors(web: &Web, topics: &Topics, fix: Option<&Fix>) -> Doors {
     Doors {
         http: web.http,
         https: web.https,
         broker_tcp: topics.tcp,
         broker_tls: topics.tls,
         broker_ws: topics.ws,
-        fix: None,
+        fix: fix.map(|fix| fix.address),
     }
 }
 

@@ -5,16 +5,21 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use bus::operations::{
-    BrokerDoors, Check, FixAct, FixSession, LogLine, Operations, ReferenceTrouble, UnknownFixSession,
+    BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble, StrategyTrouble,
 };
 use bus::{Catalogue, Feed};
 use crossbeam_channel::Sender;
+use fix_gateway::Operators;
+use runtime::strategies::{Controls, Trouble};
 use storage::journal::Watch;
 
+use super::fix::OperatorsSlot;
 use super::foundation::Foundation;
 use super::health::Health;
 use super::importing::Importer;
+use super::listings::Markets;
 use super::metrics::Metrics;
+use super::strategies::{self, ControlsSlot};
 use crate::config::Config;
 use crate::logs;
 
@@ -23,10 +28,14 @@ pub(super) struct Program {
     health: Arc<Health>,
     journal: Watch,
     importer: Importer,
-    metrics: Arc<Metrics>,
+    metrics: Metrics,
     catalogue: Catalogue,
     /// Known once its doors are open.
     broker: Arc<OnceLock<BrokerDoors>>,
+    /// Known once there is a host of strategies.
+    strategies: ControlsSlot,
+    /// Known once the FIX door is open.
+    fix: OperatorsSlot,
     stop: Sender<()>,
 }
 
@@ -38,9 +47,11 @@ impl Program {
             health,
             journal: foundation.journal.watch(),
             importer: Importer::new(config.reference_path.clone(), foundation.inbox.clone(), catalogue.clone()),
-            metrics: Arc::new(Metrics::new(foundation.journal.watch(), foundation.read_model.clone())),
+            metrics: Metrics::new(foundation),
             catalogue,
             broker: Arc::default(),
+            strategies: ControlsSlot::default(),
+            fix: OperatorsSlot::default(),
             stop,
         }
     }
@@ -49,9 +60,34 @@ impl Program {
         self.metrics.count_orders(self.feed())
     }
 
+    /// Where the FIX door's operators are to be told.
+    pub(super) fn fix_operators(&self) -> OperatorsSlot {
+        self.fix.clone()
+    }
+
     /// Where the broker's doors are to be told.
     pub(super) fn broker_doors(&self) -> Arc<OnceLock<BrokerDoors>> {
         self.broker.clone()
+    }
+
+    /// Where the broker is to be told, for its numbers.
+    pub(super) fn topics(&self) -> Arc<OnceLock<broker::Watch>> {
+        self.metrics.topics()
+    }
+
+    /// Where the host of strategies is to be told.
+    pub(super) fn strategy_controls(&self) -> ControlsSlot {
+        self.strategies.clone()
+    }
+
+    fn on_strategy(&self, act: impl FnOnce(&Controls) -> Result<(), Trouble>) -> Result<(), StrategyTrouble> {
+        let controls = self.strategies.get().ok_or(StrategyTrouble::NotRunnable)?;
+        act(controls).map_err(strategies::trouble)
+    }
+
+    /// Where simulated markets are to be told.
+    pub(super) fn markets(&self) -> Markets {
+        self.importer.markets()
     }
 
     pub(super) fn feed(&self) -> Feed {
@@ -93,16 +129,23 @@ impl Operations for Program {
         self.metrics.write(text);
     }
 
-    fn log_lines(&self) -> Vec<LogLine> {
+    fn log_lines(&self) -> Vec<(u64, LogLine)> {
         logs::newest()
     }
 
-    /// No FIX door is part of this program yet, so nobody has a session.
     fn fix_sessions(&self) -> Vec<FixSession> {
-        vec![]
+        self.fix.get().map(Operators::sessions).unwrap_or_default()
     }
 
-    fn act_on_fix_session(&self, _: &str, _: FixAct) -> Result<(), UnknownFixSession> {
-        Err(UnknownFixSession)
+    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), FixTrouble> {
+        self.fix.get().ok_or(FixTrouble::Unknown)?.act(id, act)
+    }
+
+    fn start_strategy(&self, name: &str) -> Result<(), StrategyTrouble> {
+        self.on_strategy(|controls| controls.start(name))
+    }
+
+    fn stop_strategy(&self, name: &str) -> Result<(), StrategyTrouble> {
+        self.on_strategy(|controls| controls.stop(name))
     }
 }

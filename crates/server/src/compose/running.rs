@@ -5,9 +5,11 @@ use std::thread::JoinHandle;
 
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
+use runtime::strategies::Host;
 use runtime::{Ended, Live, Options, Parts};
 use tracing::info;
 
+use super::fix::Fix;
 use super::foundation::Foundation;
 use super::program::Program;
 use super::topics::Serving;
@@ -21,6 +23,7 @@ pub(super) struct Engine {
     pub(super) bus: Bus,
     pub(super) folder: std::path::PathBuf,
     pub(super) clock: runtime::Clock,
+    pub(super) ledger: Arc<storage::LedgerBook>,
     stop: Sender<()>,
     ended: Receiver<Ended>,
     outlets: Vec<(domain::AdapterName, bus::Outlet)>,
@@ -49,7 +52,7 @@ impl Engine {
             lanes,
             journal,
             snapshots: snapshots.into(),
-            ledger,
+            ledger: ledger.clone(),
             feed: bus.feed.clone(),
             catalogue: bus.catalogue.clone(),
             outlets,
@@ -65,7 +68,7 @@ impl Engine {
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
             .map_err(|error| Failure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
-        Ok(Self { bus, folder, clock, stop, ended, outlets: opened, read_model, thread })
+        Ok(Self { bus, folder, clock, ledger, stop, ended, outlets: opened, read_model, thread })
     }
 
     /// The engine's end of an adapter's queue, once.
@@ -106,10 +109,12 @@ pub(super) fn wait(stopped: &Receiver<()>, engine: &Engine) -> Option<Ended> {
     }
 }
 
-/// First nobody new comes in, then the venues are left, then the engine writes its last word.
+/// First nobody new comes in, then strategies take their leave, then the venues are left, then the engine writes its last word.
 pub(super) fn stop(
+    fix: Option<Fix>,
     topics: Serving,
     web: Web,
+    strategies: Host,
     venues: Venues,
     engine: Engine,
     ended: Option<Ended>,
@@ -117,8 +122,13 @@ pub(super) fn stop(
     info!("stopping");
     // An engine that failed answers nobody, so there is nothing to finish.
     if ended.is_none() {
-        topics.close();
+        fix.into_iter().for_each(Fix::close);
         web.close();
+    }
+    // Strategies in processes of their own hear of it over the broker.
+    strategies.close();
+    if ended.is_none() {
+        topics.close();
     }
     venues.leave();
     match ended.unwrap_or_else(|| engine.stop()) {

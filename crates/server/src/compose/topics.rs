@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use ::web::Router;
 use access::Access;
-use broker::{Broker, Listeners, OurHosts, Reached, Settings};
+use broker::{Broker, Listeners, OurHosts, Reached, Settings, Watch};
 use bus::Bus;
 use bus::operations::BrokerDoors;
+use runtime::strategies::Controls;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -15,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::web::{Web, failed, listen};
 use crate::config::Config;
+use crate::distributed::Bridge;
 use crate::failure::Failure;
 use crate::logs;
 use crate::tls::Certificate;
@@ -34,6 +36,7 @@ pub(super) struct Topics {
 
 /// The doors while they are served.
 pub(super) struct Serving {
+    broker: Broker,
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
@@ -65,6 +68,11 @@ impl Topics {
         })
     }
 
+    /// For whoever watches it.
+    pub(super) fn watch(&self) -> Watch {
+        self.broker.watch()
+    }
+
     pub(super) fn doors(&self, config: &Config) -> BrokerDoors {
         let port = |door: Option<SocketAddr>| door.map(|address| address.port());
         let public_host = config.broker_public_host.as_ref().map(|host| host.0.clone());
@@ -81,9 +89,10 @@ impl Topics {
         let certificates = certificate.map(|certificate| certificate as _);
         let listeners = Listeners { tcp, tls, ws, certificates, hosts };
         let (close, closed) = oneshot::channel::<()>();
+        let broker = self.broker.clone();
         let serving = self.broker.serve(listeners, logs::listen(), async { drop(closed.await) });
         let served = self.runtime.spawn(serving);
-        Serving { runtime: self.runtime, close, served }
+        Serving { broker, runtime: self.runtime, close, served }
     }
 }
 
@@ -93,10 +102,19 @@ fn settings(config: &Config) -> Settings {
         max_rate_per_connection: config.broker_max_rate_per_connection.rate,
         min_rate_per_consumer: config.broker_min_rate_per_consumer.rate,
         client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
+        distributed: config.strategies_distributed,
+        limits: broker::Limits::default(),
     }
 }
 
 impl Serving {
+    /// Strategies in processes of their own come in by the broker's queues.
+    pub(super) fn bridge(&self, controls: Controls, clock: runtime::Clock) {
+        // It must be spawned where the broker's own tasks are.
+        let _inside = self.runtime.enter();
+        self.runtime.spawn(Bridge::serve(self.broker.connect(), controls, clock));
+    }
+
     /// Everybody is told that the server stops.
     pub(super) fn close(self) {
         // Doors that closed by themselves no longer listen.

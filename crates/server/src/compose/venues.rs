@@ -7,13 +7,14 @@ use adapters::host::Backoff;
 use adapters::simulated::{Settings, Simulated};
 use adapters::thread::{Doors, spawn};
 use crossbeam_channel::{Sender, bounded};
-use domain::{AdapterName, Exchange, ReferenceData};
+use domain::{AdapterName, Decimal, Exchange, ReferenceData};
 use venue_sim::book::SelfTrade;
-use venue_sim::{Activity, Faults, Listing, Opening, VenueConfig};
+use venue_sim::{Activity, Faults, Fees, VenueConfig};
 
 use super::health::Health;
+use super::listings::{Markets, listings};
 use super::running::Engine;
-use crate::config::{self, Config, Fault, SIMULATED, Venue, VenueFault};
+use crate::config::{self, Config, Fault, Fraction, SIMULATED, Venue, VenueFault};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
 use crate::reference::Desk;
@@ -21,9 +22,7 @@ use crate::reference::Desk;
 /// The folder of the venues' own ledgers inside the data folder.
 const FOLDER: &str = "venues";
 
-/// From order entry to the simulated book.
-const LATENCY_NANOS: i64 = 50_000;
-
+const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
 /// Running adapters.
@@ -34,7 +33,7 @@ pub(super) fn open(
     ground: &Ground,
     desk: &Desk,
     engine: &mut Engine,
-    health: &Health,
+    (health, markets): (&Health, &Markets),
 ) -> Result<Venues, Failure> {
     let folder = engine.folder.join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(|error| Failure::io("create", &folder, &error))?;
@@ -47,7 +46,7 @@ pub(super) fn open(
             ledger: folder.join(format!("{}.ledger", venue.adapter)),
             venue: venue_config(config, &venue, &reference, desk)?,
         };
-        running.push(start(settings, venue.adapter, ground, engine)?);
+        running.push(start(settings, venue.adapter, ground, engine, markets)?);
     }
     Ok(Venues(running))
 }
@@ -57,9 +56,12 @@ fn start(
     adapter: AdapterName,
     ground: &Ground,
     engine: &mut Engine,
+    markets: &Markets,
 ) -> Result<(Sender<()>, JoinHandle<()>), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, format!("venue {adapter}: {error}"));
+    let exchange = settings.venue.exchange.id;
     let venue = Simulated::open(settings, ground.clock.now()).map_err(|error| failed(&error))?;
+    markets.add(exchange, venue.controls());
     let (stop, stopped) = bounded(1);
     let outlet = engine.take_outlet(&adapter).ok_or_else(|| failed(&"is configured twice"))?;
     let doors = Doors { inbox: engine.bus.inbox.clone(), outlet, clock: engine.clock.clone(), stop: stopped };
@@ -77,7 +79,7 @@ fn venue_config(
     Ok(VenueConfig {
         name: venue.adapter.0.clone(),
         feed: venue.adapter.0.clone(),
-        listings: listings(&exchange, reference, desk),
+        listings: listings(exchange.id, reference, desk),
         exchange,
         seed: config.demo_seed,
         activity: match config.demo_activity {
@@ -85,10 +87,20 @@ fn venue_config(
             config::Activity::Calm => Activity::Calm,
             config::Activity::Busy => Activity::Busy,
         },
-        latency_nanos: LATENCY_NANOS,
+        latency_nanos: config.simulated_latency_micros.0 * NANOS_PER_MICRO,
+        fees: fees(config),
         self_trade: SelfTrade::CancelNewest,
         faults: faults(config, venue),
     })
+}
+
+/// None where no fee is configured; a rate that is not counts as nothing.
+fn fees(config: &Config) -> Option<Fees> {
+    let rates = [config.simulated_maker_fee_percent, config.simulated_taker_fee_percent];
+    let of_worth =
+        |rate: Option<Fraction<-10, 10>>| rate.map_or(Decimal::ZERO, |percent| percent.0 / Decimal::ONE_HUNDRED);
+    let [maker, taker] = rates.map(of_worth);
+    rates.iter().any(Option::is_some).then_some(Fees { maker, taker })
 }
 
 /// What the configuration wishes to go wrong at this venue.
@@ -117,23 +129,6 @@ fn only_exchange(venue: &Venue, reference: &ReferenceData) -> Result<Arc<Exchang
         let text = format!("simulated.venues: {} must serve exactly one exchange", venue.adapter);
         Failure::new(Exit::Refused, text)
     })
-}
-
-/// The exchange's securities that have opening quotes.
-fn listings(exchange: &Exchange, reference: &ReferenceData, desk: &Desk) -> Vec<Listing> {
-    let listed = desk.openings.iter().filter_map(|opening| {
-        let security = reference.securities.get(&opening.security)?;
-        (security.exchange == exchange.id).then(|| Listing {
-            security: security.clone(),
-            opening: Opening {
-                mid: opening.mid,
-                spread_ticks: opening.spread_ticks,
-                size: opening.size,
-                volatility: opening.volatility,
-            },
-        })
-    });
-    listed.collect()
 }
 
 impl Venues {

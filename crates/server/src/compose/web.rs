@@ -10,7 +10,7 @@ use bus::Bus;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
-use web::{Https, Limits, Listeners, Settings};
+use web::{Https, Limits, Listeners, Screen, Settings};
 
 use super::topics::Topics;
 use crate::config::Config;
@@ -51,8 +51,8 @@ impl Web {
         let ((http, http_listener), (https, https_listener)) = (http.unzip(), https.unzip());
         let listeners = Listeners { http: http_listener, https: https_listener };
         let (close, closed) = oneshot::channel::<()>();
-        let serving =
-            web::serve_with(listeners, bus.clone(), access, settings(config, topics), async { drop(closed.await) });
+        let settings = settings(config, topics, screen(config)?);
+        let serving = web::serve_with(listeners, bus.clone(), access, settings, async { drop(closed.await) });
         let served = runtime.spawn(serving);
         Ok(Self { http, https, runtime, close, served })
     }
@@ -73,15 +73,20 @@ impl fmt::Display for Web {
     }
 }
 
-fn settings(config: &Config, topics: &Topics) -> Settings {
+fn settings(config: &Config, topics: &Topics, screen: Screen) -> Settings {
     let requests_per_second = u32::try_from(config.http_requests_per_second.0).expect("the key's type has a range");
     Settings {
         limits: Limits { requests_per_second, ..Limits::default() },
         hosts: config.hosts(),
         ports: topics.ws.iter().map(SocketAddr::port).collect(),
         allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
-        others: topics.route(),
+        others: topics.route().merge(screen.router()),
     }
+}
+
+fn screen(config: &Config) -> Result<Screen, Failure> {
+    let Some(folder) = &config.ui_dir else { return Ok(Screen::BuiltIn) };
+    Screen::of_folder(folder.clone()).map_err(|reason| Failure::new(Exit::Refused, format!("ui.dir: {reason}")))
 }
 
 fn open_https(

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 
 use domain::risk::{Burst, SelfTrade};
 use domain::{Amount, Currency, Quantity};
+use runtime::strategies::OnFailure;
 use storage::journal::SyncMode;
 
 use super::effective::{Effective, Reading};
 use super::faults::VenueFault;
 use super::messaging::{ClientDestination, EventRate};
-use super::names::{FilePath, Host, Port, SimulatedVenue, WebOrigin};
+use super::names::{FilePath, Host, Port, SessionFile, SimulatedVenue, WebOrigin};
 use super::setting::{
     Activity, Address, AnonymousRole, Fraction, JournalTicks, Literal, LogFormat, LogLevel, ReferencePath, Setting,
     Whole, Zone,
 };
+use super::strategies::StrategyInstance;
 use crate::problem::Problems;
 
 /// A hundred years of 365.25 days: further away nobody tests a calendar.
@@ -103,6 +105,10 @@ keys! {
     /// Requests that one peer, or one user wherever he is, may send in a second.
     http_requests_per_second: Whole<1, 1_000_000> = "http.requestsPerSecond", "5000";
 
+    /// Folder with a built trading screen, for whoever works on it; blank: the one inside the program. The flag --ui-dir
+    /// says the same.
+    ui_dir: Option<PathBuf> = "ui.dir", "";
+
     /// HTTPS port; 0 = any free one.
     https_port: Port = "https.port", "9443";
     /// The certificate of HTTPS, with the chain to its authority behind it, as PEM. Where none is given one is made at
@@ -126,6 +132,11 @@ keys! {
     /// Destinations that clients may send to.
     broker_client_destinations: Vec<ClientDestination> = "broker.clientDestinations", "/topic/generic-event.>";
 
+    /// File of FIX sessions, in QuickFIX's format: docs/fix.md. Blank: no FIX.
+    fix_settings: Option<SessionFile> = "fix.settings", "";
+    /// Port of FIX; 0 = any free one. Blank: SocketAcceptPort of that file.
+    fix_port: Option<Port> = "fix.port", "";
+
     /// What somebody may do who calls from this machine without saying who it is. Blank: everything while there are no
     /// users and all venues are simulated, only look once a venue is real, and nothing once there is a user.
     auth_anonymous_role: Option<AnonymousRole> = "auth.anonymousRole", "";
@@ -136,6 +147,13 @@ keys! {
     reference_path: Option<ReferencePath> = "reference.path", "";
     /// Simulated venues, by the session qualifier of their accounts, and the exchanges they serve.
     simulated_venues: Vec<SimulatedVenue> = "simulated.venues", "";
+    /// From order entry to the book of a simulated venue.
+    simulated_latency_micros: Whole<0, 60_000_000> = "simulated.latencyMicros", "50";
+    /// What a simulated venue charges an order that rested, in percent of the trade's worth; below zero it pays. Blank,
+    /// as the next one: the fee of the security's family.
+    simulated_maker_fee_percent: Option<Fraction<-10, 10>> = "simulated.makerFeePercent", "";
+    /// What it charges the order that came and took.
+    simulated_taker_fee_percent: Option<Fraction<-10, 10>> = "simulated.takerFeePercent", "";
     /// Faults of simulated venues, to certify what trades there.
     simulated_faults: Vec<VenueFault> = "simulated.faults", "";
     /// How lively a simulated market is; off = the opening quotes stand still.
@@ -198,9 +216,21 @@ keys! {
     /// What happens to an order that would meet a resting one of the same account.
     risk_self_trade: SelfTrade = "risk.selfTrade", "refuse-newest";
     /// Part of their value that futures and swaps need as cash.
-    risk_margin_rate: Fraction<1> = "risk.marginRate", "0.1";
+    risk_margin_rate: Fraction<0, 1> = "risk.marginRate", "0.1";
     /// What a market order is expected to cost beyond the opposite side, in percent.
-    risk_slippage_percent: Fraction<100> = "risk.slippagePercent", "1";
+    risk_slippage_percent: Fraction<0, 100> = "risk.slippagePercent", "1";
+
+    /// Strategies that run in this server, each with the name in which it trades, what it is, and its parameters. One whose
+    /// name reference data does not know is added to it.
+    strategies_instances: Vec<StrategyInstance> = "strategies.instances", "";
+    /// Whether strategies in processes of their own are let in; the flag --distributed says the same.
+    strategies_distributed: bool = "strategies.distributed", "false";
+    /// A call-back of a strategy that has not returned for so long is a hang: the strategy is cut off.
+    strategies_hang_seconds: Whole<1, 3600> = "strategies.hangSeconds", "10";
+    /// What becomes of the open orders of a strategy that panicked, hangs or was cut off.
+    strategies_on_failure: OnFailure = "strategies.onFailure", "cancel";
+    /// Orders a second that a strategy without limits of its own may place; one that goes on beyond it is stopped.
+    strategies_orders_per_second: u32 = "strategies.ordersPerSecond", "100";
 
     /// Form of the lines on standard error.
     log_format: LogFormat = "log.format", "human";

@@ -22,6 +22,8 @@ pub mod names;
 pub mod profile;
 /// What was written, layer upon layer.
 pub mod raw;
+/// Strategies that run in the server.
+pub mod strategies;
 /// What a key can hold.
 pub mod setting;
 /// The configuration for readers: check-config, config-params, the sample file.
@@ -33,9 +35,9 @@ mod tests;
 pub use faults::{Fault, VenueFault};
 pub use keys::{Config, KEYS, Key};
 pub use meaning::{SIMULATED, Venue};
-pub use names::{FilePath, Host, Port, Served, SimulatedVenue, WebOrigin};
+pub use names::{FilePath, Host, Port, Served, SessionFile, SimulatedVenue, WebOrigin};
 pub use raw::{RawConfig, Sources};
-pub use setting::{Activity, AnonymousRole, JournalTicks, LogFormat, LogLevel, ReferencePath};
+pub use setting::{Activity, AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, ReferencePath};
 
 use crate::problem::Problems;
 use effective::Reading;

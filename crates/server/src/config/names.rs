@@ -49,6 +49,36 @@ impl Setting for FilePath {
     }
 }
 
+/// The file of FIX sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionFile {
+    /// In the data folder; written at first start with the demo's session.
+    Own,
+    File(PathBuf),
+}
+
+impl Setting for SessionFile {
+    const LITERAL: Literal = Literal::Quoted;
+
+    fn shape() -> String {
+        "a file, or 'own' for fix/sessions.cfg in the data folder".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "own" => Ok(Self::Own),
+            _ => FilePath::parse(text).map(|path| Self::File(path.0)),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::Own => "own".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+}
+
 /// A host name by which browsers may call us, without a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host(pub String);

@@ -22,6 +22,12 @@ pub const PROFILES: &[Profile] = &[
             ("reference.path", "demo"),
             ("simulated.venues", "ALPHA:RCM,BETA:SMX"),
             ("demo.openingCash", "1000000"),
+            ("fix.settings", "own"),
+            (
+                "strategies.instances",
+                "TREND:moving-average-cross security=EUR.USD prices=MIN_1 fast=5 slow=20 quantity=1000,\
+                 MAKER:market-making security=ETH.USD quantity=0.01 maxPosition=0.05 distance=5 patience=3",
+            ),
         ],
         notice: None,
     },
@@ -33,9 +39,9 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "inbound-fix",
-        doc: "accept FIX sessions; comes with the FIX door",
-        values: &[],
-        notice: Some("profile inbound-fix changes nothing: this version has no FIX door yet"),
+        doc: "accept the FIX sessions of fix/sessions.cfg in the data folder",
+        values: &[("fix.settings", "own")],
+        notice: None,
     },
 ];
 

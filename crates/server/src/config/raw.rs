@@ -18,6 +18,7 @@ pub struct Sources {
     /// `key=value`.
     pub set: Vec<String>,
     pub data_dir: Option<PathBuf>,
+    pub ui_dir: Option<PathBuf>,
 }
 
 /// A text for a key, both as they were written.
@@ -126,6 +127,9 @@ impl RawConfig {
         }
         if let Some(folder) = &sources.data_dir {
             self.add("data.dir", &folder.to_string_lossy(), Origin::Flag("--data-dir"));
+        }
+        if let Some(folder) = &sources.ui_dir {
+            self.add("ui.dir", &folder.to_string_lossy(), Origin::Flag("--ui-dir"));
         }
     }
 

@@ -84,20 +84,20 @@ impl<const MIN: i64, const MAX: i64> Setting for Whole<MIN, MAX> {
     }
 }
 
-/// A decimal from 0 to a whole number.
+/// A decimal between two whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fraction<const MAX: i64>(pub Decimal);
+pub struct Fraction<const MIN: i64, const MAX: i64>(pub Decimal);
 
-impl<const MAX: i64> Setting for Fraction<MAX> {
+impl<const MIN: i64, const MAX: i64> Setting for Fraction<MIN, MAX> {
     const LITERAL: Literal = Literal::Bare;
 
     fn shape() -> String {
-        format!("a decimal from 0 to {MAX}")
+        format!("a decimal from {MIN} to {MAX}")
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         let number = Decimal::from_str_exact(text).ok();
-        let within = number.filter(|number| (Decimal::ZERO..=Decimal::from(MAX)).contains(number));
+        let within = number.filter(|number| (Decimal::from(MIN)..=Decimal::from(MAX)).contains(number));
         within.map(Self).ok_or_else(|| unlike::<Self>(text))
     }
 

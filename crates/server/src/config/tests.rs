@@ -44,6 +44,7 @@ fn the_demo_is_the_default_and_its_table_shows_every_key_with_its_origin() {
         http.hosts                                            default
         http.allowedOrigins                                   default
         http.requestsPerSecond        5000                    default
+        ui.dir                                                default
         https.port                    9443                    default
         https.certificate                                     default
         https.key                                             default
@@ -58,6 +59,9 @@ fn the_demo_is_the_default_and_its_table_shows_every_key_with_its_origin() {
         auth.allowPlaintext           false                   default
         reference.path                demo                    profile demo
         simulated.venues              ALPHA:RCM,BETA:SMX      profile demo
+        simulated.latencyMicros       50                      default
+        simulated.makerFeePercent                             default
+        simulated.takerFeePercent                             default
         simulated.faults                                      default
         demo.activity                 calm                    default
         demo.seed                     1                       default

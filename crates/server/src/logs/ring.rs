@@ -21,19 +21,21 @@ pub const LOG_TEXT_BYTES_MAX: usize = 4_096;
 /// Lines that wait for whoever listens; of more only standard error and the ring have them.
 pub const LOG_LINES_WAITING_MAX: usize = 4_096;
 
+const NANOS_PER_MICRO: i64 = 1_000;
+
 /// Shared by the subscriber, which fills it, and the doors.
 #[derive(Clone, Default)]
 pub(super) struct Ring(Arc<Mutex<Kept>>);
 
 #[derive(Default)]
 struct Kept {
-    lines: VecDeque<LogLine>,
+    lines: VecDeque<(u64, LogLine)>,
     listener: Option<Sender<LogLine>>,
 }
 
 impl Ring {
-    /// Oldest first.
-    pub(super) fn lines(&self) -> Vec<LogLine> {
+    /// Oldest first, each with its number.
+    pub(super) fn lines(&self) -> Vec<(u64, LogLine)> {
         self.lock().lines.iter().cloned().collect()
     }
 
@@ -53,13 +55,21 @@ impl Ring {
         if kept.lines.len() == LOG_LINES_KEPT {
             kept.lines.pop_front();
         }
-        kept.lines.push_back(line);
+        let number = number(kept.lines.back().map(|(last, _)| *last), line.at);
+        kept.lines.push_back((number, line));
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         // A line is put in whole or not at all.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Its microsecond, or the next one that is free: so numbers rise over a restart too, and nobody who reads on by them
+/// misses a line.
+fn number(last: Option<u64>, at: Timestamp) -> u64 {
+    let micros = u64::try_from(at.0 / NANOS_PER_MICRO).unwrap_or(0);
+    last.map_or(micros, |last| micros.max(last + 1))
 }
 
 impl<S: Subscriber> Layer<S> for Ring {
@@ -121,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    fn lines_of(story: impl FnOnce()) -> Vec<LogLine> {
+    fn lines_of(story: impl FnOnce()) -> Vec<(u64, LogLine)> {
         let ring = Ring::default();
         tracing::subscriber::with_default(tracing_subscriber::registry().with(ring.clone()), story);
         ring.lines()
@@ -135,7 +145,7 @@ mod tests {
         });
         let told: Vec<_> = lines
             .iter()
-            .map(|line| (line.level, line.logger.as_str(), line.message.as_str(), line.error.as_deref()))
+            .map(|(_, line)| (line.level, line.logger.as_str(), line.message.as_str(), line.error.as_deref()))
             .collect();
         let expected = [
             ("ERROR", "storage", "the disk is full sequence=7", Some("no space left")),
@@ -145,12 +155,22 @@ mod tests {
     }
 
     #[test]
+    fn a_line_s_number_is_its_microsecond_or_the_next_that_is_free() {
+        let at = Timestamp(1_794_839_400_000_000_123);
+        let micros = 1_794_839_400_000_000;
+        let numbers = [None, Some(7), Some(micros), Some(micros + 9)].map(|last| number(last, at));
+        assert_eq!(numbers, [micros, micros, micros + 1, micros + 10]);
+        assert!(numbers[3] < 1 << 53);
+    }
+
+    #[test]
     fn only_the_newest_lines_are_kept_and_no_line_without_end() {
         let lines = lines_of(|| {
             (0..=LOG_LINES_KEPT).for_each(|number| tracing::info!("line {number}"));
             tracing::warn!("{}", "ä".repeat(LOG_TEXT_BYTES_MAX));
         });
-        assert_eq!((lines.len(), lines[0].message.as_str()), (LOG_LINES_KEPT, "line 2"));
-        assert_eq!(lines[LOG_LINES_KEPT - 1].message, "ä".repeat(LOG_TEXT_BYTES_MAX / 2));
+        assert_eq!((lines.len(), lines[0].1.message.as_str()), (LOG_LINES_KEPT, "line 2"));
+        assert!(lines.is_sorted_by(|(first, _), (second, _)| first < second), "no two lines have the same number");
+        assert_eq!(lines[LOG_LINES_KEPT - 1].1.message, "ä".repeat(LOG_TEXT_BYTES_MAX / 2));
     }
 }

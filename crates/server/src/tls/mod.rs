@@ -12,7 +12,7 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tokio::sync::Notify;
@@ -75,6 +75,13 @@ impl Wanted {
         }
     }
 
+    /// The certificate that a server of this configuration shows.
+    pub fn shown(&self) -> Result<CertificateDer<'static>, Failure> {
+        let texts = self.files.read().map_err(refused)?;
+        let chain = self.files.chain(&texts.certificate).map_err(refused)?;
+        Ok(chain.into_iter().next().expect("a chain is not empty"))
+    }
+
     /// What the files hold, made or renewed first where they are ours.
     fn read(&self, now: SystemTime) -> Result<Texts, String> {
         if let Some(names) = &self.names {
@@ -118,9 +125,11 @@ impl Certificate {
         }
         match self.wanted.files.parse(&texts) {
             Ok(fresh) => {
-                self.wanted.files.announce(&fresh);
-                *self.served.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+                let fresh = Arc::new(fresh);
+                *self.served.write().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
                 *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = texts;
+                // Whoever reads the line may count on it.
+                self.wanted.files.announce(&fresh);
             }
             Err(reason) => self.keep(texts, &reason),
         }

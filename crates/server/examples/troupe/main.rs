@@ -1,0 +1,160 @@
+//! `rialto` with a troupe of strategies that misbehave, one in each way, and one that does not. Tests start it to see that
+//! a strategy that panics, hangs or floods is stopped alone.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use strategy::domain::{Fill, Price, Quantity, SecurityId, Side, TimeInForce};
+use strategy::parameter::Settings;
+use strategy::{Blueprint, Desk, Parameter, Prices, Strategy, Timer, order, samples};
+
+fn main() -> ExitCode {
+    let troupe = [Panicker::BLUEPRINT, Hanger::BLUEPRINT, Flooder::BLUEPRINT, Steady::BLUEPRINT, Reporter::BLUEPRINT];
+    let registry = troupe.into_iter().fold(samples::registry(), strategy::Registry::with);
+    server::cli::run_with(registry, std::env::args_os())
+}
+
+const SECURITY: &[Parameter] = &[Parameter::security("security", "what it has orders in")];
+
+/// A buy far below the market, to see what becomes of it.
+fn rest(desk: &mut Desk<'_>, security: SecurityId) {
+    let mut resting = order::limit(security, Side::Buy, Quantity::from(1), Price::from(200));
+    resting.tif = TimeInForce::Gtc;
+    desk.place(resting);
+}
+
+fn act_soon(desk: &mut Desk<'_>) {
+    desk.set_timer("act", desk.now().plus_millis(200));
+}
+
+struct Panicker(SecurityId);
+
+impl Panicker {
+    const BLUEPRINT: Blueprint = Blueprint {
+        name: "panicker",
+        about: "places an order and panics",
+        parameters: SECURITY,
+        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+    };
+}
+
+impl Strategy for Panicker {
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        rest(desk, self.0);
+        act_soon(desk);
+    }
+
+    fn on_timer(&mut self, _: &Timer, _: &mut Desk<'_>) {
+        panic!("the panicker panics");
+    }
+}
+
+struct Hanger(SecurityId);
+
+impl Hanger {
+    const BLUEPRINT: Blueprint = Blueprint {
+        name: "hanger",
+        about: "places an order and never returns",
+        parameters: SECURITY,
+        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+    };
+}
+
+impl Strategy for Hanger {
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        rest(desk, self.0);
+        act_soon(desk);
+    }
+
+    fn on_timer(&mut self, _: &Timer, _: &mut Desk<'_>) {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+struct Flooder(SecurityId);
+
+impl Flooder {
+    const BLUEPRINT: Blueprint = Blueprint {
+        name: "flooder",
+        about: "places orders without end",
+        parameters: SECURITY,
+        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+    };
+}
+
+impl Strategy for Flooder {
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        act_soon(desk);
+    }
+
+    fn on_timer(&mut self, _: &Timer, desk: &mut Desk<'_>) {
+        (0..50).for_each(|_| rest(desk, self.0));
+        desk.set_timer("act", desk.now().plus_millis(50));
+    }
+}
+
+/// Counts its timers aloud, so that one can see it go on.
+struct Steady {
+    security: SecurityId,
+    beats: u64,
+}
+
+impl Steady {
+    const BLUEPRINT: Blueprint = Blueprint {
+        name: "steady",
+        about: "counts aloud",
+        parameters: SECURITY,
+        build: |settings: &Settings| Ok(Box::new(Self { security: settings.security("security"), beats: 0 })),
+    };
+}
+
+impl Strategy for Steady {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.subscribe(self.security, Prices::Ticks);
+    }
+
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        rest(desk, self.security);
+        act_soon(desk);
+    }
+
+    fn on_timer(&mut self, _: &Timer, desk: &mut Desk<'_>) {
+        self.beats += 1;
+        desk.publish("beat", self.beats.to_string());
+        act_soon(desk);
+    }
+
+    fn exit(&mut self, desk: &mut Desk<'_>) {
+        desk.cancel_all();
+    }
+}
+
+/// Has the best bid and says aloud when it is filled.
+struct Reporter(SecurityId);
+
+impl Reporter {
+    const BLUEPRINT: Blueprint = Blueprint {
+        name: "reporter",
+        about: "bids a little more than the market and tells of its fills",
+        parameters: SECURITY,
+        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+    };
+}
+
+impl Strategy for Reporter {
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        if desk.is_working(self.0) || !desk.position(self.0).is_zero() {
+            return;
+        }
+        let price = Price("272.40".parse().expect("a decimal"));
+        let mut bid = order::limit(self.0, Side::Buy, Quantity::from(5), price);
+        bid.tif = TimeInForce::Gtc;
+        desk.place(bid);
+    }
+
+    fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {
+        desk.publish("filled", fill.quantity.to_string());
+    }
+}

@@ -1,0 +1,116 @@
+//! The FIX door on its own runtime.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use access::Access;
+use fix_gateway::{DEMO_SETTINGS, Gateway, Operators, Parts, Secure, Sessions, secured};
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tracing::{info, warn};
+
+use super::running::Engine;
+use super::web::{failed, listen};
+use crate::config::{Config, SessionFile};
+use crate::failure::{Exit, Failure};
+use crate::ground::Ground;
+use crate::tls::{Certificate, Wanted};
+
+/// Threads that serve sessions; the engine and the journal want the rest of the machine.
+const FIX_THREADS: usize = 2;
+
+/// Where the operators' end of the door is told, once it is open.
+pub(super) type OperatorsSlot = Arc<OnceLock<Operators>>;
+
+pub(super) struct Fix {
+    pub(super) address: SocketAddr,
+    runtime: Runtime,
+    close: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+impl Fix {
+    /// None where the configuration names no sessions, or the port is off.
+    pub(super) fn open(
+        config: &Config,
+        ground: &Ground,
+        engine: &Engine,
+        access: &Arc<Access>,
+        operators: &OperatorsSlot,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(sessions) = sessions(config)? else { return Ok(None) };
+        let Some(port) = port(config, &sessions) else { return Ok(None) };
+        let wanted = SocketAddr::new(config.bind.0, port);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(FIX_THREADS)
+            .thread_name("fix")
+            .enable_all()
+            .build()
+            .map_err(|error| failed("start the FIX threads", &error))?;
+        let (address, listener) = listen(&runtime, wanted, "fix.port")?;
+        let secure = sessions.use_tls().then(|| secure(config)).transpose()?;
+        let parts = Parts {
+            bus: engine.bus.clone(),
+            ledger: engine.ledger.clone(),
+            access: access.clone(),
+            instance: ground.instance.number(),
+        };
+        let gateway = Gateway::open(parts, &sessions).map_err(|reason| Failure::new(Exit::Failed, reason))?;
+        // Only this start tells it.
+        let _ = operators.set(gateway.operators(runtime.handle().clone()));
+        let (close, closed) = oneshot::channel::<()>();
+        let served = runtime.spawn(gateway.serve(listener, secure, async { drop(closed.await) }));
+        Ok(Some(Self { address, runtime, close, served }))
+    }
+
+    /// Every client is logged out.
+    pub(super) fn close(self) {
+        // A door that closed by itself no longer listens.
+        self.close.send(()).unwrap_or(());
+        drop(self.runtime.block_on(self.served));
+    }
+}
+
+/// `fix.port`, where it is set, wins over the file's own.
+fn port(config: &Config, sessions: &Sessions) -> Option<u16> {
+    match config.fix_port {
+        Some(port) => port.0,
+        None => sessions.port(),
+    }
+}
+
+fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
+    let path = match &config.fix_settings {
+        None => return Ok(None),
+        Some(SessionFile::File(path)) => path.clone(),
+        Some(SessionFile::Own) => own_file(&config.data_dir)?,
+    };
+    let sessions = Sessions::read(&path).map_err(|problems| {
+        Failure::new(Exit::Refused, format!("the FIX sessions can't be used:\n  {}", problems.join("\n  ")))
+    })?;
+    for warning in &sessions.warnings {
+        warn!("{}: {warning}", path.display());
+    }
+    info!(file = %path.display(), "FIX sessions");
+    Ok(Some(sessions))
+}
+
+/// The file in the data folder; at first start the demo's is written there.
+fn own_file(data_dir: &Path) -> Result<PathBuf, Failure> {
+    let folder = data_dir.join("fix");
+    let path = folder.join("sessions.cfg");
+    if !path.exists() {
+        let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, DEMO_SETTINGS));
+        written.map_err(|error| Failure::io("write", &path, &error))?;
+    }
+    Ok(path)
+}
+
+/// The certificate of the other doors; it is renewed with theirs at the next start.
+fn secure(config: &Config) -> Result<Secure, Failure> {
+    let certificate = Certificate::open(Wanted::of(config)?)?;
+    secured(certificate).map_err(|error| Failure::new(Exit::Failed, format!("TLS for FIX: {error}")))
+}

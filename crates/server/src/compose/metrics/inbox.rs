@@ -1,0 +1,62 @@
+//! What came through the inbox: refusals, and when each adapter and each feed was last heard.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use bus::Inbox;
+use domain::Text;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+
+use super::{Written, put_counters, put_gauges};
+
+pub(super) struct Door(pub(super) Inbox);
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> Written {
+        f.write_str("Door")
+    }
+}
+
+impl Collector for Door {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
+        let tally = self.0.tally();
+        let refusals = tally.refusals().into_iter().map(|(code, count)| ([("code", code)], count));
+        put_counters(&mut encoder, "rejects", "Commands that the engine refused, by code", refusals)?;
+        let prices = tally.since_prices();
+        let adapters = tally.since_reports().into_iter().map(|(name, age)| (name.0, age)).collect();
+        let heard = ages("adapter", last_heard(adapters, &prices));
+        let help = "Since an adapter last reported something or gave a price";
+        put_gauges(&mut encoder, "adapter_last_message_age_seconds", help, heard)?;
+        let priced = ages("feed", prices);
+        put_gauges(&mut encoder, "market_data_age_seconds", "Since the last price of a feed came", priced)
+    }
+}
+
+/// An adapter that gives prices is heard with each of them; its feed bears its name.
+fn last_heard(adapters: BTreeMap<Text, Duration>, prices: &BTreeMap<Text, Duration>) -> BTreeMap<Text, Duration> {
+    let heard = |name: &Text, age: Duration| prices.get(name).copied().unwrap_or(age).min(age);
+    adapters.into_iter().map(|(name, age)| (name.clone(), heard(&name, age))).collect()
+}
+
+fn ages(
+    label: &'static str,
+    ages: BTreeMap<Text, Duration>,
+) -> impl Iterator<Item = ([(&'static str, String); 1], f64)> {
+    ages.into_iter().map(move |(name, age)| ([(label, name.to_string())], age.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_is_heard_by_reports_and_by_prices() {
+        let ages = |list: &[(&str, u64)]| -> BTreeMap<Text, Duration> {
+            list.iter().map(|(name, seconds)| ((*name).into(), Duration::from_secs(*seconds))).collect()
+        };
+        let heard = last_heard(ages(&[("ALPHA", 60), ("BETA", 5), ("GAMMA", 7)]), &ages(&[("ALPHA", 1), ("BETA", 9)]));
+        assert_eq!(heard, ages(&[("ALPHA", 1), ("BETA", 5), ("GAMMA", 7)]));
+    }
+}

@@ -1,0 +1,42 @@
+//! The publish-subscribe door, once it is there.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use broker::Watch;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+
+use super::{Written, put_counter, put_gauge};
+
+pub(super) struct Topics(pub(super) Arc<OnceLock<Watch>>);
+
+impl fmt::Debug for Topics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> Written {
+        f.write_str("Topics")
+    }
+}
+
+impl Collector for Topics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
+        let Some(numbers) = self.0.get().and_then(Watch::numbers) else { return Ok(()) };
+        let gauges = [
+            ("topic_clients", "Connections to the broker", numbers.connections),
+            ("topic_subscriptions", "Subscriptions of all connections", numbers.subscriptions),
+            ("topic_queue_bytes", "Bytes that wait for connections", numbers.queue_bytes),
+        ];
+        for (name, help, value) in gauges {
+            put_gauge(&mut encoder, name, help, value as u64)?;
+        }
+        let counters = [
+            ("topic_delivered", "Messages that were handed to sockets", numbers.delivered),
+            ("topic_conflated", "Prices that a newer one replaced before they were sent", numbers.conflated),
+            ("topic_dropped", "Messages that waited for connections that were cut", numbers.dropped),
+            ("topic_slow_consumers_closed", "Connections that were cut for not reading", numbers.slow_disconnects),
+        ];
+        for (name, help, value) in counters {
+            put_counter(&mut encoder, name, help, value)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! One strategy process, as the bridge sees it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{Command, IntId, StrategyId};
+use runtime::strategies::protocol::{Message, Refusal};
+use runtime::strategies::{Attached, Inside, Note, Progress, Pulse};
+use strategy::Wish;
+
+/// Answers that are kept for a command that is sent again.
+const ANSWERS_MAX: usize = 8_192;
+
+pub(super) struct Member {
+    pub(super) id: StrategyId,
+    pub(super) run: u64,
+    pub(super) epoch: u64,
+    number: u64,
+    pub(super) link: Inside,
+    notes: crossbeam_channel::Sender<Note>,
+    pub(super) pulse: Pulse,
+    /// Commands by key: answered, or still under way.
+    answers: BTreeMap<u64, Option<Message>>,
+    own_orders: BTreeSet<IntId>,
+    /// A phase that it has not gone through.
+    pub(super) phase: Option<Message>,
+    /// Events before the replay are dropped: it has them too.
+    pub(super) awaits_replay: bool,
+}
+
+impl Member {
+    pub(super) fn new(attached: Attached, epoch: u64) -> Self {
+        Self {
+            id: attached.who.id,
+            run: attached.who.run,
+            epoch,
+            number: 0,
+            link: attached.link,
+            notes: attached.notes,
+            pulse: attached.pulse,
+            answers: BTreeMap::new(),
+            own_orders: BTreeSet::new(),
+            phase: None,
+            awaits_replay: false,
+        }
+    }
+
+    pub(super) fn pack(&mut self, message: Message) -> Vec<u8> {
+        self.number += 1;
+        message.into_bytes(self.epoch, self.number)
+    }
+
+    /// From now on it is spoken to under a new epoch.
+    pub(super) fn resume(&mut self, epoch: u64) {
+        (self.epoch, self.number, self.awaits_replay) = (epoch, 0, true);
+    }
+
+    /// Whether a command is new; one that is known is answered again, or waited for.
+    pub(super) fn begin(&mut self, key: u64) -> Result<(), Option<Message>> {
+        if let Some(known) = self.answers.get(&key) {
+            return Err(known.clone());
+        }
+        self.answers.insert(key, None);
+        if self.answers.len() > ANSWERS_MAX {
+            self.answers.pop_first();
+        }
+        Ok(())
+    }
+
+    pub(super) fn answered(&mut self, key: u64, message: &Message) {
+        if let Some(answer) = self.answers.get_mut(&key) {
+            *answer = Some(message.clone());
+        }
+    }
+
+    pub(super) fn owns(&mut self, int_id: IntId) {
+        self.own_orders.insert(int_id);
+    }
+
+    /// A strategy trades in its own name alone and touches nothing of others.
+    pub(super) fn check(&mut self, command: &Command) -> Result<(), Refusal> {
+        let is_own = match command {
+            Command::Place(ask) => {
+                ask.int_id.clone().into_iter().for_each(|int_id| self.owns(int_id));
+                ask.strategy == Some(self.id)
+            }
+            Command::Modify(change) => self.own_orders.contains(&change.int_id),
+            Command::Cancel(cancel) => self.own_orders.contains(&cancel.int_id),
+            Command::Subscribe(wish) | Command::Unsubscribe(wish) => wish.strategy == self.id,
+            Command::Publish(event) => event.strategy == self.id,
+            _ => false,
+        };
+        let text = "a strategy trades in its own name and touches nothing of others";
+        if is_own { Ok(()) } else { Err(Refusal { code: "foreign-strategy".into(), text: text.into() }) }
+    }
+
+    pub(super) fn entered(&mut self, phase: domain::command::Phase, wishes: Vec<Wish>) {
+        self.phase = None;
+        self.note(Note::Entered(self.id, Progress { phase, wishes }));
+    }
+
+    pub(super) fn note(&self, note: Note) {
+        // A host that is gone needs no note.
+        let _ = self.notes.send(note);
+    }
+}

@@ -1,0 +1,39 @@
+//! Distributed mode: strategies in processes of their own, over the embedded broker. Prices and generic events come on two
+//! topics for all; everything that is a strategy's own comes on a queue of its own.
+
+/// A STOMP client, as small as it can be.
+mod line;
+/// The server's end: strategy processes as members of the strategy host.
+mod bridge;
+/// One strategy process, as the bridge sees it.
+mod member;
+/// The strategy's end: one conversation that outlives connections.
+mod conversation;
+/// What a strategy has heard already.
+mod seen;
+/// The server's time, as far as a strategy process knows it.
+mod server_time;
+/// The bus as a strategy in a process of its own sees it.
+mod outside;
+/// `rialto strategy run`.
+mod process;
+
+pub use bridge::Bridge;
+pub use conversation::{Conversation, Life};
+pub use outside::Outside;
+pub use process::run;
+
+use stomp::encode_segment;
+
+/// Where strategies send to.
+const REQUESTS: &str = "/queue/strategy-bus.request";
+
+/// Where a strategy listens.
+fn deliveries(strategy: &str) -> String {
+    format!("/queue/strategy-bus.{}.delivery", encode_segment(strategy))
+}
+
+/// Program and dialect: two that differ do not work together.
+fn build() -> String {
+    format!("{}/{}", env!("CARGO_PKG_VERSION"), runtime::strategies::protocol::PROTOCOL)
+}

@@ -1,0 +1,46 @@
+//! What a strategy has heard already. After a gap the server tells again from where it began; whatever was heard before is
+//! dropped here, so that the strategy hears it once.
+
+use std::collections::BTreeSet;
+
+use domain::index::fingerprint;
+
+/// Events that are remembered; a gap is told again from the newest sequence on, so few are needed.
+const EVENTS_MAX: usize = 4_096;
+
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    events: BTreeSet<(u64, u128)>,
+    newest: u64,
+}
+
+impl Seen {
+    /// Whether an event is new.
+    pub(super) fn take(&mut self, sequence: u64, class: u8, payload: &[u8]) -> bool {
+        self.newest = self.newest.max(sequence);
+        let is_new = self.events.insert((sequence, fingerprint(&[&[class], payload])));
+        if self.events.len() > EVENTS_MAX {
+            self.events.pop_first();
+        }
+        is_new
+    }
+
+    /// Everything up to this sequence was heard.
+    pub(super) fn newest(&self) -> u64 {
+        self.newest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_input_caused_is_several_events_and_each_is_heard_once() {
+        let mut seen = Seen::default();
+        let told = [(5, 1, "a"), (5, 2, "a"), (5, 1, "a"), (6, 1, "a"), (5, 2, "a"), (5, 1, "b")];
+        let new =
+            told.map(|(sequence, class, payload): (u64, u8, &str)| seen.take(sequence, class, payload.as_bytes()));
+        assert_eq!((new, seen.newest()), ([true, true, false, true, false, true], 6));
+    }
+}

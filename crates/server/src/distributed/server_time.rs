@@ -1,0 +1,34 @@
+//! The server's time, as far as a strategy process knows it: its own clock, set right at each welcome.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use domain::Timestamp;
+use runtime::Clock;
+
+use crate::clock::SystemClock;
+
+#[derive(Clone)]
+pub(super) struct ServerTime {
+    own: Arc<SystemClock>,
+    ahead_nanos: Arc<AtomicI64>,
+}
+
+impl ServerTime {
+    pub(super) fn new() -> Self {
+        Self { own: Arc::new(SystemClock::new(0)), ahead_nanos: Arc::default() }
+    }
+
+    pub(super) fn set(&self, now: Timestamp) {
+        self.ahead_nanos.store(now.nanos_since(self.own.now()), Ordering::Relaxed);
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        Timestamp(self.own.now().0.saturating_add(self.ahead_nanos.load(Ordering::Relaxed)))
+    }
+
+    pub(super) fn shared(&self) -> Clock {
+        let clock = self.clone();
+        Arc::new(move || clock.now())
+    }
+}

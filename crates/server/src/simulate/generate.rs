@@ -1,0 +1,40 @@
+//! Made-up prices, for those who have none at hand.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use domain::Decimal;
+use storage::history::synthetic::{self, Plan};
+
+use super::arguments::GenerateArgs;
+use crate::failure::{Exit, Failure};
+
+const NANOS_PER_MILLI: i64 = 1_000_000;
+
+pub(super) fn write(wish: &GenerateArgs) -> Result<String, Failure> {
+    let plan = checked(wish)?;
+    let failed = |error: std::io::Error| Failure::io("write", &wish.file, &error);
+    let mut file = BufWriter::new(File::create(&wish.file).map_err(failed)?);
+    synthetic::write(&plan, &mut file).and_then(|()| file.flush()).map_err(failed)?;
+    Ok(format!("{} rows written to {}\n", plan.rows, wish.file.display()))
+}
+
+fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
+    let refused = |text: &str| Err(Failure::new(Exit::Refused, text));
+    if wish.tick <= Decimal::ZERO || wish.price <= Decimal::ZERO {
+        return refused("--price and --tick must be above 0");
+    }
+    let Some(every_nanos) = wish.every.checked_mul(NANOS_PER_MILLI).filter(|nanos| *nanos > 0) else {
+        return refused("--every must be above 0");
+    };
+    Ok(Plan {
+        kind: wish.kind,
+        rows: wish.rows,
+        seed: wish.seed,
+        from: wish.from,
+        every_nanos,
+        price: wish.price,
+        tick_size: wish.tick,
+        step_ticks: wish.step,
+    })
+}

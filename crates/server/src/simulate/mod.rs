@@ -1,0 +1,76 @@
+//! `rialto simulate`: a plan in, a run on virtual time, results out. The pages are told in `docs/simulation.md`.
+
+/// What can be asked for on the command line.
+pub mod arguments;
+/// A live session's journal, replayed.
+mod from_journal;
+/// Made-up prices.
+mod generate;
+/// Who looks on: figures, tables, progress.
+mod onlooker;
+/// The file that says what is to be simulated, read and checked.
+pub mod plan;
+/// What is written when the run is over.
+mod report;
+/// From a plan to everything a run works with.
+mod stage;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use runtime::simulation::{Ended, Simulation, SimulationError};
+use strategy::Registry;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure};
+use crate::logs;
+use arguments::{SimulateArgs, SimulateCommand};
+use onlooker::Onlooker;
+use plan::Plan;
+use report::Report;
+use stage::Stage;
+
+pub fn execute(arguments: SimulateArgs, registry: &Registry) -> Result<String, Failure> {
+    let config =
+        Config::load(&arguments.config.into_sources()).map_err(|problems| Failure::configuration(&problems))?;
+    logs::start(&config);
+    match (arguments.command, arguments.from_journal, arguments.plan) {
+        (Some(SimulateCommand::Generate(wish)), _, _) => generate::write(&wish),
+        (None, Some(folder), _) => from_journal::replay(&folder, arguments.strategies, &config, registry),
+        (None, None, Some(file)) => run(&file, arguments.out.as_deref(), registry),
+        (None, None, None) => Err(Failure::new(Exit::Refused, "say which plan to run, or see: rialto simulate --help")),
+    }
+}
+
+/// Runs a plan, writes its results and tells the summary, whose last line is the digest.
+fn run(file: &Path, out: Option<&Path>, registry: &Registry) -> Result<String, Failure> {
+    let plan = Plan::read(file)?;
+    let folder: PathBuf = out.map_or_else(|| plan.output.clone(), Path::to_owned);
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::io("create", &folder, &error))?;
+    let stage = Stage::set(&plan, registry)?;
+    let mut onlooker = Onlooker::new(&plan, stage.opening_value, &folder)?;
+    let began = Instant::now();
+    let ended = play(stage, &mut onlooker)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let report = Report::of(&plan, &ended, onlooker)?;
+    report.write(&folder)?;
+    Ok(report.summary(&folder, seconds))
+}
+
+fn play(stage: Stage, onlooker: &mut Onlooker) -> Result<Ended, Failure> {
+    let Stage { setup, source, .. } = stage;
+    let simulation = Simulation::new(setup, Box::new(source), onlooker).map_err(|error| failed(&error))?;
+    simulation.run().map_err(|error| failed(&error))
+}
+
+fn failed(error: &SimulationError) -> Failure {
+    let exit = match error {
+        SimulationError::Witness(_) => Exit::Failed,
+        SimulationError::Data(_)
+        | SimulationError::NoData
+        | SimulationError::Refused(_)
+        | SimulationError::Floods(_)
+        | SimulationError::NeverContent(_) => Exit::Refused,
+    };
+    Failure::new(exit, error.to_string())
+}

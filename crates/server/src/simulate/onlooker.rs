@@ -1,0 +1,157 @@
+//! Who looks on: the record for the report, the table of fills, and the progress that a person sees.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use domain::{Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+use indicatif::{ProgressBar, ProgressStyle};
+use results::{Assumptions, DealSheet, Record};
+use runtime::simulation::{Seen, Witness};
+use tracing::{info, warn};
+
+use super::plan::Plan;
+use crate::failure::{Exit, Failure};
+
+/// Refusals and alarms that are told one by one; further ones are only counted.
+const TOLD_MAX: u64 = 5;
+
+pub(super) struct Onlooker {
+    assumptions: Assumptions,
+    base: Currency,
+    opening_value: f64,
+    fills: PathBuf,
+    begun: Option<Begun>,
+    pub(super) refusals: BTreeMap<&'static str, u64>,
+    alarms: u64,
+    progress: Telling,
+}
+
+struct Begun {
+    record: Record,
+    sheet: DealSheet<BufWriter<File>>,
+    reference: Arc<ReferenceData>,
+}
+
+/// What is left when the run is over.
+pub(super) struct Looked {
+    pub(super) record: Record,
+    pub(super) reference: Arc<ReferenceData>,
+    pub(super) refusals: BTreeMap<&'static str, u64>,
+}
+
+impl Onlooker {
+    pub(super) fn new(plan: &Plan, opening_value: f64, folder: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            assumptions: plan.assumptions,
+            base: plan.base_currency,
+            opening_value,
+            fills: folder.join("fills.csv"),
+            begun: None,
+            refusals: BTreeMap::new(),
+            alarms: 0,
+            progress: Telling::new(),
+        })
+    }
+
+    pub(super) fn finish(self) -> Result<Looked, Failure> {
+        let missing = || Failure::new(Exit::Failed, "the run ended before it began");
+        let Begun { record, sheet, reference } = self.begun.ok_or_else(missing)?;
+        sheet.finish().map_err(|error| Failure::io("write", &self.fills, &error))?;
+        Ok(Looked { record, reference, refusals: self.refusals })
+    }
+
+    fn alarm(&mut self, text: &str) {
+        self.alarms += 1;
+        if self.alarms <= TOLD_MAX {
+            warn!("{text}");
+        }
+    }
+}
+
+impl Witness for Onlooker {
+    fn begin(&mut self, at: Timestamp, reference: &Arc<ReferenceData>) -> Seen {
+        let told = |error: io::Error| format!("cannot write {}: {error}", self.fills.display());
+        let file = BufWriter::new(File::create(&self.fills).map_err(told)?);
+        let sheet = DealSheet::new(file, reference.clone()).map_err(told)?;
+        let record = Record::new(self.assumptions, self.base, reference.clone(), at, self.opening_value);
+        self.begun = Some(Begun { record, sheet, reference: reference.clone() });
+        Ok(())
+    }
+
+    fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
+        for event in events {
+            if let Event::Alarm(alarm) = event {
+                self.alarm(&alarm.text);
+            }
+        }
+        let Some(begun) = &mut self.begun else { return Ok(()) };
+        begun.record.see(at, events);
+        begun.sheet.see(events).map_err(|error| format!("cannot write {}: {error}", self.fills.display()))
+    }
+
+    fn mark(&mut self, at: Timestamp, marks: &[Mark]) -> Seen {
+        if let Some(begun) = &mut self.begun {
+            let priced = marks.iter().filter_map(|mark| Some((mark.security, mark.reference()?)));
+            priced.for_each(|(security, price)| begun.record.price(at, security, price));
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, at: Timestamp, strategy: &Text, refusal: &Refusal) {
+        let count = self.refusals.entry(refusal.code()).or_default();
+        *count += 1;
+        if *count <= TOLD_MAX {
+            warn!("{at} {strategy}: {refusal}");
+        }
+    }
+
+    fn fall(&mut self, at: Timestamp, strategy: &Text) {
+        warn!("{at} strategy {strategy} panicked and is stopped; the others go on");
+    }
+
+    fn progress(&mut self, events: u64, read: u64, total: u64) {
+        self.progress.show(events, read, total);
+    }
+}
+
+/// A bar on a terminal, a log line every tenth elsewhere; both with events a second.
+struct Telling {
+    began: Instant,
+    bar: Option<ProgressBar>,
+    tenths: u64,
+}
+
+impl Telling {
+    fn new() -> Self {
+        let style = ProgressStyle::with_template("simulating {wide_bar} {percent} % {eta} {msg}").expect("known words");
+        let bar = io::stderr().is_terminal().then(|| ProgressBar::new(0).with_style(style));
+        Self { began: Instant::now(), bar, tenths: 0 }
+    }
+
+    fn show(&mut self, events: u64, read: u64, total: u64) {
+        let pace = format!("{:.0} events/s", events as f64 / self.began.elapsed().as_secs_f64().max(1e-9));
+        if let Some(bar) = &self.bar {
+            bar.set_length(total);
+            bar.set_position(read);
+            bar.set_message(pace);
+            return;
+        }
+        let tenths = read.saturating_mul(10).checked_div(total).unwrap_or(0);
+        if tenths > self.tenths {
+            self.tenths = tenths;
+            info!("simulated {} %, {pace}", tenths * 10);
+        }
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

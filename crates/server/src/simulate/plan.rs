@@ -1,0 +1,345 @@
+//! The file that says what is to be simulated: raw as it was written, then checked. All mistakes are told at once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use domain::{Amount, Currency, Decimal, Timestamp};
+use results::Assumptions;
+use serde::Deserialize;
+use storage::history::Kind;
+use toml::Value;
+use venue_sim::replay::FillRule;
+
+use super::arguments::bar_size;
+use crate::config::ReferencePath;
+use crate::failure::{Exit, Failure};
+use crate::problem::Problems;
+
+const NANOS_PER_MICRO: i64 = 1_000;
+
+/// What is to be simulated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub title: String,
+    pub file: PathBuf,
+    pub output: PathBuf,
+    pub reference: ReferencePath,
+    pub base_currency: Currency,
+    /// What each account that trades begins with, in base currency.
+    pub cash: Amount,
+    pub start: Option<Timestamp>,
+    pub end: Option<Timestamp>,
+    pub valuation_seconds: Option<u32>,
+    pub assumptions: Assumptions,
+    pub market: Market,
+    pub data: Vec<Data>,
+    pub strategies: Vec<Instance>,
+}
+
+/// How orders meet recorded prices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Market {
+    /// Absent: by what the data is.
+    pub fill_rule: Option<FillRule>,
+    pub order_latency_nanos: i64,
+    pub feed_latency_nanos: i64,
+    pub slippage_ticks: u32,
+    pub fee_rate: Option<Decimal>,
+    /// Whether orders are held against the exchange's trading hours, or prices say when it trades.
+    pub keeps_hours: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Data {
+    pub path: PathBuf,
+    /// As it was written.
+    pub name: String,
+    /// A symbol or an id.
+    pub security: String,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    pub name: String,
+    /// Which of the registered strategies.
+    pub of: String,
+    pub written: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RawPlan {
+    title: Option<String>,
+    output: Option<PathBuf>,
+    reference: Option<PathBuf>,
+    base_currency: Option<String>,
+    cash: Option<Value>,
+    start: Option<Value>,
+    end: Option<Value>,
+    valuation_seconds: Option<u32>,
+    risk_free_rate: Option<f64>,
+    days_per_year: Option<f64>,
+    #[serde(default)]
+    market: RawMarket,
+    #[serde(default)]
+    data: Vec<RawData>,
+    #[serde(default)]
+    strategy: Vec<RawStrategy>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RawMarket {
+    fill_rule: Option<String>,
+    #[serde(default)]
+    order_latency_micros: u32,
+    #[serde(default)]
+    feed_latency_micros: u32,
+    #[serde(default)]
+    slippage_ticks: u32,
+    fee_rate: Option<Value>,
+    hours: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RawData {
+    file: PathBuf,
+    security: Value,
+    kind: String,
+    bar_size: Option<String>,
+}
+
+/// Parameters may stand in a table of their own or beside the name.
+#[derive(Debug, Deserialize)]
+struct RawStrategy {
+    name: String,
+    #[serde(alias = "strategy")]
+    sample: String,
+    #[serde(default)]
+    parameters: BTreeMap<String, Value>,
+    #[serde(flatten)]
+    beside: BTreeMap<String, Value>,
+}
+
+impl Plan {
+    pub fn read(file: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(file).map_err(|error| Failure::io("read", file, &error))?;
+        Self::parse(&text, file)
+    }
+
+    fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
+        let raw: RawPlan = toml::from_str(text).map_err(|error| {
+            Failure::new(Exit::Refused, format!("{}: {}", file.display(), error.to_string().trim_end()))
+        })?;
+        let mut problems = Problems::default();
+        let plan = Self::check(raw, file, &mut problems);
+        problems.none_or(plan).map_err(|problems| Failure::configuration(&problems))
+    }
+
+    fn check(raw: RawPlan, file: &Path, problems: &mut Problems) -> Self {
+        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        let stem = file.file_stem().map_or("simulation".into(), |stem| stem.to_string_lossy().into_owned());
+        if raw.data.is_empty() {
+            problems.add("data", "is missing: a simulation needs at least one [[data]] with file, security and kind");
+        }
+        Self {
+            title: raw.title.unwrap_or_else(|| stem.clone()),
+            file: file.to_owned(),
+            output: folder.join(raw.output.unwrap_or_else(|| format!("{stem}-results").into())),
+            reference: reference(raw.reference, &folder),
+            base_currency: base_currency(raw.base_currency, problems),
+            cash: Amount(decimal("cash", raw.cash, Decimal::from(1_000_000), problems)),
+            start: raw.start.and_then(|value| instant("start", &value, problems)),
+            end: raw.end.and_then(|value| instant("end", &value, problems)),
+            valuation_seconds: raw.valuation_seconds.filter(|seconds| *seconds > 0),
+            assumptions: assumptions(raw.risk_free_rate, raw.days_per_year, problems),
+            market: Market::check(raw.market, problems),
+            data: raw
+                .data
+                .into_iter()
+                .enumerate()
+                .filter_map(|(place, data)| data.check(place, &folder, problems))
+                .collect(),
+            strategies: raw.strategy.into_iter().map(RawStrategy::check).collect(),
+        }
+    }
+}
+
+impl Market {
+    fn check(raw: RawMarket, problems: &mut Problems) -> Self {
+        let rule = raw.fill_rule.and_then(|name| {
+            let names = FillRule::ALL.map(FillRule::name).join(", ");
+            name.parse().map_err(|_| problems.add("market.fillRule", format!("'{name}' is not one of {names}"))).ok()
+        });
+        let keeps_hours = match raw.hours.as_deref() {
+            None | Some("recorded") => false,
+            Some("calendar") => true,
+            Some(other) => {
+                problems.add("market.hours", format!("'{other}' is not recorded or calendar"));
+                false
+            }
+        };
+        Self {
+            fill_rule: rule,
+            order_latency_nanos: i64::from(raw.order_latency_micros) * NANOS_PER_MICRO,
+            feed_latency_nanos: i64::from(raw.feed_latency_micros) * NANOS_PER_MICRO,
+            slippage_ticks: raw.slippage_ticks,
+            fee_rate: raw.fee_rate.map(|rate| decimal("market.feeRate", Some(rate), Decimal::ZERO, problems)),
+            keeps_hours,
+        }
+    }
+}
+
+impl RawData {
+    fn check(self, place: usize, folder: &Path, problems: &mut Problems) -> Option<Data> {
+        let at = |key: &str| format!("data {}, {key}", place + 1);
+        let kind = match (self.kind.as_str(), self.bar_size.as_deref()) {
+            ("tick", _) => Kind::Tick,
+            ("trade", _) => Kind::Trade,
+            ("book", _) => Kind::Book,
+            ("bar", Some(size)) => match bar_size(size) {
+                Ok(size) => Kind::Bar(size),
+                Err(reason) => {
+                    problems.add(at("barSize"), reason);
+                    return None;
+                }
+            },
+            ("bar", None) => {
+                problems.add(at("barSize"), "is missing: bars have a size such as MIN_1 or DAY_1");
+                return None;
+            }
+            (other, _) => {
+                problems.add(at("kind"), format!("'{other}' is not one of bar, tick, trade, book"));
+                return None;
+            }
+        };
+        let name = self.file.display().to_string();
+        Some(Data { path: folder.join(self.file), name, security: written(&self.security), kind })
+    }
+}
+
+impl RawStrategy {
+    fn check(self) -> Instance {
+        let parameters = self.parameters.iter().chain(&self.beside);
+        let written = parameters.map(|(name, value)| (name.clone(), written(value))).collect();
+        Instance { name: self.name, of: self.sample, written }
+    }
+}
+
+fn reference(path: Option<PathBuf>, folder: &Path) -> ReferencePath {
+    match path {
+        Some(path) if path != Path::new("demo") => ReferencePath::Folder(folder.join(path)),
+        _ => ReferencePath::Demo,
+    }
+}
+
+fn base_currency(text: Option<String>, problems: &mut Problems) -> Currency {
+    let Some(text) = text else { return Currency::USD };
+    text.parse().unwrap_or_else(|_| {
+        problems.add("baseCurrency", format!("'{text}' is not a currency such as USD"));
+        Currency::USD
+    })
+}
+
+fn assumptions(risk_free_rate: Option<f64>, days_per_year: Option<f64>, problems: &mut Problems) -> Assumptions {
+    let usual = Assumptions::default();
+    let days_per_year = days_per_year.unwrap_or(usual.days_per_year);
+    if !(1.0..=366.0).contains(&days_per_year) {
+        problems.add("daysPerYear", format!("{days_per_year} is not from 1 to 366"));
+    }
+    Assumptions { risk_free_rate: risk_free_rate.unwrap_or(usual.risk_free_rate), days_per_year }
+}
+
+fn decimal(key: &str, value: Option<Value>, default: Decimal, problems: &mut Problems) -> Decimal {
+    let Some(value) = value else { return default };
+    let text = written(&value);
+    match Decimal::from_str_exact(&text) {
+        Ok(number) if number >= Decimal::ZERO => number,
+        _ => {
+            problems.add(key, format!("'{text}' is not a decimal number from 0"));
+            default
+        }
+    }
+}
+
+/// A date alone is its midnight in UTC.
+fn instant(key: &str, value: &Value, problems: &mut Problems) -> Option<Timestamp> {
+    let text = written(value);
+    let full = if text.len() == "2025-01-01".len() { format!("{text}T00:00:00Z") } else { text.clone() };
+    full.parse().map_err(|_| problems.add(key, format!("'{text}' is not an instant such as 2025-01-01T00:00:00Z"))).ok()
+}
+
+/// As a person would write it, without quotes.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::BarSize;
+
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        Plan::parse(text, Path::new("plans/a.toml")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_plan_needs_little() {
+        let text = "
+            [[data]]
+            file = 'bars.csv'
+            security = 'AAPL'
+            kind = 'bar'
+            barSize = 'DAY_1'
+            [[strategy]]
+            name = 'TREND'
+            sample = 'moving-average-cross'
+            parameters = { fast = 5, slow = 20 }
+            quantity = 100";
+        let plan = Plan::parse(text, Path::new("plans/a.toml")).unwrap();
+        assert_eq!((plan.title.as_str(), plan.output), ("a", PathBuf::from("plans/a-results")));
+        assert_eq!(plan.data[0].path, PathBuf::from("plans/bars.csv"));
+        assert_eq!(plan.data[0].kind, Kind::Bar(BarSize::Day1));
+        let parameters: Vec<_> =
+            plan.strategies[0].written.iter().map(|(name, text)| format!("{name}={text}")).collect();
+        assert_eq!(parameters, ["fast=5", "quantity=100", "slow=20"]);
+        assert_eq!((plan.cash, plan.market.fill_rule), (Amount::from(1_000_000), None));
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let text = "
+            start = 'soon'
+            cash = -5
+            daysPerYear = 400
+            [market]
+            fillRule = 'lucky'
+            hours = 'always'
+            [[data]]
+            file = 'a.csv'
+            security = 1
+            kind = 'candle'
+            [[data]]
+            file = 'b.csv'
+            security = 1
+            kind = 'bar'";
+        expect_test::expect![[r#"
+            the configuration can't be used:
+              cash: '-5' is not a decimal number from 0
+              start: 'soon' is not an instant such as 2025-01-01T00:00:00Z
+              daysPerYear: 400 is not from 1 to 366
+              market.fillRule: 'lucky' is not one of next-bar-open, touch, cross, depth, queue-position
+              market.hours: 'always' is not recorded or calendar
+              data 1, kind: 'candle' is not one of bar, tick, trade, book
+              data 2, barSize: is missing: bars have a size such as MIN_1 or DAY_1"#]]
+        .assert_eq(&refused(text));
+        assert!(refused("").contains("[[data]]"));
+        assert!(refused("tilte = 'a'").contains("tilte"));
+    }
+}

@@ -1,0 +1,292 @@
+//! From a plan to everything a run works with: reference data, venues, files, strategies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::command::{Command, RecordTransaction};
+use domain::reference::TradingHours;
+use domain::risk::Settings;
+use domain::time::TimeOfDay;
+use domain::{
+    AccountId, AdapterName, BarSize, Exchange, ExchangeId, Price, ReferenceData, Security, SecurityId, SecurityKind,
+    StrategyId, TransactionKind,
+};
+use runtime::simulation::{Setup, VenueSetup};
+use storage::history::{CsvSource, FileOf, Kind, Merge, Source};
+use strategy::{Registry, Seat, Who};
+use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+
+use super::plan::{Data, Instance, Plan};
+use crate::failure::{Exit, Failure};
+use crate::problem::Problems;
+use crate::reference;
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+/// How often positions are valued, where the data has nothing but bars that are shorter.
+const VALUATION_OF_BARS_SECONDS: i64 = 900;
+
+pub(super) struct Stage {
+    pub(super) setup: Setup,
+    pub(super) source: Merge,
+    /// In base currency.
+    pub(super) opening_value: f64,
+}
+
+impl Stage {
+    pub(super) fn set(plan: &Plan, registry: &Registry) -> Result<Self, Failure> {
+        let mut desk = reference::read(&plan.reference).map_err(|problems| Failure::reference(&problems))?.data;
+        if !plan.market.keeps_hours {
+            desk.exchanges.values_mut().for_each(|exchange| *exchange = Arc::new(always_open(exchange)));
+        }
+        let files = files(plan, &desk)?;
+        let ids = name_strategies(plan, &mut desk);
+        let desk = Arc::new(desk);
+        let seats = seats(plan, &ids, &files, registry, &desk)?;
+        let venues = venues(plan, &files, &desk)?;
+        let accounts = trading_accounts(&venues, &desk);
+        let opening_value = f64::try_from(plan.cash.0).unwrap_or(0.0) * accounts.len() as f64;
+        let source = open(&files)?;
+        Ok(Self { setup: setup(plan, &desk, &files, venues, seats, &accounts), source, opening_value })
+    }
+}
+
+fn setup(
+    plan: &Plan,
+    desk: &ReferenceData,
+    files: &[FileOf],
+    venues: Vec<VenueSetup>,
+    seats: Vec<Seat>,
+    accounts: &[AccountId],
+) -> Setup {
+    let changes = reference::differences(&ReferenceData::default(), desk);
+    let mut commands: Vec<Command> = reference::commands(&changes).map(|envelope| envelope.command).collect();
+    commands.extend(accounts.iter().map(|account| Command::Record(opening_cash(plan, *account))));
+    let settings = Settings {
+        base_currency: plan.base_currency,
+        // The venue always answers, however long its answers take.
+        answer_within_seconds: 0,
+        ..Settings::default()
+    };
+    Setup {
+        settings,
+        commands,
+        venues,
+        seats,
+        from: plan.start,
+        until: plan.end,
+        feed_latency_nanos: plan.market.feed_latency_nanos,
+        valuation_nanos: valuation_seconds(plan, files).saturating_mul(NANOS_PER_SECOND),
+        recorded_bars: files.iter().filter_map(recorded_bar).collect(),
+    }
+}
+
+/// Each file with the security that it is about.
+fn files(plan: &Plan, desk: &ReferenceData) -> Result<Vec<FileOf>, Failure> {
+    let mut problems = Problems::default();
+    let mut files = Vec::new();
+    for (place, data) in plan.data.iter().enumerate() {
+        match find(&data.security, desk) {
+            Ok(security) => files.push(file(data, security)),
+            Err(reason) => problems.add(format!("data {}, security", place + 1), reason),
+        }
+    }
+    problems.none_or(files).map_err(|problems| Failure::configuration(&problems))
+}
+
+fn file(data: &Data, security: &Security) -> FileOf {
+    let may_be_negative = matches!(security.kind, SecurityKind::Future { .. } | SecurityKind::Commodity);
+    FileOf {
+        path: data.path.clone(),
+        name: data.name.clone(),
+        kind: data.kind,
+        security: security.id,
+        feed: "RECORDED".into(),
+        may_be_negative,
+    }
+}
+
+fn find<'a>(written: &str, desk: &'a ReferenceData) -> Result<&'a Security, String> {
+    if let Some(known) = written.parse().ok().and_then(|id| desk.securities.get(&SecurityId(id))) {
+        return Ok(known);
+    }
+    let named: Vec<_> = desk.securities.values().filter(|security| &*security.symbol == written).collect();
+    match named[..] {
+        [only] => Ok(only),
+        [] => Err(format!("'{written}' is not the symbol or the id of a security")),
+        _ => Err(format!("'{written}' is the symbol of several securities: say which by its id")),
+    }
+}
+
+fn recorded_bar(file: &FileOf) -> Option<(SecurityId, BarSize)> {
+    match file.kind {
+        Kind::Bar(size) => Some((file.security, size)),
+        Kind::Tick | Kind::Trade | Kind::Book => None,
+    }
+}
+
+fn open(files: &[FileOf]) -> Result<Merge, Failure> {
+    let refused = |error: storage::history::BadData| Failure::new(Exit::Refused, error.to_string());
+    let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    for file in files {
+        sources.push(Box::new(CsvSource::open(file).map_err(refused)?));
+    }
+    Merge::new(sources).map_err(refused)
+}
+
+/// The id of each instance; a name that reference data does not have is added.
+fn name_strategies(plan: &Plan, desk: &mut ReferenceData) -> Vec<StrategyId> {
+    let mut ids = Vec::new();
+    for instance in &plan.strategies {
+        let known = desk.strategy_named(&instance.name).map(|strategy| strategy.id);
+        let next = StrategyId(desk.strategies.keys().next_back().map_or(StrategyId::SERVER.0, |id| id.0) + 1);
+        let id = known.unwrap_or(next);
+        let strategy = domain::Strategy { id, name: instance.name.as_str().into(), auto_activate: true };
+        desk.strategies.insert(id, Arc::new(strategy));
+        ids.push(id);
+    }
+    ids
+}
+
+fn seats(
+    plan: &Plan,
+    ids: &[StrategyId],
+    files: &[FileOf],
+    registry: &Registry,
+    desk: &Arc<ReferenceData>,
+) -> Result<Vec<Seat>, Failure> {
+    let mut problems = Problems::default();
+    let mut seats = Vec::new();
+    for (instance, id) in plan.strategies.iter().zip(ids) {
+        let written = completed(instance, files, registry);
+        match registry.build(&instance.of, &written, desk) {
+            Ok(strategy) => {
+                let who = Who { id: *id, name: instance.name.as_str().into(), run: 1 };
+                seats.push(Seat::new(who, strategy, desk.clone()));
+            }
+            Err(reason) => problems.add(format!("strategy {}", instance.name), reason),
+        }
+    }
+    problems.none_or(seats).map_err(|problems| Failure::configuration(&problems))
+}
+
+/// What a strategy needs and nobody wrote follows from the data: its security is the first, its prices are what there is.
+fn completed(instance: &Instance, files: &[FileOf], registry: &Registry) -> BTreeMap<String, String> {
+    let mut written = instance.written.clone();
+    let Ok(blueprint) = registry.get(&instance.of) else { return written };
+    let has = |name: &str| blueprint.parameters.iter().any(|parameter| parameter.name == name);
+    let Some(first) = files.first() else { return written };
+    if has("security") {
+        written.entry("security".into()).or_insert_with(|| first.security.to_string());
+    }
+    let has_ticks = files.iter().any(|file| !matches!(file.kind, Kind::Bar(_)));
+    for name in ["prices", "bars"] {
+        if let (true, false, Some((_, size))) = (has(name), has_ticks, recorded_bar(first)) {
+            written.entry(name.into()).or_insert_with(|| size.name().to_owned());
+        }
+    }
+    written
+}
+
+/// One venue for each exchange whose securities have data. The first exchange is reached by the adapter of the first
+/// account, and so on; exchanges beyond the accounts share the last one.
+fn venues(plan: &Plan, files: &[FileOf], desk: &ReferenceData) -> Result<Vec<VenueSetup>, Failure> {
+    let mut adapters: Vec<AdapterName> = Vec::new();
+    for account in desk.accounts.values().filter(|account| account.active) {
+        if !adapters.contains(&account.adapter()) {
+            adapters.push(account.adapter());
+        }
+    }
+    let Some(last) = adapters.last().cloned() else {
+        return Err(Failure::new(Exit::Refused, "the reference data has no active account"));
+    };
+    let mut setups: BTreeMap<AdapterName, VenueSetup> = BTreeMap::new();
+    for (place, exchange) in desk.exchanges.values().enumerate() {
+        let adapter = adapters.get(place).unwrap_or(&last).clone();
+        let securities = securities_on(exchange.id, files, desk);
+        if securities.is_empty() {
+            continue;
+        }
+        let setup = setups.entry(adapter.clone()).or_insert_with(|| empty_venue(plan, adapter));
+        setup.exchanges.push(exchange.id);
+        for security in securities {
+            setup.venue.list(&desk.securities[&security], exchange);
+            setup.securities.push(security);
+        }
+    }
+    Ok(setups.into_values().collect())
+}
+
+fn empty_venue(plan: &Plan, adapter: AdapterName) -> VenueSetup {
+    let config = ReplayConfig {
+        name: adapter.0.clone(),
+        rule: fill_rule(plan),
+        order_latency_nanos: plan.market.order_latency_nanos,
+        slippage_ticks: plan.market.slippage_ticks,
+        fee_rate: plan.market.fee_rate,
+    };
+    VenueSetup { adapter, exchanges: vec![], securities: vec![], venue: Replay::new(config) }
+}
+
+/// Where the plan names none: the best that the data can carry.
+pub(super) fn fill_rule(plan: &Plan) -> FillRule {
+    let has = |wanted: fn(&Kind) -> bool| plan.data.iter().any(|data| wanted(&data.kind));
+    let by_data = if has(|kind| *kind == Kind::Book) {
+        FillRule::Depth
+    } else if has(|kind| matches!(kind, Kind::Tick | Kind::Trade)) {
+        FillRule::Touch
+    } else {
+        FillRule::NextBarOpen
+    };
+    plan.market.fill_rule.unwrap_or(by_data)
+}
+
+fn securities_on(exchange: ExchangeId, files: &[FileOf], desk: &ReferenceData) -> BTreeSet<SecurityId> {
+    let listed = |security: &SecurityId| desk.securities[security].exchange == exchange;
+    files.iter().map(|file| file.security).filter(listed).collect()
+}
+
+fn trading_accounts(venues: &[VenueSetup], desk: &ReferenceData) -> Vec<AccountId> {
+    let trades = |adapter: &AdapterName| venues.iter().any(|venue| venue.adapter == *adapter);
+    let active = desk.accounts.values().filter(|account| account.active && trades(&account.adapter()));
+    active.map(|account| account.id).collect()
+}
+
+fn opening_cash(plan: &Plan, account: AccountId) -> RecordTransaction {
+    RecordTransaction {
+        uuid: None,
+        at: None,
+        settlement_date: None,
+        ext_id: None,
+        int_order_id: None,
+        ext_order_id: None,
+        kind: TransactionKind::Credit,
+        quantity: None,
+        price: Price(plan.cash.0),
+        execution_commission: None,
+        clearing_commission: None,
+        fee: None,
+        currency: Some(plan.base_currency),
+        account: Some(account),
+        security: None,
+        strategy: None,
+        description: Some("opening cash".into()),
+    }
+}
+
+fn valuation_seconds(plan: &Plan, files: &[FileOf]) -> i64 {
+    let finest = files.iter().map(|file| recorded_bar(file).map_or(1, |(_, size)| size.seconds())).min().unwrap_or(1);
+    let usual = if finest == 1 { 1 } else { finest.max(VALUATION_OF_BARS_SECONDS) };
+    plan.valuation_seconds.map_or(usual, i64::from)
+}
+
+/// The data says when it trades: an exchange's own hours would refuse market orders at the close of a bar.
+fn always_open(exchange: &Exchange) -> Exchange {
+    let all_day = TradingHours { open: TimeOfDay(0), close: TimeOfDay(1_440), days: (1..=7).collect() };
+    Exchange {
+        trading_hours: vec![all_day],
+        holidays: vec![],
+        opening_auction_minutes: 0,
+        closing_auction_minutes: 0,
+        ..exchange.clone()
+    }
+}

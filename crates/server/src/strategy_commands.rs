@@ -1,0 +1,80 @@
+//! `rialto strategy …`: what strategies there are, and how one gets one's own.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use strategy::parameter::{Kind, Parameter};
+use strategy::{Blueprint, Registry};
+
+use crate::cli::ConfigArgs;
+
+#[derive(Debug, Subcommand)]
+pub enum StrategyCommand {
+    /// List the strategies that are part of this program, with their parameters.
+    List,
+    /// Write a crate whose binary is Rialto with a strategy of your own inside
+    ///
+    /// It is written into a new folder of that name. Its binary has every command of this one, and knows your strategy
+    /// by its name.
+    #[command(verbatim_doc_comment)]
+    New {
+        /// Small letters, digits and -.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The folder with Rialto's sources.
+        #[arg(long, value_name = "PATH")]
+        rialto: PathBuf,
+    },
+    /// Run a strategy in a process of its own, for a server that was started with --distributed
+    ///
+    /// The key strategies.instances says what it is. Where users are configured, RIALTO_TOKEN holds the strategy's token.
+    #[command(verbatim_doc_comment)]
+    Run {
+        /// The name in which it trades.
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The server's HTTP address.
+        #[arg(long, value_name = "URL")]
+        server: String,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+}
+
+/// All of them, with what can be set.
+pub fn list(registry: &Registry) -> String {
+    registry.blueprints().map(describe).collect::<Vec<_>>().join("\n")
+}
+
+fn describe(blueprint: &Blueprint) -> String {
+    let parameters: String = blueprint.parameters.iter().map(describe_parameter).collect();
+    format!("{}: {}\n{parameters}", blueprint.name, blueprint.about)
+}
+
+fn describe_parameter(parameter: &Parameter) -> String {
+    let kind = match &parameter.kind {
+        Kind::Integer { min, max } => format!("{min} to {max}"),
+        Kind::Decimal { min, max } => format!("{min} to {max}"),
+        Kind::Flag => "true or false".to_owned(),
+        Kind::Choice(of) => of.join(", "),
+        Kind::Security => "symbol or id".to_owned(),
+        Kind::BarSize => domain::BarSize::ALL.map(domain::BarSize::name).join(", "),
+        Kind::Text => "any text".to_owned(),
+    };
+    let default = parameter.default.map_or("must be given".to_owned(), |default| format!("default {default}"));
+    format!("  {:<12} {}; {kind}; {default}\n", parameter.name, parameter.about)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn strategies_are_listed_with_what_can_be_set() {
+        let listed = list(&strategy::samples::registry());
+        let first: Vec<_> = listed.lines().take(6).collect();
+        expect![[r#""#]].assert_eq(&first.join("\n"));
+    }
+}

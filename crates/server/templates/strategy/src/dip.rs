@@ -1,0 +1,82 @@
+//! Buys when the price falls away from its average, and sells when it is back.
+
+use strategy::domain::{Quantity, SecurityId, Tick};
+use strategy::ta_lib::{Core, EmaStream};
+use strategy::{Blueprint, Desk, Parameter, Prices, Refused, Settings, Strategy, numbers};
+
+pub struct Dip {
+    security: SecurityId,
+    quantity: Quantity,
+    /// How far the price must fall below its average, as a part of it.
+    fall: f64,
+    period: usize,
+    /// The first prices, until there are enough for an average.
+    first: Vec<f64>,
+    average: Option<EmaStream>,
+}
+
+impl Dip {
+    /// By this the configuration finds it: `strategies.instances = ["MINE:{{name}} security=EUR.USD fall=0.5"]`.
+    pub const BLUEPRINT: Blueprint = Blueprint {
+        name: "{{name}}",
+        about: "buys when the price falls away from its average, and sells when it is back",
+        parameters: &[
+            Parameter::security("security", "what to trade"),
+            Parameter::decimal("quantity", "1", "0.00000001", "1000000", "how much to buy"),
+            Parameter::decimal("fall", "0.5", "0.01", "50", "how far the price must fall, in percent"),
+            Parameter::integer("period", "50", 2, 10_000, "prices that make the average"),
+        ],
+        build: |settings| Ok(Box::new(Self::new(settings))),
+    };
+
+    fn new(settings: &Settings) -> Self {
+        Self {
+            security: settings.security("security"),
+            quantity: settings.quantity("quantity"),
+            fall: numbers::float(settings.decimal("fall")) / 100.0,
+            period: settings.count("period"),
+            first: vec![],
+            average: None,
+        }
+    }
+
+    /// The average of the prices before this one, once there are enough.
+    fn average_before(&mut self, price: f64) -> Option<f64> {
+        if let Some(average) = &mut self.average {
+            let before = average.value();
+            average.update(price).ok()?;
+            return Some(before);
+        }
+        self.first.push(price);
+        if self.first.len() == self.period {
+            let period = i32::try_from(self.period).ok()?;
+            self.average = Core::new().ema_open(&self.first, period).ok().map(|(average, _)| average);
+        }
+        None
+    }
+}
+
+impl Strategy for Dip {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.subscribe(self.security, Prices::Ticks);
+    }
+
+    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {
+        let Some(price) = numbers::middle(tick) else { return };
+        let Some(average) = self.average_before(price) else { return };
+        // One order at a time: what is on its way is neither held nor absent.
+        if desk.is_working(self.security) {
+            return;
+        }
+        let held = desk.position(self.security);
+        if held.is_zero() && price < average * (1.0 - self.fall) {
+            desk.buy(self.security, self.quantity);
+        } else if held.is_positive() && price >= average {
+            desk.sell(self.security, held);
+        }
+    }
+
+    fn on_refusal(&mut self, refused: &Refused, desk: &mut Desk<'_>) {
+        desk.publish("refused", format!("{}: {}", refused.code, refused.reason));
+    }
+}

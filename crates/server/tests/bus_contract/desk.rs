@@ -1,0 +1,220 @@
+//! An engine without a disk, and the host of strategies before it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bus::history::{HistoryError, Page, PastEvent};
+use bus::inbox::{Lanes, inbox};
+use bus::operations::*;
+use bus::{Bus, Catalogue, Feed, History, Operations, Reply, Wanted};
+use crossbeam_channel::select;
+use domain::command::{MarketData, RecordTransaction, ReferenceChange};
+use domain::query::Filter;
+use domain::*;
+use engine::{Engine, Outbox};
+use runtime::strategies::protocol::Message;
+use runtime::strategies::{Host, HostSettings, OnFailure};
+
+pub(crate) const NAME: &str = "ONE";
+pub(crate) const STRATEGY: StrategyId = StrategyId(2);
+pub(crate) const OTHER: StrategyId = StrategyId(3);
+pub(crate) const STOCK: SecurityId = SecurityId(1);
+
+pub(crate) struct Desk {
+    pub(crate) bus: Bus,
+    pub(crate) host: Host,
+    pub(crate) clock: runtime::Clock,
+}
+
+impl Desk {
+    pub(crate) fn open() -> Self {
+        let ((inbox, lanes), feed, catalogue) = (inbox(), Feed::default(), Catalogue::default());
+        let past = Arc::new(Past::default());
+        let engine = Running {
+            engine: Engine::default(),
+            sequence: 0,
+            feed: feed.clone(),
+            past: past.clone(),
+            catalogue: catalogue.clone(),
+        };
+        std::thread::spawn(move || engine.run(&lanes));
+        let bus = Bus { inbox, feed, catalogue, history: past.clone(), operations: past };
+        let clock: runtime::Clock = Arc::new(wall_clock);
+        let settings = HostSettings {
+            instances: vec![],
+            hang_after: Duration::from_secs(600),
+            on_failure: OnFailure::Cancel,
+            orders_per_second: 100,
+        };
+        let desk = Self {
+            host: Host::open(bus.clone(), clock.clone(), strategy::Registry::default(), settings).unwrap(),
+            bus,
+            clock,
+        };
+        desk.tell(Command::Reference(reference()));
+        desk
+    }
+
+    pub(crate) fn tell(&self, command: Command) -> Reply {
+        let envelope = Envelope { caller: Caller::platform(), command };
+        self.bus.inbox.command(envelope).unwrap().reply_blocking().unwrap()
+    }
+
+    /// Cash for a strategy: the sequence at which its events happened.
+    pub(crate) fn credit(&self, strategy: StrategyId, dollars: i64) -> u64 {
+        let credit = RecordTransaction { strategy: Some(strategy), ..samples::credit(1, dollars) };
+        let reply = self.tell(Command::Record(credit));
+        assert!(reply.outcome.is_ok(), "{reply:?}");
+        reply.sequence
+    }
+
+    pub(crate) fn quote(&self, bid: i64) {
+        let tick = Tick { bid: Some(bid.into()), ask: Some((bid + 1).into()), ..samples::tick(STOCK.0) };
+        self.bus.inbox.price(MarketData::Tick(tick));
+    }
+}
+
+fn wall_clock() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp(i64::try_from(since.as_nanos()).unwrap())
+}
+
+fn reference() -> Vec<ReferenceChange> {
+    let strategy = |id: StrategyId, name: &str| {
+        ReferenceChange::Strategy(Strategy { id, name: name.into(), auto_activate: false })
+    };
+    vec![
+        ReferenceChange::Exchange(samples::exchange()),
+        ReferenceChange::Security(samples::stock(STOCK.0, "STOCK")),
+        ReferenceChange::Account(samples::account(1, "A")),
+        strategy(STRATEGY, NAME),
+        strategy(OTHER, "OTHER"),
+    ]
+}
+
+struct Running {
+    engine: Engine,
+    sequence: u64,
+    feed: Feed,
+    past: Arc<Past>,
+    catalogue: Catalogue,
+}
+
+impl Running {
+    fn run(mut self, lanes: &Lanes) {
+        loop {
+            select! {
+                recv(lanes.requests) -> request => match request {
+                    Ok(request) => self.answer(request),
+                    Err(_) => return,
+                },
+                recv(lanes.wake) -> _ => {
+                    for price in lanes.take_prices() {
+                        self.apply(Input::Market(price)).unwrap();
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, request: bus::Request) {
+        let outcome = match request.wanted {
+            Wanted::Command(envelope) => self.apply(Input::Command(envelope)),
+            Wanted::Query(query) => self.engine.answer(wall_clock(), self.sequence, &query),
+            Wanted::Remember(_) => Ok(Answer::Done),
+        };
+        request.promise.keep(Reply { sequence: self.sequence, outcome });
+    }
+
+    fn apply(&mut self, what: Input) -> Result<Answer, Refusal> {
+        self.sequence += 1;
+        let (sequence, at) = (self.sequence, wall_clock());
+        let mut out = Outbox::default();
+        let outcome = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
+        for event in out.events.drain(..) {
+            if let Event::Reference(data) = &event {
+                self.catalogue.replace(data.clone());
+            }
+            let published = Published { sequence, at, event };
+            self.past.keep(&published);
+            self.feed.publish(&published);
+        }
+        outcome
+    }
+}
+
+/// Everything that happened, in memory.
+#[derive(Default)]
+struct Past(Mutex<Vec<PastEvent>>);
+
+impl Past {
+    fn keep(&self, published: &Published) {
+        let kept = matches!(published.event, Event::OrderStatus(_) | Event::Fill(_) | Event::Transaction(_));
+        if kept && let Some(Message::Event { sequence, at, class, payload }) = Message::of_event(published) {
+            self.0.lock().unwrap().push(PastEvent { sequence, at, class, payload });
+        }
+    }
+}
+
+impl History for Past {
+    fn orders(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn order_events(&self, _: u64, _: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn transactions(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        Ok(None)
+    }
+
+    fn events(&self, _: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
+        let events = self.0.lock().unwrap();
+        Ok(events.iter().filter(|event| event.sequence > page.after).take(page.limit).cloned().collect())
+    }
+}
+
+impl Operations for Past {
+    fn checks(&self) -> Vec<Check> {
+        vec![]
+    }
+
+    fn parameters(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    fn shut_down(&self) {}
+
+    fn durable(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn broker(&self) -> BrokerDoors {
+        BrokerDoors::default()
+    }
+
+    fn read_reference(&self, _: Option<&Path>) -> Result<usize, ReferenceTrouble> {
+        Ok(0)
+    }
+
+    fn write_metrics(&self, _: &mut String) {}
+
+    fn log_lines(&self) -> Vec<(u64, LogLine)> {
+        vec![]
+    }
+
+    fn fix_sessions(&self) -> Vec<FixSession> {
+        vec![]
+    }
+
+    fn act_on_fix_session(&self, _: &str, _: FixAct) -> Result<(), FixTrouble> {
+        Err(FixTrouble::Unknown)
+    }
+}

@@ -1,0 +1,13 @@
+//! The contract of the strategy bus: one set of promises, kept inside the server and over the broker alike. Another way to
+//! carry the bus is one more `Road`.
+
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
+/// An engine without a disk, and the host of strategies before it.
+mod desk;
+/// The roads from a strategy to the desk.
+mod roads;
+/// What every road promises.
+mod promises;
+/// What only a network needs: builds, keys, deadlines.
+mod letters;

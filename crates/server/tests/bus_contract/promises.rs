@@ -1,0 +1,149 @@
+//! What every road promises.
+
+use domain::command::{CancelOrder, GenericEvent, Subscription};
+use domain::{Command, Event, Published, StrategyId};
+use runtime::strategies::Delivery;
+
+use crate::desk::{Desk, OTHER, STOCK, STRATEGY};
+use crate::roads::{InProcess, OverTheBroker, Road};
+
+macro_rules! promises {
+    ($($promise:ident),+ $(,)?) => {
+        mod in_process {
+            $( #[test] fn $promise() { super::$promise::<super::InProcess>(); } )+
+        }
+
+        mod over_the_broker {
+            $( #[test] fn $promise() { super::$promise::<super::OverTheBroker>(); } )+
+        }
+    };
+}
+
+promises!(
+    own_events_come_in_order_and_once_and_those_of_others_never,
+    the_newest_price_comes_in_the_end_and_never_an_older_after_a_newer,
+    prices_come_only_of_what_was_asked_for,
+    a_refused_command_is_told_once_with_its_code,
+    strategies_hear_what_others_say,
+    after_a_cut_nothing_is_missing_and_nothing_comes_twice,
+);
+
+fn events(heard: &[Delivery]) -> impl Iterator<Item = &Published> {
+    heard.iter().filter_map(|delivery| if let Delivery::Event(published) = delivery { Some(published) } else { None })
+}
+
+/// Amounts of the bookings that were heard.
+fn bookings(heard: &[Delivery]) -> Vec<String> {
+    let booked = events(heard).filter_map(|published| match &published.event {
+        Event::Transaction(booked) => Some(booked.price.to_string()),
+        _ => None,
+    });
+    booked.collect()
+}
+
+fn own_events_come_in_order_and_once_and_those_of_others_never<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    for dollars in 1..=50 {
+        desk.credit(if dollars % 5 == 0 { OTHER } else { STRATEGY }, dollars);
+    }
+    let expected: Vec<String> =
+        (1..=50).filter(|dollars| dollars % 5 != 0).map(|dollars| dollars.to_string()).collect();
+    let heard = road.hear(|heard| bookings(heard).len() >= expected.len());
+    assert_eq!(bookings(&heard), expected);
+    let sequences: Vec<u64> = events(&heard).map(|published| published.sequence).collect();
+    assert!(sequences.is_sorted(), "{sequences:?}");
+}
+
+fn subscribe<R: Road>(desk: &Desk, road: &mut R) {
+    road.send(Command::Subscribe(Subscription { strategy: STRATEGY, security: STOCK }));
+    // A strategy that said it hears prices from then on: this booking is behind it.
+    road.send(Command::Publish(GenericEvent { strategy: STRATEGY, name: "mark".into(), body: "{}".into() }));
+    let mark =
+        |reply: domain::query::Reply| matches!(reply, Ok(domain::Answer::Subscriptions(wishes)) if !wishes.is_empty());
+    scenarios::patience::wait_for("the subscription", || {
+        let ticket = desk.bus.inbox.query(domain::Query::Subscriptions).unwrap();
+        mark(ticket.reply_blocking().unwrap().outcome).then_some(())
+    });
+}
+
+fn bids(heard: &[Delivery]) -> Vec<i64> {
+    let quoted = events(heard).filter_map(|published| match &published.event {
+        Event::Tick(tick) => tick.bid.map(|bid| bid.to_string().parse().unwrap()),
+        _ => None,
+    });
+    quoted.collect()
+}
+
+fn the_newest_price_comes_in_the_end_and_never_an_older_after_a_newer<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    subscribe(&desk, &mut road);
+    (1..=500).for_each(|bid| desk.quote(bid));
+    let heard = road.hear(|heard| bids(heard).last() == Some(&500));
+    assert!(bids(&heard).is_sorted_by(|earlier, later| earlier < later), "{:?}", bids(&heard));
+}
+
+fn prices_come_only_of_what_was_asked_for<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    desk.quote(1);
+    desk.credit(STRATEGY, 1);
+    let heard = road.hear(|heard| !bookings(heard).is_empty());
+    assert_eq!(bids(&heard), [0; 0]);
+}
+
+fn a_refused_command_is_told_once_with_its_code<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    let mut order = strategy::order::market(domain::SecurityId(99), domain::Side::Buy, domain::Quantity::from(1));
+    (order.strategy, order.int_id) = (Some(STRATEGY), Some("ONE-1".parse().unwrap()));
+    road.send(Command::Place(order));
+    let refusals = |heard: &[Delivery]| -> Vec<String> {
+        let told = heard.iter().filter_map(|delivery| match delivery {
+            Delivery::Refused(refused) => Some(refused.code.to_string()),
+            _ => None,
+        });
+        told.collect()
+    };
+    let heard = road.hear(|heard| !refusals(heard).is_empty());
+    assert_eq!(refusals(&heard), ["unknown-security"]);
+    desk.credit(STRATEGY, 1);
+    let heard = road.hear(|heard| !bookings(heard).is_empty());
+    assert_eq!(refusals(&heard), [""; 0]);
+    let cancel = CancelOrder { int_id: "ONE-1".parse().unwrap(), cl_ord_id: None };
+    road.send(Command::Cancel(cancel));
+    let heard = road.hear(|heard| !refusals(heard).is_empty());
+    assert_eq!(refusals(&heard), ["unknown-order"]);
+}
+
+fn strategies_hear_what_others_say<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    let say = |strategy: StrategyId, body: &str| {
+        desk.tell(Command::Publish(GenericEvent { strategy, name: "hello".into(), body: body.into() }));
+    };
+    say(OTHER, "1");
+    say(OTHER, "2");
+    let words = |heard: &[Delivery]| -> Vec<String> {
+        let said = events(heard).filter_map(|published| match &published.event {
+            Event::Generic(event) => Some(format!("{} {} {}", event.strategy, event.name, event.body)),
+            _ => None,
+        });
+        said.collect()
+    };
+    let heard = road.hear(|heard| words(heard).len() >= 2);
+    assert_eq!(words(&heard), ["3 hello 1", "3 hello 2"]);
+}
+
+fn after_a_cut_nothing_is_missing_and_nothing_comes_twice<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    desk.credit(STRATEGY, 1);
+    let mut heard = road.hear(|heard| bookings(heard).len() == 1);
+    road.cut(&mut || (2..=20).for_each(|dollars| assert!(desk.credit(STRATEGY, dollars) > 0)));
+    desk.credit(STRATEGY, 21);
+    heard.extend(road.hear(|heard| bookings(heard).contains(&"21".to_owned())));
+    let expected: Vec<String> = (1..=21).map(|dollars: i32| dollars.to_string()).collect();
+    assert_eq!(bookings(&heard), expected);
+}

@@ -1,0 +1,237 @@
+//! Strategies in processes of their own: one that dies, hangs or is cut off is noticed, its orders are handled by policy, and
+//! when it comes back it resumes where it stopped hearing.
+
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use scenarios::http::Client;
+use scenarios::patience::wait_for;
+use scenarios::proxy::Proxy;
+use scenarios::server::{Launch, Server};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Cargo puts examples beside the tests.
+fn troupe() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("examples").join("troupe")
+}
+
+struct Story {
+    folder: TempDir,
+    server: Server,
+}
+
+/// A strategy process; dropping it kills it.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Story {
+    fn begin(settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let launch = Launch::of(&troupe(), &folder.path().join("data"))
+            .set("strategies.distributed", true)
+            .set("strategies.hangSeconds", 2)
+            .set("risk.selfTrade", "allow");
+        let launch = settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value));
+        Self { server: launch.start(), folder }
+    }
+
+    fn run(&self, member: &str) -> Process {
+        self.run_at(member, self.server.address())
+    }
+
+    fn run_at(&self, member: &str, http: SocketAddr) -> Process {
+        let name = member.to_uppercase();
+        let log = std::fs::File::options().create(true).append(true).open(self.log_path()).unwrap();
+        let mut command = Command::new(troupe());
+        command.args(["strategy", "run", &name, "--server", &format!("http://{http}"), "--set"]);
+        command.arg(format!("strategies.instances={name}:{member} security=1"));
+        Process(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap())
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.folder.path().join("strategy.log")
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.log_path()).unwrap()
+    }
+
+    #[track_caller]
+    fn until(&self, what: &str, mut is_so: impl FnMut(&mut Client) -> bool) {
+        let mut client = self.server.client();
+        wait_for(what, || is_so(&mut client).then_some(()));
+    }
+
+    #[track_caller]
+    fn until_phase(&self, name: &str, phase: &str) {
+        self.until(&format!("{name} in {phase}"), |client| phase_of(client, name) == phase);
+    }
+
+    /// Somebody sells at the market; the best bid is the strategy's.
+    fn sell(&self, quantity: u32) {
+        let body = format!(r#"{{"securityId":1,"side":"SELL","quantity":{quantity},"accountId":1}}"#);
+        let sold = self.server.client().post("/rest/execution/order/market", &body).unwrap();
+        assert_eq!(sold.status, 200, "{sold:?}");
+    }
+
+    /// What the strategy said of its fills.
+    fn fills_told(&self) -> Vec<String> {
+        let events = json(&mut self.server.client(), "/rest/history/events?after=0&limit=1000");
+        let told = events.as_array().unwrap().iter().filter(|event| event["event"]["name"] == "filled");
+        told.map(|event| event["event"]["body"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn json(client: &mut Client, path: &str) -> Value {
+    serde_json::from_str(&client.get(path).unwrap().body).unwrap()
+}
+
+fn phase_of(client: &mut Client, name: &str) -> String {
+    let strategies = json(client, "/rest/strategy");
+    let found = strategies.as_array().unwrap().iter().find(|strategy| strategy["name"] == name);
+    found.map_or_else(String::new, |strategy| strategy["phase"].as_str().unwrap_or("-").to_owned())
+}
+
+fn open_orders(client: &mut Client, name: &str) -> usize {
+    json(client, &format!("/rest/execution/order?strategy={name}")).as_array().unwrap().len()
+}
+
+fn terminate(process: &Process) {
+    let told = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &process.0.id().to_string()]).status();
+    assert!(told.unwrap().success());
+}
+
+#[test]
+fn a_strategy_process_trades_and_leaves_in_order() {
+    let story = Story::begin(&[]);
+    let mut process = story.run("steady");
+    story.until_phase("STEADY", "RUN");
+    story.until("its order", |client| open_orders(client, "STEADY") == 1);
+    terminate(&process);
+    assert_eq!(process.0.wait().unwrap().code(), Some(0), "{}", story.log());
+    story.until_phase("STEADY", "EXIT");
+    story.until("the cancel of its order", |client| open_orders(client, "STEADY") == 0);
+    story.server.stop();
+}
+
+#[test]
+fn a_server_that_stops_lets_its_strategy_processes_leave() {
+    let story = Story::begin(&[]);
+    let mut process = story.run("steady");
+    story.until_phase("STEADY", "RUN");
+    story.server.stop();
+    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn one_that_dies_is_noticed_and_its_orders_are_cancelled_and_it_may_come_back() {
+    let story = Story::begin(&[]);
+    let process = story.run("steady");
+    story.until_phase("STEADY", "RUN");
+    story.until("its order", |client| open_orders(client, "STEADY") == 1);
+    drop(process);
+    story.until_phase("STEADY", "EXIT");
+    story.until("the cancel of its order", |client| open_orders(client, "STEADY") == 0);
+    assert!(story.server.log().contains("strategy STEADY is silent"), "{}", story.server.log());
+    let _again = story.run("steady");
+    story.until_phase("STEADY", "RUN");
+    story.until("its new order", |client| open_orders(client, "STEADY") == 1);
+}
+
+#[test]
+fn one_that_hangs_is_noticed_and_its_process_ends() {
+    let story = Story::begin(&[]);
+    let mut process = story.run("hanger");
+    story.until_phase("HANGER", "EXIT");
+    story.until("the cancel of its order", |client| open_orders(client, "HANGER") == 0);
+    assert_eq!(process.0.wait().unwrap().code(), Some(1));
+    assert!(story.log().contains("the server has cut it off"), "{}", story.log());
+}
+
+#[test]
+fn one_that_panics_is_stopped_alone() {
+    let story = Story::begin(&[]);
+    let (mut process, _steady) = (story.run("panicker"), story.run("steady"));
+    story.until_phase("STEADY", "RUN");
+    assert_eq!(process.0.wait().unwrap().code(), Some(1));
+    story.until_phase("PANICKER", "EXIT");
+    story.until("the cancel of its order", |client| open_orders(client, "PANICKER") == 0);
+    assert!(story.server.log().contains("PANICKER panicked: it panicked: the panicker panics"));
+    story.until_phase("STEADY", "RUN");
+}
+
+#[test]
+fn one_that_was_away_hears_what_became_of_its_orders_when_it_comes_back() {
+    let story = Story::begin(&[("strategies.onFailure", "keep")]);
+    let process = story.run("reporter");
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    story.sell(1);
+    wait_for("the first fill", || (story.fills_told() == ["1"]).then_some(()));
+    drop(process);
+    story.until_phase("REPORTER", "EXIT");
+    story.sell(2);
+    let _again = story.run("reporter");
+    wait_for("the fill that it missed", || (story.fills_told() == ["1", "2"]).then_some(()));
+}
+
+#[test]
+fn one_that_was_cut_off_for_a_moment_goes_on_and_hears_everything_once() {
+    let story = Story::begin(&[("strategies.hangSeconds", "20")]);
+    let proxy = Proxy::to(story.server.door("brokerTcp"));
+    let _process = story.run_at("reporter", signpost(proxy.address()));
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    story.sell(1);
+    wait_for("the first fill", || (story.fills_told() == ["1"]).then_some(()));
+    proxy.cut();
+    story.sell(2);
+    proxy.mend();
+    wait_for("the fill during the cut", || (story.fills_told() == ["1", "2"]).then_some(()));
+    story.sell(2);
+    wait_for("the last fill", || (story.fills_told() == ["1", "2", "2"]).then_some(()));
+    let phases = json(&mut story.server.client(), "/rest/history/events?after=0&limit=1000");
+    let lives = phases.as_array().unwrap().iter().filter(|event| event["event"]["phase"] == "INIT").count();
+    assert_eq!(lives, 1, "{}", story.log());
+}
+
+#[test]
+fn a_name_that_runs_in_the_server_is_taken() {
+    let story = Story::begin(&[("strategies.instances", "STEADY:steady security=1")]);
+    let mut process = story.run("steady");
+    assert_eq!(process.0.wait().unwrap().code(), Some(1));
+    assert!(story.log().contains("the server refused (strategy-runs): it runs already"), "{}", story.log());
+}
+
+#[test]
+fn a_server_without_the_mode_lets_no_process_in() {
+    let story = Story::begin(&[("strategies.distributed", "false")]);
+    let mut process = story.run("steady");
+    assert_eq!(process.0.wait().unwrap().code(), Some(1), "{}", story.log());
+}
+
+/// A server that only says where the broker is.
+fn signpost(broker: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut request = [0; 4_096];
+            let _ = stream.read(&mut request);
+            let body = format!("\"tcp://{broker}\"");
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length";
+            let _ = stream.write_all(format!("{head}: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    address
+}

@@ -1,0 +1,142 @@
+//! Strategies that misbehave in a live server: each is stopped alone, and the others go on.
+
+use std::path::PathBuf;
+
+use scenarios::http::Client;
+use scenarios::patience::wait_for;
+use scenarios::server::{Launch, Server};
+use serde_json::Value;
+
+/// AAPL of the demo's desk; it opens at 272.39 to 272.41.
+const AAPL: &str = "1";
+
+fn launch(folder: &tempfile::TempDir, members: &[&str]) -> Launch {
+    let instance = |member: &&str| format!("{}:{member} security={AAPL}", member.to_uppercase());
+    let instances: Vec<_> = members.iter().map(instance).collect();
+    Launch::of(&troupe(), &folder.path().join("data"))
+        .set("strategies.instances", instances.join(","))
+        .set("strategies.hangSeconds", 1)
+        .set("strategies.ordersPerSecond", 20)
+}
+
+/// Cargo puts examples beside the tests.
+fn troupe() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("examples").join("troupe")
+}
+
+fn json(client: &mut Client, path: &str) -> Value {
+    serde_json::from_str(&client.get(path).unwrap().body).unwrap()
+}
+
+fn phase(client: &mut Client, name: &str) -> String {
+    let strategies = json(client, "/rest/strategy");
+    let found = strategies.as_array().unwrap().iter().find(|strategy| strategy["name"] == name);
+    found.map_or_else(String::new, |strategy| strategy["phase"].as_str().unwrap_or("-").to_owned())
+}
+
+fn open_orders(client: &mut Client, name: &str) -> usize {
+    json(client, &format!("/rest/execution/order?strategy={name}")).as_array().unwrap().len()
+}
+
+/// The number of the newest beat of the one that behaves.
+fn beats(client: &mut Client) -> u64 {
+    let events = json(client, "/rest/history/events?after=0&limit=1000");
+    let beats = events.as_array().unwrap().iter().filter(|event| event.to_string().contains("\"beat\""));
+    beats.count() as u64
+}
+
+fn wait_until(server: &Server, what: &str, mut is_so: impl FnMut(&mut Client) -> bool) {
+    let mut client = server.client();
+    wait_for(what, || is_so(&mut client).then_some(()));
+}
+
+/// The failing one leaves with its orders cancelled; the steady one keeps phase and order and counts on.
+#[track_caller]
+fn is_stopped_alone(member: &str, said: &str) -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    let server = launch(&folder, &[member, "steady"]).start();
+    let name = member.to_uppercase();
+    wait_until(&server, "its end", |client| phase(client, &name) == "EXIT");
+    wait_until(&server, "the cancel of its orders", |client| open_orders(client, &name) == 0);
+    assert!(server.log().contains(said), "{}", server.log());
+    let mut client = server.client();
+    assert_eq!((phase(&mut client, "STEADY").as_str(), open_orders(&mut client, "STEADY")), ("RUN", 1));
+    let before = beats(&mut client);
+    wait_until(&server, "the next beat", |client| beats(client) > before);
+    server
+}
+
+#[test]
+fn one_that_panics_is_stopped_alone() {
+    is_stopped_alone("panicker", "PANICKER panicked: the panicker panics").stop();
+}
+
+#[test]
+fn one_that_hangs_has_its_feed_cut() {
+    is_stopped_alone("hanger", "HANGER hangs").stop();
+}
+
+#[test]
+fn one_that_floods_is_stopped_by_the_risk_gate_and_may_start_again_when_the_gate_is_open() {
+    let server = is_stopped_alone("flooder", "FLOODER floods");
+    let mut client = server.client();
+    let states = client.get("/rest/risk/state").unwrap().body;
+    assert!(states.contains("\"HALTED\"") && states.contains("it floods"), "{states}");
+    server.stop();
+}
+
+#[test]
+fn a_strategy_is_stopped_and_started_at_run_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = launch(&folder, &["steady"]).start();
+    let mut client = server.client();
+    assert_eq!((phase(&mut client, "STEADY").as_str(), open_orders(&mut client, "STEADY")), ("RUN", 1));
+    assert_eq!(client.post("/rest/strategy/STEADY/start", "").unwrap().status, 409);
+    assert_eq!(client.post("/rest/strategy/STEADY/stop", "").unwrap().status, 200);
+    assert_eq!(phase(&mut client, "STEADY"), "EXIT");
+    wait_until(&server, "the cancel of its order", |client| open_orders(client, "STEADY") == 0);
+    assert_eq!(client.post("/rest/strategy/STEADY/stop", "").unwrap().status, 409);
+    assert_eq!(client.post("/rest/strategy/STEADY/start", "").unwrap().status, 200);
+    assert_eq!(phase(&mut client, "STEADY"), "RUN");
+    assert_eq!(client.post("/rest/strategy/SERVER/start", "").unwrap().status, 409);
+    server.stop();
+}
+
+#[test]
+fn a_restart_begins_a_new_life_with_the_orders_of_the_old_one_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = launch(&folder, &["steady"]);
+    let server = launch.start();
+    wait_until(&server, "a beat", |client| beats(client) > 0);
+    server.kill();
+    let server = launch.start();
+    let mut client = server.client();
+    // The old order is known and was not cancelled, because a kill is no EXIT.
+    assert_eq!((phase(&mut client, "STEADY").as_str(), open_orders(&mut client, "STEADY")), ("RUN", 2));
+    // EXIT cancels both: that of this life and that of the one before.
+    client.post("/rest/strategy/STEADY/stop", "").unwrap();
+    wait_until(&server, "the cancel of its orders", |client| open_orders(client, "STEADY") == 0);
+    server.stop();
+}
+
+#[test]
+fn a_misspelt_strategy_or_parameter_stops_the_start_with_a_suggestion() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = launch(&folder, &[]).set(
+        "strategies.instances",
+        "A:moving-avarage-cross security=1,B:moving-average-cross security=1 fats=3,C:steady security=NONE",
+    );
+    let ended = launch.refused();
+    assert_eq!(ended.code, Some(2), "{ended}");
+    let told = ended.log.split_once("can't be used:\n").unwrap().1;
+    assert_eq!(
+        told,
+        "  strategies.instances: A: no strategy is called moving-avarage-cross; there are breakout, flooder, hanger, \
+         market-making, moving-average-cross, pairs, panicker, steady; did you mean 'moving-average-cross'?
+  strategies.instances: B: strategy moving-average-cross, parameter fats: is not known; there are security, fast, slow, \
+         quantity, prices; did you mean 'fast'?
+  strategies.instances: C: strategy steady, parameter security: 'NONE' is not the symbol or the id of a security
+"
+    );
+}
