@@ -10,6 +10,9 @@ mod pen;
 /// The store that `fix` and `fix-net` work with.
 mod store;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use page::Cursor;
 pub(crate) use pen::Pen;
 pub(crate) use store::LedgerStore;

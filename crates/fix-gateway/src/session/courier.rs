@@ -211,18 +211,21 @@ impl Courier {
 
     async fn tell(&self, news: News) -> Result<(), Gone> {
         self.news.send(news).await.map_err(|_| Gone)?;
-        self.bell.ring();
+        while !self.bell.ring() {
+            self.pause().await?;
+        }
         Ok(())
     }
 }
 
 impl Bell {
-    /// Once is enough until the session has looked.
-    fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel) && self.handle.wake().is_err() {
-            // The next news ring again; the session's queue is full of what it must do first.
+    /// Once is enough until the session has looked. Not heard while the session's queue is full.
+    fn ring(&self) -> bool {
+        let is_heard = self.rung.swap(true, Ordering::AcqRel) || self.handle.wake().is_ok();
+        if !is_heard {
             self.rung.store(false, Ordering::Release);
         }
+        is_heard
     }
 }
 

@@ -6,7 +6,7 @@ use fix::{CheckRules, Checker, Decoder, Dictionary};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A partial fill with 25 fields.
+/// A partial fill with 29 fields.
 const REPORT: &str = "35=8|34=215|49=ISLD|52=20260105-12:00:00.123|56=TW44|1=ACC-1|6=101.25|11=order-000215|14=400|\
     17=0f8fad5b-d9cb-469f-a165-70867728950e|31=101.25|32=100|37=order-000215|38=1000|39=1|40=2|44=101.50|48=4711|54=1|\
     55=AAPL|58=partial fill|59=0|60=20260105-12:00:00.120|150=F|151=600|167=CS|";

@@ -1,10 +1,12 @@
 //! The real server on a folder of its own, with as many FIX sessions as are wanted.
 
 use crate::Outcome;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Where `make` says that the binary is.
 const BINARY_VARIABLE: &str = "RIALTO_BIN";
@@ -47,6 +49,20 @@ impl Rialto {
         BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
         let fix = address_in(&line).ok_or_else(|| format!("the server has no FIX door: {line}"))?;
         Ok(Self { process, fix })
+    }
+
+    /// Processor time so far, by the names of its threads.
+    pub(crate) fn processor_time(&self) -> BTreeMap<String, Duration> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).into_iter().flatten().flatten();
+        let mut times = BTreeMap::new();
+        for thread in threads.map(|thread| thread.path()) {
+            let read = |name| std::fs::read_to_string(thread.join(name)).unwrap_or_default();
+            // The scheduler counts in nanoseconds; the first word is the time spent running.
+            let nanoseconds =
+                read("schedstat").split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
+            *times.entry(read("comm").trim().to_owned()).or_default() += Duration::from_nanos(nanoseconds);
+        }
+        times
     }
 }
 

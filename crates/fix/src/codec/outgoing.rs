@@ -5,6 +5,10 @@
 use super::{SOH, Time, checksum};
 use crate::tag::{self, Tag};
 
+/// What an Execution Report takes; a message that is longer grows.
+const USUAL_BYTES: usize = 384;
+const USUAL_PIECES: usize = 32;
+
 /// A message under construction; cleared and filled again, it needs no new memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outgoing {
@@ -41,9 +45,11 @@ impl Section {
 
 impl Outgoing {
     pub fn new(msg_type: impl AsRef<[u8]>) -> Self {
-        let mut outgoing = Self::default();
-        outgoing.begin(msg_type);
-        outgoing
+        Self {
+            msg_type: msg_type.as_ref().to_vec(),
+            text: Vec::with_capacity(USUAL_BYTES),
+            pieces: Vec::with_capacity(USUAL_PIECES),
+        }
     }
 
     /// Forgets all fields and starts a message of this type.

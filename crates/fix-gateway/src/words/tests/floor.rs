@@ -207,7 +207,7 @@ impl Floor {
         // The client hears refusals by an event.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
         let told = out.events.iter().filter(|event| matches!(event, Event::OrderStatus(_) | Event::Refused(_)));
-        for event in out.events.iter() {
+        for event in &out.events {
             if let Event::OrderStatus(status) = event {
                 self.known.follow(status);
             }

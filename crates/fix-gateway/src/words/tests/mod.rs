@@ -2,9 +2,30 @@
 
 /// Client, engine and venue without sockets.
 mod floor;
-/// The scenarios of FIX 4.4's Appendix D, and those it is silent about.
+/// The scenarios of FIX 4.4's Appendix D.
 mod matrix;
+/// More of them, and those it is silent about.
+mod unasked;
 /// Every field of an order, right and wrong.
 mod orders;
 /// Whole messages.
 mod messages;
+
+use expect_test::Expect;
+
+use floor::Floor;
+
+const ORDER: &str = "35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1";
+const CANCEL: &str = "35=F|11=Y|41=X|54=1|38=100|60=20261116-12:00:00|48=1";
+
+fn replace(id: &str, of: &str, quantity: u64) -> String {
+    format!("35=G|11={id}|41={of}|54=1|38={quantity}|40=2|44=10|60=20261116-12:00:00|48=1")
+}
+
+fn check(story: &[&str], expected: &Expect) {
+    expected.assert_eq(&Floor::literal().tell(&story.join("\n")));
+}
+
+fn check_standard(story: &[&str], expected: &Expect) {
+    expected.assert_eq(&Floor::standard().tell(&story.join("\n")));
+}

@@ -153,6 +153,14 @@ impl FixClient {
         self.told()
     }
 
+    /// Listens until so many orders are confirmed by the venue.
+    pub(crate) fn hear_confirmed(&mut self, orders: usize) {
+        let confirmed = |message: &&Message| message.kind() == "8" && message.get(150) == Some("0");
+        while self.heard.iter().filter(confirmed).count() < orders {
+            assert!(self.receive().is_some(), "the line ended: {:?}", self.told());
+        }
+    }
+
     pub(crate) fn told(&self) -> Vec<String> {
         self.heard.iter().map(Message::told).collect()
     }
@@ -176,7 +184,11 @@ impl FixClient {
             }
             if number > self.next_in {
                 self.ask_again();
-                continue;
+                // A Logon counts whatever its number; all else comes again in its turn.
+                match message.kind() {
+                    "A" => return Some(message),
+                    _ => continue,
+                }
             }
             if number < self.next_in {
                 continue;

@@ -118,21 +118,23 @@ fn settings_for(port: u16) -> String {
     )
 }
 
-/// Compiled once for all stories.
+/// Compiled once for all stories of this process; others may be at it too, so it gets its name when it is whole.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/quickfix/desk.cpp");
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quickfix-desk");
+        let fresh = program.with_extension(std::process::id().to_string());
         // QuickFIX 1.15 still says throw(...), which later standards have given up.
         let compiled = Command::new("g++")
             .args(["-std=c++14", "-w", "-I/usr/include/quickfix", "-o"])
-            .args([&program, &source])
+            .args([&fresh, &source])
             .args(["-lquickfix", "-lpthread"])
             .output()
             .unwrap_or_else(|error| panic!("g++: {error}; `make setup` installs it"));
         let said = String::from_utf8_lossy(&compiled.stderr);
         assert!(compiled.status.success(), "{said}\nthis needs libquickfix-dev; `make setup` installs it");
+        std::fs::rename(&fresh, &program).unwrap();
         program
     })
 }

@@ -47,12 +47,6 @@ impl Story {
         assert_eq!(client.hear(), "logged on");
         Self { desk, relay, server, client }
     }
-
-    /// Waits until the server has heard of an order.
-    fn knows(&self, order: &str) {
-        let path = format!("/rest/execution/order/{order}");
-        wait_for(order, || (self.server.client().get(&path).unwrap().status == 200).then_some(()));
-    }
 }
 
 /// A buy order of AAPL, which opens at 272.39 to 272.41 with 300 on each side.
@@ -133,8 +127,7 @@ fn what_was_lost_on_the_line_is_sent_again() {
     story.client.hear_reports("0/0");
     story.relay.become_deaf();
     story.client.say(&order("lost", "38=10|40=1"));
-    story.knows("lost");
-    story.server.client().reaches("lost", "EXECUTED");
+    wait_for("the fill to be sent", || story.relay.has_lost("150=F").then_some(()));
     story.relay.cut();
     assert_eq!(story.client.hear_until("logged out"), Vec::<String>::new());
     story.relay.lead_to(story.server.door("fix"));

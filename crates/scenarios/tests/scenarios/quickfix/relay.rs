@@ -17,8 +17,9 @@ struct State {
     /// Where calls go; without it they are refused.
     target: Mutex<Option<SocketAddr>>,
     ends: Mutex<Vec<TcpStream>>,
-    /// What the server says is lost.
+    /// What the server says is lost, and kept here.
     is_deaf: AtomicBool,
+    lost: Mutex<Vec<u8>>,
 }
 
 impl Relay {
@@ -46,6 +47,12 @@ impl Relay {
         self.state.is_deaf.store(true, Ordering::SeqCst);
     }
 
+    /// Whether a field such as `150=F` was among what the client did not hear.
+    pub(crate) fn has_lost(&self, field: &str) -> bool {
+        let field = format!("\x01{field}\x01");
+        locked(&self.state.lost).windows(field.len()).any(|window| window == field.as_bytes())
+    }
+
     /// Cuts the line, and lets no call through until [`Self::lead_to`].
     pub(crate) fn cut(&self) {
         *locked(&self.state.target) = None;
@@ -64,20 +71,29 @@ impl State {
         let copies = [&client, &server].map(|end| end.try_clone().unwrap());
         locked(&self.ends).extend(copies);
         let (there, back) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-        thread::spawn(move || carry(there, server, || false));
+        thread::spawn(move || carry(there, server, |_| false));
         let state = self.clone();
-        thread::spawn(move || carry(back, client, || state.is_deaf.load(Ordering::SeqCst)));
+        thread::spawn(move || carry(back, client, |bytes| state.loses(bytes)));
+    }
+
+    fn loses(&self, bytes: &[u8]) -> bool {
+        let is_deaf = self.is_deaf.load(Ordering::SeqCst);
+        if is_deaf {
+            locked(&self.lost).extend_from_slice(bytes);
+        }
+        is_deaf
     }
 }
 
 /// Carries bytes until one end closes; then the other is closed too.
-fn carry(mut from: TcpStream, mut to: TcpStream, is_deaf: impl Fn() -> bool) {
+fn carry(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn(&[u8]) -> bool) {
     let mut bytes = [0; 4096];
     while let Ok(length @ 1..) = from.read(&mut bytes) {
-        if !is_deaf() && to.write_all(&bytes[..length]).is_err() {
+        if !is_lost(&bytes[..length]) && to.write_all(&bytes[..length]).is_err() {
             break;
         }
     }
+    // Either may have gone already.
     let _ = to.shutdown(Shutdown::Both);
     let _ = from.shutdown(Shutdown::Both);
 }

@@ -1,0 +1,190 @@
+//! A session's book over the Ledger, with an engine that makes durable what it is told to.
+
+use std::sync::Arc;
+
+use bus::Wanted;
+use bus::inbox::{Lanes, inbox};
+use bus::ticket::Reply;
+use domain::query::Answer;
+use fix::{SessionId, Store, Time, Traffic};
+use fix_net::Durable;
+use storage::LedgerBook;
+
+use super::page::Cursor;
+use super::{LedgerStore, Pen};
+
+struct Platform {
+    ledger: Arc<LedgerBook>,
+    lanes: Lanes,
+}
+
+impl Platform {
+    fn new() -> Self {
+        let (inbox, lanes) = inbox();
+        Self { ledger: Arc::new(LedgerBook::new(inbox)), lanes }
+    }
+
+    fn session(&self) -> Pen {
+        let id = SessionId { begin_string: "FIX.4.4".into(), sender: "RIALTO".into(), target: "DESK".into() };
+        Pen::open(self.ledger.clone(), &id, Time::from_nanos(7)).unwrap()
+    }
+
+    /// What the engine's loop does with its queue: journal, absorb, answer. Says how many records it took.
+    fn commit(&self) -> usize {
+        let requests = self.lanes.requests.try_iter().map(|request| {
+            let Wanted::Remember(record) = request.wanted else { panic!("{:?}", request.wanted) };
+            self.ledger.absorb(&record).unwrap();
+            request.promise.keep(Reply { sequence: 1, outcome: Ok(Answer::Done) });
+        });
+        requests.count()
+    }
+
+    /// The process ends; what was not committed is gone.
+    fn restart(self) -> Self {
+        let next = Self::new();
+        next.ledger.import(&self.ledger.export()).unwrap();
+        next
+    }
+}
+
+fn report(store: &mut LedgerStore, number: u64) {
+    store.append(number, Traffic::Application, format!("report {number}").as_bytes()).unwrap();
+}
+
+fn read(store: &mut LedgerStore, from: u64, to: u64) -> Vec<(u64, String)> {
+    let mut found = Vec::new();
+    store.read(from, to, &mut |number, bytes| found.push((number, String::from_utf8_lossy(bytes).into()))).unwrap();
+    found
+}
+
+fn reports(numbers: impl IntoIterator<Item = u64>) -> Vec<(u64, String)> {
+    numbers.into_iter().map(|number| (number, format!("report {number}"))).collect()
+}
+
+#[test]
+fn numbers_and_reports_survive_with_how_far_the_client_was_told() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    store.append(1, Traffic::Session, b"logon").unwrap();
+    store.set_next_incoming(3, Traffic::Session).unwrap();
+    report(&mut store, 2);
+    store.0.advance(Cursor { sequence: 40, told: 1 });
+    store.0.hand_over().unwrap();
+    platform.commit();
+    let platform = platform.restart();
+    let mut store = LedgerStore(platform.session());
+    assert_eq!((store.next_incoming(), store.next_outgoing(), store.created()), (3, 3, Time::from_nanos(7)));
+    assert_eq!(store.0.cursor(), Some(Cursor { sequence: 40, told: 1 }));
+    assert_eq!(read(&mut store, 1, 9), reports([2]));
+}
+
+#[test]
+fn what_a_crash_takes_back_was_never_sent() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    report(&mut store, 1);
+    store.0.hand_over().unwrap();
+    platform.commit();
+    report(&mut store, 2);
+    store.0.hand_over().unwrap();
+    let store = LedgerStore(platform.restart().session());
+    assert_eq!(store.next_outgoing(), 2);
+}
+
+#[tokio::test]
+async fn a_message_is_settled_when_it_is_durable() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    report(&mut store, 1);
+    let settling = tokio::spawn(async move {
+        store.settled().await.unwrap();
+        store
+    });
+    while !settling.is_finished() {
+        platform.commit();
+        tokio::task::yield_now().await;
+    }
+    let mut store = settling.await.unwrap();
+    assert_eq!(read(&mut store, 1, 1), reports([1]));
+}
+
+#[test]
+fn a_report_can_be_sent_again_before_it_is_durable() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    (1..=3).for_each(|number| report(&mut store, number));
+    store.0.hand_over().unwrap();
+    report(&mut store, 4);
+    assert_eq!(read(&mut store, 2, 9), reports(2..=4));
+}
+
+#[test]
+fn many_reports_take_several_pages_and_are_read_across_them() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    (1..=700).for_each(|number| report(&mut store, number));
+    store.0.hand_over().unwrap();
+    assert_eq!(platform.commit(), 4, "the opening of the book and three pages");
+    let mut store = LedgerStore(platform.restart().session());
+    assert_eq!(read(&mut store, 250, 520), reports(250..=520));
+    assert_eq!(read(&mut store, 1, 1), reports([1]));
+}
+
+#[test]
+fn an_answer_is_written_down_before_the_command_behind_it() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    platform.commit();
+    store.set_next_incoming(5, Traffic::Application).unwrap();
+    report(&mut store, 1);
+    store.set_next_incoming(6, Traffic::Application).unwrap();
+    let origin = store.0.origin("memo".into()).unwrap();
+    assert_eq!(platform.commit(), 1);
+    platform.ledger.note(&origin);
+    let store = LedgerStore(platform.restart().session());
+    assert_eq!(store.next_incoming(), 6);
+}
+
+#[test]
+fn a_reset_forgets_what_was_sent_and_commands_of_before_count_no_more() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    store.set_next_incoming(9, Traffic::Application).unwrap();
+    let origin = store.0.origin("memo".into()).unwrap();
+    report(&mut store, 1);
+    store.reset(Time::from_nanos(8)).unwrap();
+    platform.commit();
+    platform.ledger.note(&origin);
+    let platform = platform.restart();
+    let mut store = LedgerStore(platform.session());
+    assert_eq!((store.next_incoming(), store.next_outgoing(), store.created()), (1, 1, Time::from_nanos(8)));
+    assert_eq!(read(&mut store, 1, 9), []);
+    report(&mut store, 1);
+    assert_eq!(read(&mut store, 1, 9), reports([1]));
+}
+
+#[test]
+fn an_operators_numbers_are_the_next() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    (1..=4).for_each(|number| report(&mut store, number));
+    store.set_next_incoming(7, Traffic::Session).unwrap();
+    store.set_next_outgoing(2).unwrap();
+    platform.commit();
+    let mut store = LedgerStore(platform.restart().session());
+    assert_eq!((store.next_incoming(), store.next_outgoing()), (7, 2));
+    assert_eq!(read(&mut store, 1, 9), []);
+}
+
+#[test]
+fn a_client_that_was_never_here_has_missed_nothing() {
+    let platform = Platform::new();
+    let pen = platform.session();
+    pen.meet(40);
+    assert_eq!((pen.cursor(), pen.logon_before()), (Some(Cursor::behind(40)), (false, Some(40))));
+    pen.meet(50);
+    pen.advance(Cursor { sequence: 30, told: 1 });
+    assert_eq!(pen.cursor(), Some(Cursor::behind(40)), "a cursor never goes back");
+    pen.begin_life(Time::from_nanos(9), 1, 1).unwrap();
+    assert_eq!(pen.logon_before(), (true, Some(40)));
+}
