@@ -247,7 +247,7 @@ impl<T: Transport> Connection<T> {
     }
 
     /// What is under way is written to its end, then the last words, then the peer may close first.
-    async fn farewell(mut self) -> io::Result<()> {
+    async fn farewell(&mut self) -> io::Result<()> {
         let now = self.house.clock.now();
         while self.is_sending {
             poll_fn(|context| self.transport.poll_send(context, &mut self.batch)).await?;

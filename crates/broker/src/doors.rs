@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
+use socket2::SockRef;
 use stomp::lanes::Lanes;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,7 +23,7 @@ use tower::ServiceExt;
 
 use crate::connection::{Connection, Shown, Visitor};
 use crate::house::House;
-use crate::limits::LOCAL_BYTES;
+use crate::limits::{LOCAL_BYTES, SEND_BUFFER_BYTES};
 use crate::stream::ByteStream;
 use crate::upgrade::Reached;
 
@@ -56,15 +57,17 @@ pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) 
     }
 }
 
+/// What TLS and upgrades need lies in boxes of their own, so that a plain connection takes no more memory than it needs.
 async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: OwnedSemaphorePermit) {
-    // Messages are small and awaited; a failure here costs only speed.
+    // Messages are small and awaited; a failure here costs only speed, and older prices for a slow reader.
     let _ = stream.set_nodelay(true);
+    let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES);
     let served = match door {
         Door::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
         Door::Tcp(Some(tls)) => learn(house, stream, tls, place).await,
-        Door::Tls(tls) => serve_tls(house, stream, tls, place).await,
+        Door::Tls(tls) => Box::pin(serve_tls(house, stream, tls, place)).await,
         // The upgrade takes a place of its own, and this one is free again.
-        Door::WebSocket(router) => serve_upgrade(&house, stream, router).await,
+        Door::WebSocket(router) => Box::pin(serve_upgrade(&house, stream, router)).await,
     };
     if let Err(error) = served {
         tracing::debug!(%error, "a connection ended early");
@@ -81,7 +84,7 @@ async fn learn(
     // The session's own patience with a silent client begins when it has spoken.
     let read = timeout(house.limits.connect_wait, stream.peek(&mut first)).await??;
     if read == 1 && first[0] == TLS_HANDSHAKE {
-        return serve_tls(house, stream, tls, place).await;
+        return Box::pin(serve_tls(house, stream, tls, place)).await;
     }
     serve_stream(house, &stream.peer_addr(), stream, place).await
 }
@@ -137,4 +140,19 @@ async fn serve_upgrade(house: &House, stream: TcpStream, router: Router) -> io::
         .with_upgrades()
         .await
         .map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_task<A, F: Future>(_: impl Fn(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_plain_connection_does_not_pay_for_what_it_does_not_use() {
+        let plain = size_of_task(|(house, stream, door, place)| welcome(house, stream, door, place));
+        assert!(plain <= 4 * 1_024, "{plain} octets");
+    }
 }

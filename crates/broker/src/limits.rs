@@ -61,6 +61,9 @@ impl Default for Limits {
 pub(crate) const EVENTS_AT_ONCE: usize = 256;
 /// Octets between the broker and somebody in the same process.
 pub(crate) const LOCAL_BYTES: usize = 64 * 1_024;
+/// Octets that the system holds for a socket, of which it takes half for itself. What it holds can no longer be replaced by
+/// newer prices, and left to itself it holds megabytes for whoever does not read.
+pub(crate) const SEND_BUFFER_BYTES: usize = 64 * 1_024;
 /// Octets that are handed to a socket at once; what has not been handed over can still be replaced by newer prices.
 pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
 /// Octets that are read at once.

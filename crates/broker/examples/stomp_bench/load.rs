@@ -23,7 +23,7 @@ const STAMP: &[u8] = b"\"at\":\"";
 const STAMP_DIGITS: usize = 20;
 /// Filler for messages that fill the buffers of whoever does not read.
 const NOISE_BYTES: usize = 64 * 1_024;
-const WAIT: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_secs(120);
 
 /// What one round told, in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +53,8 @@ impl Load {
 
     /// What runs in a virtual machine of its own gets faster at first.
     pub(crate) fn warm_up(&self, peer: &Peer) {
-        for _ in 0..3 {
-            self.burst(peer, 50);
+        for _ in 0..2 {
+            self.burst(peer, 10);
         }
     }
 

@@ -29,11 +29,6 @@ const ACTIVEMQ: &str = "/usr/share/activemq/lib";
 /// Longer than any of them takes.
 const START_WAIT: Duration = Duration::from_secs(90);
 
-/// Where the aim for a peer stands among the aims.
-pub(crate) fn place(name: &str) -> usize {
-    usize::from(name == "ActiveMQ")
-}
-
 pub(crate) fn rialto() -> Peer {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(binary());
@@ -161,9 +156,17 @@ impl Drop for Peer {
         let _ = Command::new("sh").args(["-c", "kill -KILL \"$0\"", &self.pid.to_string()]).status();
         let _ = self.child.kill();
         let _ = self.child.wait();
-        if let Some(port) = self.epmd_port {
-            let end = Command::new("epmd").arg("-kill").env("ERL_EPMD_PORT", port.to_string()).output();
-            let _ = end;
+        self.epmd_port.into_iter().for_each(end_epmd);
+    }
+}
+
+/// Erlang's directory of nodes, which RabbitMQ leaves running; it does not end before it has noticed that the node is gone.
+fn end_epmd(port: u16) {
+    for _ in 0..50 {
+        let asked = Command::new("epmd").args(["-port", &port.to_string(), "-kill"]).output();
+        if asked.is_ok_and(|asked| asked.status.success() && !String::from_utf8_lossy(&asked.stdout).contains("not")) {
+            return;
         }
+        thread::sleep(Duration::from_millis(100));
     }
 }

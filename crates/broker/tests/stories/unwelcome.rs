@@ -71,7 +71,8 @@ fn who_does_not_read_what_must_not_be_lost_is_cut_off_and_others_are_not() {
     let mut heard = Vec::new();
     // The server may have cut the connection in the end.
     let _ = lazy.stream.read_to_end(&mut heard);
-    assert!(heard.len() > 1_000_000, "{}", heard.len());
+    // What the system had taken was not taken back.
+    assert!(heard.len() > 60_000, "{}", heard.len());
 }
 
 #[test]
