@@ -119,16 +119,15 @@ impl<'a> Chart<'a> {
                     y + 4.0
                 ),
             );
-            self.date(svg, part);
+            self.date(svg, step);
         }
     }
 
-    fn date(&self, svg: &mut String, part: f64) {
+    fn date(&self, svg: &mut String, step: u32) {
         let nanos = self.to.nanos_since(self.from);
-        let whole = i64::try_from((part * 1_000.0).round() as i128).unwrap_or(0);
-        let at = Timestamp(self.from.0 + nanos / 1_000 * whole);
+        let at = Timestamp(self.from.0 + nanos / i64::from(GRID_LINES) * i64::from(step));
         let label = if nanos > 2 * NANOS_PER_DAY { day(at) } else { when(at)[11..].to_owned() };
-        let anchor = if part >= 1.0 { "end" } else { "start" };
+        let anchor = if step == GRID_LINES { "end" } else { "start" };
         put(
             svg,
             format_args!(

@@ -152,7 +152,7 @@ pub(super) fn deals(outcome: &Outcome, at_most: usize) -> String {
          <th>Quantity</th><th>Price</th><th>Fill rule</th></tr>",
     );
     for deal in outcome.deals.iter().take(at_most) {
-        let symbol = names.get(&deal.security).map_or_else(|| deal.security.to_string(), |symbol| symbol.to_string());
+        let symbol = names.get(&deal.security).map_or_else(|| deal.security.to_string(), ToString::to_string);
         put(
             &mut table,
             format_args!(

@@ -1,27 +1,37 @@
 //! What lies ahead but is known already: bars that will close, prices on their way to us.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use domain::{Bar, Timestamp};
 use storage::history::Recorded;
 
+use super::setup::SimulationError;
+
+/// Prices on their way at a time; a feed latency that needs more is refused.
+pub(super) const DELAYED_MAX: usize = 1_000_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     /// By the end of their span, then in the order in which they began.
-    closing: BTreeMap<(Timestamp, u64), Bar>,
+    closing: BTreeMap<(Timestamp, u64), Arc<Bar>>,
     begun: u64,
     /// All are on their way equally long, so the first that left arrives first.
     delayed: VecDeque<(Timestamp, Recorded)>,
 }
 
 impl Ahead {
-    pub(super) fn close_later(&mut self, bar: Bar) {
+    pub(super) fn close_later(&mut self, bar: Arc<Bar>) {
         self.begun += 1;
         self.closing.insert((bar.at.plus_seconds(bar.size.seconds()), self.begun), bar);
     }
 
-    pub(super) fn delay(&mut self, arrives: Timestamp, recorded: Recorded) {
+    pub(super) fn delay(&mut self, arrives: Timestamp, recorded: Recorded) -> Result<(), SimulationError> {
+        if self.delayed.len() >= DELAYED_MAX {
+            return Err(SimulationError::FeedTooLate);
+        }
         self.delayed.push_back((arrives, recorded));
+        Ok(())
     }
 
     pub(super) fn next_due(&self) -> Option<Timestamp> {
@@ -30,7 +40,7 @@ impl Ahead {
         closing.into_iter().chain(arriving).min()
     }
 
-    pub(super) fn take_closing(&mut self, now: Timestamp) -> Option<Bar> {
+    pub(super) fn take_closing(&mut self, now: Timestamp) -> Option<Arc<Bar>> {
         let first = self.closing.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }

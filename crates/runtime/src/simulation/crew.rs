@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::command::Phase;
-use domain::{BarSize, Command, Published, Refusal, SecurityId, StrategyId, Text, Timestamp};
+use domain::{BarSize, Caller, Command, Envelope, Published, Refusal, SecurityId, Source, StrategyId, Text, Timestamp};
 use strategy::{Past, Prices, Seat};
 
 use super::setup::SimulationError;
@@ -78,14 +78,19 @@ impl Crew {
         !self.falling.is_empty() || self.standing().any(Seat::has_commands)
     }
 
-    /// What all ask for, in the order of their seats.
-    pub(super) fn take_commands(&mut self, commands: &mut Vec<(usize, Command)>) {
+    /// What all ask for, in the order of their seats, each in its own name.
+    pub(super) fn take_commands(&mut self, commands: &mut Vec<(usize, Box<Envelope>)>) {
         for (place, seat) in self.seats.iter_mut().enumerate() {
+            if !seat.has_commands() {
+                continue;
+            }
+            let caller = Caller { source: Source::Strategy, user: Some(seat.who().name.clone()), origin: None };
             let asked = seat.commands();
             if self.fallen[place] {
                 drop(asked);
             } else {
-                commands.extend(asked.map(|command| (place, command)));
+                let signed = |command| (place, Box::new(Envelope { caller: caller.clone(), command }));
+                commands.extend(asked.map(signed));
             }
         }
     }

@@ -6,7 +6,7 @@ use domain::command::MarketData;
 use domain::order::Step;
 use domain::query::{Answer, Filter, Reply};
 use domain::report::Report;
-use domain::{Bar, Caller, Command, Envelope, Event, Input, Mark, Published, Query, Source, Stamped, Timestamp};
+use domain::{Bar, Caller, Command, Envelope, Event, Input, Mark, Published, Query, Stamped, Timestamp};
 use engine::{Engine, Outbox};
 use storage::history::Recorded;
 
@@ -28,7 +28,7 @@ pub(super) struct Desk<'a> {
     /// Whether a venue said something since values were published.
     traded: bool,
     /// Empty in between; kept for its memory.
-    commands: Vec<(usize, Command)>,
+    commands: Vec<(usize, Box<Envelope>)>,
 }
 
 impl<'a> Desk<'a> {
@@ -54,7 +54,7 @@ impl<'a> Desk<'a> {
         self.witness.progress(events, read, total);
     }
 
-    pub(super) fn tell_fall(&mut self, at: Timestamp, strategy: &Text) {
+    pub(super) fn tell_fall(&mut self, at: Timestamp, strategy: &domain::Text) {
         self.witness.fall(at, strategy);
     }
 
@@ -117,8 +117,8 @@ impl<'a> Desk<'a> {
         if any {
             self.mark(at, tape, crew, floor)?;
         }
-        for (seat, command) in commands.drain(..) {
-            self.obey_one(at, seat, command, crew, floor)?;
+        for (seat, envelope) in commands.drain(..) {
+            self.obey_one(at, seat, envelope, crew, floor)?;
         }
         self.commands = commands;
         Ok(any)
@@ -128,13 +128,11 @@ impl<'a> Desk<'a> {
         &mut self,
         at: Timestamp,
         seat: usize,
-        command: Command,
+        envelope: Box<Envelope>,
         crew: &mut Crew,
         floor: &mut Floor,
     ) -> Result<(), SimulationError> {
-        let caller = Caller { source: Source::Strategy, user: Some(crew.name(seat)), origin: None };
-        let input = Input::Command(Box::new(Envelope { caller, command }));
-        let stamped = self.stamp(at, input);
+        let stamped = self.stamp(at, Input::Command(envelope));
         let outcome = self.engine.apply(&stamped, &mut self.out);
         self.spread(stamped.sequence, at, crew, floor)?;
         if let (Err(refusal), Input::Command(envelope)) = (outcome, stamped.what) {
@@ -203,33 +201,41 @@ impl<'a> Desk<'a> {
 
     /// A price as the strategies see it. Where one wants bars that are not recorded, the engine's market half makes them.
     #[inline]
-    pub(super) fn tell_price(&mut self, at: Timestamp, recorded: Recorded, tape: &mut Tape, crew: &mut Crew) {
-        if tape.feeds_engine(recorded.security()) {
-            self.feed_engine(at, &recorded, tape, crew);
-            self.note_price(recorded, tape);
-            return;
+    pub(super) fn tell_price(&mut self, at: Timestamp, recorded: &Recorded, tape: &mut Tape, crew: &mut Crew) {
+        let Some(place) = tape.place(recorded.security()) else { return };
+        if tape.feeds_engine(place) {
+            self.feed_engine(at, recorded, tape, crew);
         }
+        let is_told = tape.feeds_engine(place);
+        self.sequence += 1;
         match recorded {
             Recorded::Tick(tick) => {
-                if let Some(newest) = tape.take(tick) {
-                    let event = Event::Tick(newest.clone());
-                    self.publish_price(at, event, crew);
+                let newest = tape.take(place, tick, self.sequence, at);
+                if !is_told {
+                    crew.hear(newest);
                 }
             }
             Recorded::Trade(trade) => {
-                self.publish_price(at, Event::Trade(Arc::new(trade.clone())), crew);
-                self.note_price(Recorded::Trade(trade), tape);
+                tape.mark_last(trade.security, trade.price, trade.at);
+                self.tell_unless(is_told, at, crew, || Event::Trade(Arc::new(trade.clone())));
             }
             Recorded::Book(book) => {
-                self.note_book(&book, tape);
-                self.publish_price(at, Event::Book(Arc::new(book)), crew);
+                tape.mark_book(book);
+                self.tell_unless(is_told, at, crew, || Event::Book(Arc::new(book.clone())));
             }
-            Recorded::Bar(bar) => self.tell_bar(at, &bar, crew),
+            Recorded::Bar(bar) => self.tell_unless(is_told, at, crew, || Event::Bar(Arc::new(bar.clone()))),
         }
     }
 
-    pub(super) fn tell_bar(&mut self, at: Timestamp, bar: &Bar, crew: &mut Crew) {
-        self.publish_price(at, Event::Bar(Arc::new(bar.clone())), crew);
+    fn tell_unless(&mut self, is_told: bool, at: Timestamp, crew: &mut Crew, event: impl FnOnce() -> Event) {
+        if !is_told {
+            crew.hear(&Published { sequence: self.sequence, at, event: event() });
+        }
+    }
+
+    pub(super) fn tell_bar(&mut self, at: Timestamp, bar: Arc<Bar>, crew: &mut Crew) {
+        self.sequence += 1;
+        crew.hear(&Published { sequence: self.sequence, at, event: Event::Bar(bar) });
     }
 
     fn feed_engine(&mut self, at: Timestamp, recorded: &Recorded, tape: &Tape, crew: &mut Crew) {
@@ -237,36 +243,12 @@ impl<'a> Desk<'a> {
             Recorded::Tick(tick) => MarketData::Tick(tick.clone()),
             Recorded::Trade(trade) => MarketData::Trade(trade.clone()),
             Recorded::Book(book) => MarketData::Book(book.clone()),
-            Recorded::Bar(bar) => return self.tell_bar(at, bar, crew),
+            Recorded::Bar(bar) => return self.tell_bar(at, Arc::new(bar.clone()), crew),
         };
         let stamped = self.stamp(at, Input::Market(data));
         // A price answers nothing: what it causes are events.
         let _ = self.engine.apply(&stamped, &mut self.out);
         self.spread_market(at, tape, crew);
-    }
-
-    fn note_price(&mut self, recorded: Recorded, tape: &mut Tape) {
-        match recorded {
-            Recorded::Tick(tick) => drop(tape.take(tick)),
-            Recorded::Trade(trade) => tape.mark_last(trade.security, trade.price, trade.at),
-            Recorded::Book(book) => self.note_book(&book, tape),
-            Recorded::Bar(_) => {}
-        }
-    }
-
-    fn note_book(&mut self, book: &domain::OrderBook, tape: &mut Tape) {
-        let Some(known) = tape.newest(book.security) else { return };
-        let (bid, ask) = (book.bids.first(), book.asks.first());
-        let tick = domain::Tick {
-            at: book.at,
-            feed: book.feed.clone(),
-            bid: bid.map(|level| level.price),
-            vol_bid: bid.map(|level| level.quantity),
-            ask: ask.map(|level| level.price),
-            vol_ask: ask.map(|level| level.quantity),
-            ..(**known).clone()
-        };
-        tape.take(tick);
     }
 
     /// Bars that the data has are told from there, not as the engine makes them.
@@ -278,12 +260,6 @@ impl<'a> Desk<'a> {
                 crew.hear(&Published { sequence, at, event });
             }
         }
-    }
-
-    #[inline]
-    fn publish_price(&mut self, at: Timestamp, event: Event, crew: &mut Crew) {
-        self.sequence += 1;
-        crew.hear(&Published { sequence: self.sequence, at, event });
     }
 
     fn apply(

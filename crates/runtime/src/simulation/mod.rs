@@ -30,6 +30,8 @@ mod from_journal;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use domain::{Bar, SecurityId, Timestamp};
 use storage::history::{Recorded, Source};
 
@@ -92,25 +94,28 @@ impl<'a> Simulation<'a> {
     pub fn run(mut self) -> Result<Ended, SimulationError> {
         let from = self.begin()?;
         while let Some(recorded) = self.next_row()? {
-            self.play(recorded)?;
+            self.play(&recorded)?;
         }
         self.end()?;
         let (events, to) = (self.events, self.now);
         Ok(self.desk.ended(events, from, to))
     }
 
+    #[inline]
     fn next_row(&mut self) -> Result<Option<Recorded>, SimulationError> {
         let row = match self.held.take() {
             Some(held) => Some(held),
             None => self.source.next()?,
         };
-        let is_wanted = |row: &Recorded| self.until.is_none_or(|until| row.at() < until);
-        Ok(row.filter(is_wanted))
+        match (&row, self.until) {
+            (Some(late), Some(until)) if late.at() >= until => Ok(None),
+            _ => Ok(row),
+        }
     }
 
     /// One row of the data, after everything that was due before it.
     #[inline]
-    fn play(&mut self, recorded: Recorded) -> Result<(), SimulationError> {
+    fn play(&mut self, recorded: &Recorded) -> Result<(), SimulationError> {
         let at = recorded.at();
         if at >= self.due {
             self.run_until(at)?;
@@ -139,7 +144,7 @@ impl<'a> Simulation<'a> {
 
     fn do_due(&mut self) -> Result<(), SimulationError> {
         if let Some(bar) = self.ahead.take_closing(self.now) {
-            return self.close_bar(&bar);
+            return self.close_bar(bar);
         }
         if self.floor.next_due().is_some_and(|due| due <= self.now) {
             return self.settle();
@@ -153,7 +158,7 @@ impl<'a> Simulation<'a> {
             return self.settle();
         }
         match self.ahead.take_delayed(self.now) {
-            Some(recorded) => self.tell(recorded),
+            Some(recorded) => self.tell(&recorded),
             None => Ok(()),
         }
     }
@@ -165,29 +170,30 @@ impl<'a> Simulation<'a> {
 
     /// The venue sees it first: what waits there may be filled before any strategy knows.
     #[inline]
-    fn show(&mut self, recorded: Recorded) -> Result<(), SimulationError> {
-        self.floor.show(self.now, &recorded);
+    fn show(&mut self, recorded: &Recorded) -> Result<(), SimulationError> {
+        self.floor.show(self.now, recorded);
         if self.floor.is_busy() {
             self.settle()?;
         }
         match recorded {
             Recorded::Bar(bar) => {
                 self.tape.mark_last(bar.security, bar.open, self.now);
-                self.ahead.close_later(bar);
-                self.find_due();
-                Ok(())
+                self.ahead.close_later(Arc::new(bar.clone()));
             }
             recorded if self.feed_latency_nanos > 0 => {
-                self.ahead.delay(Timestamp(self.now.0.saturating_add(self.feed_latency_nanos)), recorded);
-                self.find_due();
-                Ok(())
+                let arrives = Timestamp(self.now.0.saturating_add(self.feed_latency_nanos));
+                self.ahead.delay(arrives, recorded.clone())?;
             }
-            recorded => self.tell(recorded),
+            recorded => return self.tell(recorded),
         }
+        if let Some(due) = self.ahead.next_due() {
+            self.due = self.due.min(due);
+        }
+        Ok(())
     }
 
-    fn close_bar(&mut self, bar: &Bar) -> Result<(), SimulationError> {
-        self.floor.close_bar(self.now, bar);
+    fn close_bar(&mut self, bar: Arc<Bar>) -> Result<(), SimulationError> {
+        self.floor.close_bar(self.now, &bar);
         self.tape.mark_last(bar.security, bar.close, self.now);
         if self.floor.is_busy() {
             self.settle()?;
@@ -198,7 +204,7 @@ impl<'a> Simulation<'a> {
 
     /// The strategies see it.
     #[inline]
-    fn tell(&mut self, recorded: Recorded) -> Result<(), SimulationError> {
+    fn tell(&mut self, recorded: &Recorded) -> Result<(), SimulationError> {
         self.desk.tell_price(self.now, recorded, &mut self.tape, &mut self.crew);
         self.answer_crew()
     }

@@ -63,7 +63,7 @@ impl Simulation<'_> {
                 self.tape.mark_last(bar.security, bar.close, ends);
                 memory.keep(Arc::new(bar.clone()));
             } else {
-                self.desk.tell_price(self.now, row, &mut self.tape, &mut self.crew);
+                self.desk.tell_price(self.now, &row, &mut self.tape, &mut self.crew);
             }
         }
         self.made_bars(&mut memory, wishes);

@@ -54,6 +54,8 @@ pub enum SimulationError {
     /// A strategy asks without end.
     Floods(String),
     NeverContent(String),
+    /// More prices are on their way than anybody should keep.
+    FeedTooLate,
     /// Who looks on cannot go on.
     Witness(String),
 }
@@ -66,6 +68,7 @@ impl fmt::Display for SimulationError {
             Self::Refused(refusal) => write!(f, "the engine refused to begin: {refusal}"),
             Self::Floods(name) => write!(f, "strategy {name} asks for more in one call than anybody could carry out"),
             Self::NeverContent(name) => write!(f, "strategy {name} asks again and again at one instant"),
+            Self::FeedTooLate => f.write_str("the feed latency keeps more than a million prices on their way"),
             Self::Witness(reason) => f.write_str(reason),
         }
     }

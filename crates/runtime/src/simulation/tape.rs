@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::{BarSize, Index, Mark, Price, SecurityId, Text, Tick, Timestamp};
+use domain::{BarSize, Event, Index, Mark, OrderBook, Price, Published, SecurityId, Text, Tick, Timestamp};
 
 #[derive(Debug, Default)]
 pub(super) struct Tape {
@@ -18,9 +18,10 @@ pub(super) struct Tape {
 
 #[derive(Debug)]
 struct Listing {
-    newest: Arc<Tick>,
+    /// The newest tick, ready to be told.
+    newest: Published,
     /// The tick before, whose memory is used again where nobody holds it any more.
-    spare: Arc<Tick>,
+    spare: Published,
     is_changed: bool,
     /// A strategy wants bars that the engine must make.
     feeds_engine: bool,
@@ -34,33 +35,61 @@ impl Tape {
         let mut tape = Self { recorded_bars, ..Self::default() };
         for security in securities {
             tape.places.insert(security, tape.listings.len());
-            let nothing = Arc::new(nothing_of(security));
-            let spare = Arc::new(nothing_of(security));
-            tape.listings.push(Listing { newest: nothing, spare, is_changed: false, feeds_engine: false });
+            let [newest, spare] = [(), ()].map(|()| untold(security));
+            tape.listings.push(Listing { newest, spare, is_changed: false, feeds_engine: false });
         }
         tape
     }
 
-    /// Takes a tick in and gives the whole of what is known; nothing where nobody trades the security.
+    /// Where a security stands; nothing where nobody trades it.
     #[inline]
-    pub(super) fn take(&mut self, tick: Tick) -> Option<&Arc<Tick>> {
-        let place = *self.places.get(&tick.security)?;
+    pub(super) fn place(&self, security: SecurityId) -> Option<usize> {
+        self.places.get(&security).copied()
+    }
+
+    /// Takes a tick in and gives the whole of what is known, as it is told. What a feed leaves out keeps the last value.
+    #[inline]
+    pub(super) fn take(&mut self, place: usize, tick: &Tick, sequence: u64, at: Timestamp) -> &Published {
         let listing = &mut self.listings[place];
         listing.put(tick);
+        (listing.newest.sequence, listing.newest.at) = (sequence, at);
         if !std::mem::replace(&mut listing.is_changed, true) {
             self.changed.push(place);
         }
-        Some(&self.listings[place].newest)
+        &self.listings[place].newest
     }
 
     /// A price at which the security traded, where nothing else is known.
     pub(super) fn mark_last(&mut self, security: SecurityId, last: Price, at: Timestamp) {
-        let tick = Tick { at, last: Some(last), last_at: Some(at), ..nothing_of(security) };
-        self.take(tick);
+        let Some(place) = self.place(security) else { return };
+        let listing = &mut self.listings[place];
+        let known = tick_of(&listing.newest);
+        let (feed, nothing) = (known.feed.clone(), nothing_of(security));
+        let tick = Tick { at, feed, last: Some(last), last_at: Some(at), ..nothing };
+        listing.put(&tick);
+        if !std::mem::replace(&mut listing.is_changed, true) {
+            self.changed.push(place);
+        }
     }
 
-    pub(super) fn newest(&self, security: SecurityId) -> Option<&Arc<Tick>> {
-        self.places.get(&security).map(|place| &self.listings[*place].newest)
+    /// The best of a book; a side that it does not have is not known any more.
+    pub(super) fn mark_book(&mut self, book: &OrderBook) {
+        let Some(place) = self.place(book.security) else { return };
+        let listing = &mut self.listings[place];
+        let (bid, ask) = (book.bids.first(), book.asks.first());
+        let newest = Tick {
+            at: book.at,
+            feed: book.feed.clone(),
+            bid: bid.map(|level| level.price),
+            vol_bid: bid.map(|level| level.quantity),
+            ask: ask.map(|level| level.price),
+            vol_ask: ask.map(|level| level.quantity),
+            ..Tick::clone(tick_of(&listing.newest))
+        };
+        listing.newest.event = Event::Tick(Arc::new(newest));
+        if !std::mem::replace(&mut listing.is_changed, true) {
+            self.changed.push(place);
+        }
     }
 
     /// The newest prices that trading has not seen.
@@ -69,20 +98,20 @@ impl Tape {
         for place in self.changed.drain(..) {
             let listing = &mut self.listings[place];
             listing.is_changed = false;
-            marks.push(Mark::from(&*listing.newest));
+            marks.push(Mark::from(&**tick_of(&listing.newest)));
         }
         marks
     }
 
     #[inline]
-    pub(super) fn feeds_engine(&self, security: SecurityId) -> bool {
-        self.places.get(&security).is_some_and(|place| self.listings[*place].feeds_engine)
+    pub(super) fn feeds_engine(&self, place: usize) -> bool {
+        self.listings[place].feeds_engine
     }
 
     /// Asks for each security whether anybody wants bars of a size that the data does not have.
     pub(super) fn feed_engine(&mut self, wants: impl Fn(SecurityId, BarSize) -> bool) {
         for listing in &mut self.listings {
-            let security = listing.newest.security;
+            let security = tick_of(&listing.newest).security;
             let is_missing =
                 |size: &BarSize| !self.recorded_bars.contains(&(security, *size)) && wants(security, *size);
             listing.feeds_engine = BarSize::ALL.iter().any(is_missing);
@@ -95,28 +124,49 @@ impl Tape {
 }
 
 impl Listing {
-    /// What a feed leaves out keeps the last known value.
     #[inline]
-    fn put(&mut self, tick: Tick) {
-        let known = &self.newest;
-        let last_at = tick.last.and(tick.last_at.or(Some(tick.at))).or(known.last_at);
-        let merged = Tick {
-            last: tick.last.or(known.last),
-            last_at,
-            vol_last: tick.vol_last.or(known.vol_last),
-            bid: tick.bid.or(known.bid),
-            ask: tick.ask.or(known.ask),
-            vol_bid: tick.vol_bid.or(known.vol_bid),
-            vol_ask: tick.vol_ask.or(known.vol_ask),
-            vol: tick.vol.or(known.vol),
-            ..tick
-        };
-        match Arc::get_mut(&mut self.spare) {
-            Some(spare) => *spare = merged,
-            None => self.spare = Arc::new(merged),
+    fn put(&mut self, tick: &Tick) {
+        let known = tick_of(&self.newest);
+        let Event::Tick(spare) = &mut self.spare.event else { unreachable!("only ticks stand here") };
+        match Arc::get_mut(spare) {
+            Some(spare) => merge(spare, known, tick),
+            None => {
+                let mut fresh = Tick::clone(known);
+                merge(&mut fresh, known, tick);
+                *spare = Arc::new(fresh);
+            }
         }
         std::mem::swap(&mut self.newest, &mut self.spare);
     }
+}
+
+/// Field by field into memory that is there already: a tick has two hundred bytes.
+#[inline]
+fn merge(into: &mut Tick, known: &Tick, tick: &Tick) {
+    if into.feed != tick.feed {
+        into.feed.clone_from(&tick.feed);
+    }
+    into.at = tick.at;
+    into.last = tick.last.or(known.last);
+    into.last_at = tick.last.and(tick.last_at.or(Some(tick.at))).or(known.last_at);
+    into.vol_last = tick.vol_last.or(known.vol_last);
+    into.bid = tick.bid.or(known.bid);
+    into.ask = tick.ask.or(known.ask);
+    into.vol_bid = tick.vol_bid.or(known.vol_bid);
+    into.vol_ask = tick.vol_ask.or(known.vol_ask);
+    into.vol = tick.vol.or(known.vol);
+}
+
+#[inline]
+fn tick_of(published: &Published) -> &Arc<Tick> {
+    match &published.event {
+        Event::Tick(tick) => tick,
+        _ => unreachable!("only ticks stand here"),
+    }
+}
+
+fn untold(security: SecurityId) -> Published {
+    Published { sequence: 0, at: Timestamp::default(), event: Event::Tick(Arc::new(nothing_of(security))) }
 }
 
 fn nothing_of(security: SecurityId) -> Tick {

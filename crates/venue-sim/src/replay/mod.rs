@@ -32,8 +32,10 @@ pub use rule::FillRule;
 use market::Market;
 use working::Working;
 
-/// Requests and words underway at a time; a further request is rejected.
+/// Requests underway at a time; a further one is rejected.
 pub const UNDERWAY_MAX: usize = 1_000_000;
+
+const BUSY: &str = "busy: too many requests are underway";
 
 #[derive(Debug, Clone)]
 pub struct ReplayConfig {
@@ -109,19 +111,23 @@ impl Replay {
     }
 
     pub fn submit(&mut self, at: Timestamp, order: &Order) {
-        let order_id = order.id;
         if self.requests.len() >= UNDERWAY_MAX {
-            return self
-                .say(at, Said::Rejected { order: order_id, reason: "busy: too many requests are underway".into() });
+            return self.say(at, Said::Rejected { order: order.id, reason: BUSY.into() });
         }
         self.send(at, Request::Submit(Box::new(Working::from(order))));
     }
 
     pub fn replace(&mut self, at: Timestamp, order: &Order, terms: Terms) {
+        if self.requests.len() >= UNDERWAY_MAX {
+            return self.say(at, Said::ReplaceRejected { order: order.id, reason: BUSY.into() });
+        }
         self.send(at, Request::Replace(order.security, order.id, terms));
     }
 
     pub fn cancel(&mut self, at: Timestamp, order: &Order) {
+        if self.requests.len() >= UNDERWAY_MAX {
+            return self.say(at, Said::CancelRejected { order: order.id, reason: BUSY.into() });
+        }
         self.send(at, Request::Cancel(order.security, order.id));
     }
 
@@ -156,7 +162,9 @@ impl Replay {
         let Some(place) = self.places.get(&security) else { return };
         let mut words = Words::new();
         what(&mut self.markets[*place], &mut words, &mut self.minted);
-        words.into_iter().for_each(|said| self.say(at, said));
+        if !words.is_empty() {
+            words.into_iter().for_each(|said| self.say(at, said));
+        }
     }
 
     /// When something happens next if nobody asks for anything and no price comes.
