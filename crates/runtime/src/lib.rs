@@ -1,5 +1,7 @@
 //! Who calls `apply`, and with what time: the live loop, its gate, and the way back after a stop.
 
+/// What requests and inputs are about.
+mod about;
 /// Outputs that wait until what caused them is durable.
 mod gate;
 /// The live loop.

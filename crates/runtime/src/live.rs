@@ -12,12 +12,13 @@ use crossbeam_channel::{Receiver, select};
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::{Report, Said};
-use domain::{AdapterName, Event, Input, Instruction, Origin, Published, SecurityId, Stamped, Timestamp};
+use domain::{AdapterName, Event, Input, Instruction, Published, SecurityId, Stamped, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{Batch, Durable, Journal, Record};
 use storage::{LedgerBook, Snapshots};
 use tracing::{error, warn};
 
+use crate::about::{origin_of, subject};
 use crate::gate::{Gate, Held};
 use crate::numbers::Numbers;
 use crate::records;
@@ -479,24 +480,6 @@ enum Asked {
     Command,
     Query(Box<domain::Query>),
     Remember(u64, Vec<u8>),
-}
-
-fn origin_of(input: Input) -> Option<Box<Origin>> {
-    match input {
-        Input::Command(envelope) => envelope.caller.origin,
-        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) => None,
-    }
-}
-
-fn subject(wanted: &Wanted) -> Option<SecurityId> {
-    match wanted {
-        Wanted::Command(envelope) => engine::subject(&envelope.command),
-        Wanted::Query(query) => match &**query {
-            domain::Query::Check(ask, _) => Some(ask.security),
-            _ => None,
-        },
-        Wanted::Remember(_) => None,
-    }
 }
 
 fn not_handed_over(adapter: &AdapterName, instruction: Instruction, reason: &str) -> Option<Report> {

@@ -238,8 +238,9 @@ Data:
   and the ledgers of simulated venues. One server at a time may use it. Delete it to begin anew.
 
 Ports:
-  HTTP 9090, HTTPS 9443, STOMP over TCP 61613, TLS 61612 and WebSocket 61614, all on 127.0.0.1. The keys http.port,
-  https.port, broker.tcp.port, broker.tls.port, broker.ws.port and bind change them; port 0 takes any free one.
+  HTTP 9090, HTTPS 9443, STOMP over TCP 61613, TLS 61612 and WebSocket 61614, FIX 9876, all on 127.0.0.1. The keys
+  http.port, https.port, broker.tcp.port, broker.tls.port, broker.ws.port, fix.port and bind change them; port 0 takes
+  any free one.
 
 Configuration:
   A flag (--set http.port=0) wins over the environment (RIALTO_HTTP_PORT=0), the environment over the file (--config),
@@ -316,8 +317,9 @@ mod tests {
               and the ledgers of simulated venues. One server at a time may use it. Delete it to begin anew.
 
             Ports:
-              HTTP 9090, HTTPS 9443, STOMP over TCP 61613, TLS 61612 and WebSocket 61614, all on 127.0.0.1. The keys http.port,
-              https.port, broker.tcp.port, broker.tls.port, broker.ws.port and bind change them; port 0 takes any free one.
+              HTTP 9090, HTTPS 9443, STOMP over TCP 61613, TLS 61612 and WebSocket 61614, FIX 9876, all on 127.0.0.1. The keys
+              http.port, https.port, broker.tcp.port, broker.tls.port, broker.ws.port, fix.port and bind change them; port 0 takes
+              any free one.
 
             Configuration:
               A flag (--set http.port=0) wins over the environment (RIALTO_HTTP_PORT=0), the environment over the file (--config),

@@ -75,6 +75,13 @@ mod tests {
     fn strategies_are_listed_with_what_can_be_set() {
         let listed = list(&strategy::samples::registry());
         let first: Vec<_> = listed.lines().take(6).collect();
-        expect![[r#""#]].assert_eq(&first.join("\n"));
+        expect![[r#"
+            breakout: long when a bar closes above the range of the bars before it, out or short when below
+              security     what to trade; symbol or id; must be given
+              bars         size of the bars; SEC_1, MIN_1, MIN_5, MIN_15, HOUR_1, DAY_1; default MIN_1
+              period       bars that make the range; 2 to 1000; default 20
+              quantity     position to hold; 0.00000001 to 1000000000; default 1
+              short        whether to go short below the range, instead of out; true or false; default false"#]]
+        .assert_eq(&first.join("\n"));
     }
 }

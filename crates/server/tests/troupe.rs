@@ -1,5 +1,7 @@
 //! Strategies that misbehave in a live server: each is stopped alone, and the others go on.
 
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
 use std::path::PathBuf;
 
 use scenarios::http::Client;
@@ -133,7 +135,7 @@ fn a_misspelt_strategy_or_parameter_stops_the_start_with_a_suggestion() {
     assert_eq!(
         told,
         "  strategies.instances: A: no strategy is called moving-avarage-cross; there are breakout, flooder, hanger, \
-         market-making, moving-average-cross, pairs, panicker, steady; did you mean 'moving-average-cross'?
+         market-making, moving-average-cross, pairs, panicker, reporter, steady; did you mean 'moving-average-cross'?
   strategies.instances: B: strategy moving-average-cross, parameter fats: is not known; there are security, fast, slow, \
          quantity, prices; did you mean 'fast'?
   strategies.instances: C: strategy steady, parameter security: 'NONE' is not the symbol or the id of a security

@@ -26,6 +26,11 @@ pub mod numbers;
 /// Strategies to learn from and to try the platform with.
 pub mod samples;
 
+/// The tutorial, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/strategies.md")]
+pub struct Tutorial;
+
 pub use domain;
 pub use ta_lib;
 

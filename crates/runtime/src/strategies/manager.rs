@@ -130,7 +130,8 @@ impl Manager {
                 Some(Wanted::Start(name, done)) => drop(done.send(self.start(&name))),
                 Some(Wanted::Stop(name, done)) => drop(done.send(self.stop(&name))),
                 Some(Wanted::Attach(name, resume, done)) => self.attach(&name, resume, &done),
-                Some(Wanted::Replay(strategy, heard)) => self.tell_missed(strategy, heard),
+                // The last that it heard may be one of several that one input caused.
+                Some(Wanted::Replay(strategy, heard)) => self.tell_missed(strategy, heard.saturating_sub(1)),
                 Some(Wanted::Close) | None => return self.close(),
             }
         }
@@ -253,7 +254,7 @@ impl Manager {
     /// What it has heard of already it drops itself.
     fn tell_missed(&self, strategy: StrategyId, heard: u64) {
         let Some(running) = self.running.get(&strategy) else { return };
-        match self.asking.missed(strategy, heard.saturating_sub(1), (self.clock)()) {
+        match self.asking.missed(strategy, heard, (self.clock)()) {
             Ok(missed) => running.mailbox().replay(&missed),
             Err(Unwilling(reason)) => running.mailbox().cut(&format!("what it missed can't be told: {reason}")),
         }
@@ -360,7 +361,7 @@ impl Manager {
                 Ok(0) => {}
                 Ok(cancels) => warn!(strategy = %running.who.name, cancels, "its open orders are being cancelled"),
                 Err(Unwilling(reason)) => {
-                    error!(strategy = %running.who.name, "its orders were not cancelled: {reason}")
+                    error!(strategy = %running.who.name, "its orders were not cancelled: {reason}");
                 }
             }
         }

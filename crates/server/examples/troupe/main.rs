@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use strategy::domain::{Fill, Price, Quantity, SecurityId, Side, TimeInForce};
+use strategy::domain::{Price, Quantity, SecurityId, Side, TimeInForce, Transaction};
 use strategy::parameter::Settings;
 use strategy::{Blueprint, Desk, Parameter, Prices, Strategy, Timer, order, samples};
 
@@ -131,13 +131,13 @@ impl Strategy for Steady {
     }
 }
 
-/// Has the best bid and says aloud when it is filled.
+/// Says aloud what is booked for it.
 struct Reporter(SecurityId);
 
 impl Reporter {
     const BLUEPRINT: Blueprint = Blueprint {
         name: "reporter",
-        about: "bids a little more than the market and tells of its fills",
+        about: "places an order and tells of every booking",
         parameters: SECURITY,
         build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
     };
@@ -145,16 +145,12 @@ impl Reporter {
 
 impl Strategy for Reporter {
     fn run(&mut self, desk: &mut Desk<'_>) {
-        if desk.is_working(self.0) || !desk.position(self.0).is_zero() {
-            return;
+        if !desk.is_working(self.0) {
+            rest(desk, self.0);
         }
-        let price = Price("272.40".parse().expect("a decimal"));
-        let mut bid = order::limit(self.0, Side::Buy, Quantity::from(5), price);
-        bid.tif = TimeInForce::Gtc;
-        desk.place(bid);
     }
 
-    fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {
-        desk.publish("filled", fill.quantity.to_string());
+    fn on_transaction(&mut self, booked: &Transaction, desk: &mut Desk<'_>) {
+        desk.publish("booked", booked.price.to_string());
     }
 }

@@ -43,6 +43,7 @@ impl Fix {
     ) -> Result<Option<Self>, Failure> {
         let Some(sessions) = sessions(config)? else { return Ok(None) };
         let Some(port) = port(config, &sessions) else { return Ok(None) };
+        may_stand_open(config, &sessions)?;
         let wanted = SocketAddr::new(config.bind.0, port);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(FIX_THREADS)
@@ -80,6 +81,19 @@ fn port(config: &Config, sessions: &Sessions) -> Option<u16> {
         Some(port) => port.0,
         None => sessions.port(),
     }
+}
+
+/// As for every door: passwords and orders don't cross a network in plain text unless it is said.
+fn may_stand_open(config: &Config, sessions: &Sessions) -> Result<(), Failure> {
+    if config.bind.0.is_loopback() || sessions.use_tls() || config.auth_allow_plaintext {
+        return Ok(());
+    }
+    let text = format!(
+        "the FIX sessions can't be used:\n  passwords and orders would cross the network to {} in plain text; set \
+         SocketUseSSL=Y in the session file, fix.port=off, or auth.allowPlaintext=true if that is what you want",
+        config.bind.0
+    );
+    Err(Failure::new(Exit::Refused, text))
 }
 
 fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {

@@ -7,8 +7,6 @@ pub struct Profile {
     pub name: &'static str,
     pub doc: &'static str,
     pub values: &'static [(&'static str, &'static str)],
-    /// What must be said when somebody switches it on.
-    pub notice: Option<&'static str>,
 }
 
 /// Taken when neither a file nor a profile is named.
@@ -29,19 +27,16 @@ pub const PROFILES: &[Profile] = &[
                  MAKER:market-making security=ETH.USD quantity=0.01 maxPosition=0.05 distance=5 patience=3",
             ),
         ],
-        notice: None,
     },
     Profile {
         name: "simulated",
         doc: "one simulated venue, SIM, for every exchange of your own reference data",
         values: &[("simulated.venues", "SIM:*")],
-        notice: None,
     },
     Profile {
         name: "inbound-fix",
         doc: "accept the FIX sessions of fix/sessions.cfg in the data folder",
         values: &[("fix.settings", "own")],
-        notice: None,
     },
 ];
 

@@ -91,7 +91,6 @@ impl RawConfig {
         for (name, text) in profile.values {
             self.add(name, text, Origin::Profile(profile.name));
         }
-        self.notices.extend(profile.notice.map(str::to_owned));
         self.profiles.push(profile);
     }
 

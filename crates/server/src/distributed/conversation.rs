@@ -266,8 +266,10 @@ impl Talk {
 
     async fn hear(&mut self, frame: &Frame, line: &mut Line<TcpStream>) -> Result<(), Break> {
         if frame.command != stomp::Command::Message {
-            let text = frame.headers.get("message").unwrap_or_default().to_owned();
-            return Err(io::Error::other(format!("the broker says {}: {text}", frame.command.name())).into());
+            let text = frame.headers.get("message").unwrap_or_default();
+            let text = format!("the broker says {}: {text}", frame.command.name());
+            // Who was never let in will not be by knocking again.
+            return Err(if self.run.is_none() { lost(text) } else { io::Error::other(text).into() });
         }
         match frame.headers.get("subscription") {
             Some("own") => {

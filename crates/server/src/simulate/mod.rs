@@ -70,6 +70,7 @@ fn failed(error: &SimulationError) -> Failure {
         | SimulationError::NoData
         | SimulationError::Refused(_)
         | SimulationError::Floods(_)
+        | SimulationError::FeedTooLate
         | SimulationError::NeverContent(_) => Exit::Refused,
     };
     Failure::new(exit, error.to_string())

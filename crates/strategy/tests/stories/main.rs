@@ -1,5 +1,7 @@
 //! Stories of strategies on virtual time, played on a paper market.
 
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
 /// The moving-average cross.
 mod cross;
 /// Phases, refusals, timers, generic events, floods.

@@ -1,0 +1,24 @@
+//! What requests and inputs are about.
+
+use bus::Wanted;
+use domain::{Input, Origin, SecurityId};
+
+/// The message that an input came in.
+pub(crate) fn origin_of(input: Input) -> Option<Box<Origin>> {
+    match input {
+        Input::Command(envelope) => envelope.caller.origin,
+        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) => None,
+    }
+}
+
+/// The security whose newest price must be known first.
+pub(crate) fn subject(wanted: &Wanted) -> Option<SecurityId> {
+    match wanted {
+        Wanted::Command(envelope) => engine::subject(&envelope.command),
+        Wanted::Query(query) => match &**query {
+            domain::Query::Check(ask, _) => Some(ask.security),
+            _ => None,
+        },
+        Wanted::Remember(_) => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! The door as the server opens it, and bare handlers beside it, on as many threads.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use access::Access;
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::header;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use web::{Limits, Settings};
+
+use crate::Outcome;
+use crate::desk::{Desk, now};
+
+/// As many as the server gives its door.
+const THREADS: usize = 2;
+/// More than any machine sends.
+const REQUESTS_PER_SECOND: u32 = 1_000_000_000;
+
+pub(crate) struct Doors {
+    pub(crate) ours: SocketAddr,
+    ours_on: Runtime,
+    bare_on: Runtime,
+}
+
+impl Doors {
+    pub(crate) fn open(desk: &Desk, folder: &Path) -> Outcome<Self> {
+        let (ours_on, bare_on) = (runtime()?, runtime()?);
+        let access = Arc::new(Access::open(folder, access::Settings::default(), Arc::new(now))?);
+        let limits = Limits { requests_per_second: REQUESTS_PER_SECOND, ..Limits::default() };
+        let (ours, listener) = listen(&ours_on)?;
+        let settings = Settings { limits, ..Settings::default() };
+        ours_on.spawn(web::serve_with(listener, desk.bus.clone(), access, settings, std::future::pending()));
+        Ok(Self { ours, ours_on, bare_on })
+    }
+
+    /// A handler that has the answer in memory, and nothing else around it.
+    pub(crate) fn open_bare(&self, path: &str, body: Vec<u8>) -> Outcome<SocketAddr> {
+        let body = Bytes::from(body);
+        let answer = move || async move { ([(header::CONTENT_TYPE, "application/json")], body) };
+        let (bare, listener) = listen(&self.bare_on)?;
+        let router = Router::new().route(path, get(answer));
+        self.bare_on.spawn(async { axum::serve(listener, router).await });
+        Ok(bare)
+    }
+
+    pub(crate) fn close(self) {
+        self.ours_on.shutdown_background();
+        self.bare_on.shutdown_background();
+    }
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()
+}
+
+fn listen(runtime: &Runtime) -> std::io::Result<(SocketAddr, TcpListener)> {
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    Ok((listener.local_addr()?, listener))
+}
