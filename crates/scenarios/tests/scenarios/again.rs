@@ -31,7 +31,8 @@ fn a_journal_replayed_reaches_the_state_of_the_session() {
 #[test]
 fn strategies_that_run_again_on_journalled_prices_ask_for_the_same() {
     let instance = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=5";
-    let desk = Desk::new().set("journal.ticks", "all").set("strategies.instances", instance);
+    let desk =
+        Desk::new().set("demo.activity", "calm").set("journal.ticks", "all").set("strategies.instances", instance);
     let server = desk.start();
     let mut client = server.client();
     wait_for("quotes of the market maker", || {

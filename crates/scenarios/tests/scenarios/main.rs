@@ -24,6 +24,8 @@ mod fix_orders;
 mod quickfix;
 /// The programs of `examples/stomp`.
 mod topics_examples;
+/// Strategies in the live server.
+mod strategies;
 /// Whether every answer is one that is described.
 mod description;
 /// What the README promises.

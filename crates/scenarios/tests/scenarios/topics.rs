@@ -10,13 +10,13 @@ use serde_json::Value;
 use crate::desk::{AAPL, Desk, limit};
 
 /// A listener over the port that REST names.
-struct Listener {
+pub(crate) struct Listener {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
 impl Listener {
-    fn join(client: &mut Client) -> Self {
+    pub(crate) fn join(client: &mut Client) -> Self {
         Self::join_with(client, "")
     }
 
@@ -36,7 +36,7 @@ impl Listener {
         self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
     }
 
-    fn subscribe(&mut self, id: u32, destination: &str) {
+    pub(crate) fn subscribe(&mut self, id: u32, destination: &str) {
         self.send(&format!("SUBSCRIBE\nid:{id}\ndestination:{destination}\nreceipt:s{id}\n\n"));
         assert_eq!(self.frame(), format!("RECEIPT\nreceipt-id:s{id}\n\n"));
     }
@@ -56,7 +56,7 @@ impl Listener {
     }
 
     /// The next message: its topic, its sequence and its body.
-    fn message(&mut self) -> (String, u64, Value) {
+    pub(crate) fn message(&mut self) -> (String, u64, Value) {
         let frame = self.frame();
         let header = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
         let body = frame.split_once("\n\n").unwrap().1;
@@ -139,9 +139,9 @@ fn garbage_at_the_broker_costs_only_itself() {
 #[test]
 fn a_token_that_is_revoked_on_the_command_line_ends_what_it_had_opened() {
     let desk = Desk::new();
+    let made = desk.launch.run(&["token", "new", "robot", "--role", "trader", "--days", "30"]);
     let server = desk.start();
     let mut client = server.client();
-    let made = desk.launch.run(&["token", "new", "robot", "--role", "trader", "--days", "1"]);
     let token = made.output.split_whitespace().find(|word| word.starts_with("rialto_")).unwrap();
     let (mut robot, mut other) =
         (Listener::join_with(&mut client, &format!("passcode:{token}\n")), Listener::join(&mut client));

@@ -1,0 +1,64 @@
+//! Strategies in the live server: the samples at work, seen through REST and topics.
+
+use std::path::Path;
+use std::process::Command;
+
+use scenarios::http::Client;
+use scenarios::patience::wait_for;
+use serde_json::Value;
+
+use crate::desk::Desk;
+use crate::topics::Listener;
+
+const MAKER: &str = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=2";
+
+fn orders(client: &mut Client) -> Vec<Value> {
+    let listed = client.get("/rest/execution/order?strategy=MAKER").unwrap().body;
+    serde_json::from_str(&listed).unwrap()
+}
+
+#[test]
+fn the_market_maker_quotes_both_sides_and_takes_its_quotes_away_when_it_leaves() {
+    let desk = Desk::new().set("strategies.instances", MAKER).set("demo.activity", "busy");
+    let server = desk.start();
+    let mut client = server.client();
+    let quotes = wait_for("both quotes", || Some(orders(&mut client)).filter(|quotes| quotes.len() == 2));
+    let mut sides: Vec<_> = quotes.iter().map(|quote| (quote["side"].clone(), quote["source"].clone())).collect();
+    sides.sort_by_key(|(side, _)| side.to_string());
+    assert_eq!(sides, [("BUY".into(), "STRATEGY".into()), ("SELL".into(), "STRATEGY".into())]);
+    assert_eq!(client.post("/rest/strategy/MAKER/stop", "").unwrap().status, 200);
+    wait_for("the cancel of its quotes", || orders(&mut client).is_empty().then_some(()));
+    server.stop();
+}
+
+#[test]
+fn phases_are_heard_in_order_on_the_topic_of_the_strategy() {
+    let desk = Desk::new().set("strategies.instances", MAKER);
+    let server = desk.start();
+    let mut client = server.client();
+    let mut listener = Listener::join(&mut client);
+    listener.subscribe(1, "/topic/life-cycle.MAKER");
+    for act in ["stop", "start"] {
+        assert_eq!(client.post(&format!("/rest/strategy/MAKER/{act}"), "").unwrap().status, 200);
+    }
+    let heard: Vec<_> = (0..5).map(|_| listener.message().2["phase"].clone()).collect();
+    assert_eq!(heard, ["EXIT", "INIT", "PREFEED", "START", "RUN"]);
+    server.stop();
+}
+
+/// `make test` names a Python that has stomp.py.
+#[test]
+fn a_strategy_in_python_buys_and_sells() {
+    let Some(python) = std::env::var_os("EXAMPLES_PYTHON").filter(|python| Path::new(python).is_file()) else {
+        eprintln!("EXAMPLES_PYTHON names no Python with stomp.py: the story is not told");
+        return;
+    };
+    let server = Desk::new().start();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/strategy-python/strategy.py");
+    let url = format!("http://{}", server.address());
+    let mut command = Command::new(python);
+    let told = command.arg(script).args(["--server", &url, "--name", "PAIRS", "--security", "1"]).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    assert_eq!(out, "BUY 1 @ 272.41\nSELL 1 @ 272.39\ndone\n", "{err}");
+    server.stop();
+}
