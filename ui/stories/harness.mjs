@@ -118,10 +118,11 @@ export class Watch {
   }
 }
 
-/** Opens the desk and waits until it is live. */
+/** Opens the desk and waits until it is live and knows what is traded. */
 export async function openDesk(page, server) {
   await page.goto(server.url);
   await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+  await page.getByRole('grid', { name: 'Market' }).getByText('AAPL').first().waitFor();
 }
 
 /**

@@ -17,6 +17,7 @@ const READ: Record<string, Decoder<unknown>> = {
   ExchangeVO: decoders.exchange,
   FillVO: decoders.fill,
   FixSessionVO: decoders.fixSession,
+  GenericEvent: decoders.generic,
   Health: decoders.health,
   IdentityVO: decoders.identity,
   ImportedVO: decoders.imported,

@@ -138,7 +138,7 @@ export interface Reference {
 export interface Orders {
   /** Open and pending ones. */
   open: Table<string, OrderVO>;
-  /** The newest thousand, open and done, oldest first. */
+  /** Open ones and the newest thousand that are done; more come as they happen. */
   history: Table<string, OrderVO>;
   freshness: Readable<Freshness>;
   /** What happened to one order, from the server's memory. */

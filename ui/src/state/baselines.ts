@@ -1,31 +1,36 @@
 /**
  * What prices of today are held against: the last close of the day before or, where the server knows none, the first price
- * that it remembers, or that we hear; and the minutes of the last hour for a sparkline.
+ * that it remembers, or that we hear; and the minutes of the last hour for a sparkline. A server that has run but for a few
+ * minutes gives the seconds of the last one instead, so that there is a line from the start.
  */
 
 import type { Server } from '../wire/server';
 import type { Tick } from '../wire/types';
 import { SPARKLINE_POINTS } from './api';
 
-const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** Fewer minutes than this make no line. */
+const MINUTES_MIN = 10;
 /** So many securities are asked for at a time. */
 const CALLS_MAX = 4;
 
 export class Baseline {
-  private minute = 0;
+  private lastStep = 0;
 
   constructor(
     public price: number | null,
     private spark: readonly number[],
+    private readonly stepMs: number,
   ) {}
 
-  /** The last point moves with the price until its minute is over. */
+  /** The last point moves with the price until its step is over. */
   sparkWith(tick: Tick): readonly number[] {
     if (tick.last === null) return this.spark;
     this.price ??= tick.last;
-    const minute = Math.floor(tick.dateTime / MINUTE_MS);
-    const settled = minute === this.minute ? this.spark.slice(0, -1) : this.spark;
-    this.minute = Math.max(minute, this.minute);
+    const step = Math.floor(tick.dateTime / this.stepMs);
+    const settled = step === this.lastStep ? this.spark.slice(0, -1) : this.spark;
+    this.lastStep = Math.max(step, this.lastStep);
     this.spark = [...settled, tick.last].slice(-SPARKLINE_POINTS);
     return this.spark;
   }
@@ -73,7 +78,10 @@ export class Baselines {
         this.server.bars(securityId, 'MIN_1', SPARKLINE_POINTS),
       ]);
       const price = days.value.at(-1)?.close ?? minutes.value.at(0)?.open ?? null;
-      this.known.set(securityId, new Baseline(price, minutes.value.map((bar) => bar.close)));
+      const isYoung = minutes.value.length < MINUTES_MIN;
+      const steps = isYoung ? await this.server.bars(securityId, 'SEC_1', SPARKLINE_POINTS) : minutes;
+      const spark = steps.value.map((bar) => bar.close);
+      this.known.set(securityId, new Baseline(price, spark, isYoung ? SECOND_MS : MINUTE_MS));
       this.onKnown(securityId);
     } catch {
       this.wanted.delete(securityId);

@@ -2,6 +2,7 @@
 
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
+import { UNREACHABLE, WireError } from '../wire/error';
 import type { LogEvent } from '../wire/types';
 import type { Notifications, Readable, Reference, Settings } from './api';
 import type { OrderNews } from './orders';
@@ -36,8 +37,9 @@ export class Herald {
     this.tools.notifications.raise('info', this.words().reconnected, this.words().reconnectedDetail);
   }
 
-  /** What cannot be read is told once, however often it comes. */
+  /** What cannot be read is told once, however often it comes; that the server is away shows elsewhere. */
   trouble(error: unknown): void {
+    if (error instanceof WireError && error.code === UNREACHABLE) return;
     const text = error instanceof Error ? error.message : String(error);
     if (this.told.has(text)) return;
     this.told.add(text);

@@ -1,7 +1,6 @@
 /** Orders, open and done, and what changed about them while somebody was looking. */
 
 import { order as orderDecoder } from '../wire/decoders';
-import type { Picture } from '../wire/rest';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire/types';
@@ -55,7 +54,7 @@ export class OrderBlotter implements Orders {
       {
         topic: topics.orders,
         decoder: orderDecoder,
-        picture: () => this.picture(),
+        picture: tools.server.openOrders,
         reset: (orders) => this.reset(orders),
         apply: (order) => this.apply(order),
       },
@@ -71,30 +70,34 @@ export class OrderBlotter implements Orders {
     return this.tools.server.orderEvents(intId);
   }
 
-  /** An old order may still be open and a new one done, so it takes both lists; the older sequence holds for both. */
-  private async picture(): Promise<Picture<OrderVO[]>> {
-    const { server } = this.tools;
-    const [past, open] = await Promise.all([server.pastOrders(), server.openOrders()]);
-    const orders = new Map([...past.value, ...open.value].map((order) => [order.id, order]));
-    const value = [...orders.values()].sort((one, other) => one.id - other.id);
-    return { sequence: Math.min(past.sequence, open.sequence), value };
+  /** What is done stays as it was; what happened while we were away is news. */
+  private reset(open: readonly OrderVO[]): void {
+    const before = new Map(this.all.get().map((order) => [order.intId, order]));
+    const done = [...before.values()].filter((order) => !isOpen(order));
+    const isNews = this.isKnown;
+    if (isNews) for (const order of open) this.compare(order, before.get(order.intId));
+    this.isKnown = true;
+    this.all.reset([...done, ...open]);
+    this.recall(before, isNews).catch(this.tools.onTrouble);
   }
 
-  /** What happened while we were away is news too. */
-  private reset(orders: readonly OrderVO[]): void {
-    if (this.isKnown) for (const order of orders) this.compare(order);
-    this.isKnown = true;
-    this.all.reset(orders);
+  /** The past takes longer to find, so it comes after what is open; whatever is known by then is newer. */
+  private async recall(before: ReadonlyMap<string, OrderVO>, isNews: boolean): Promise<void> {
+    const { value } = await this.tools.server.pastOrders();
+    for (const order of value) {
+      if (isOpen(order) || this.all.row(order.intId)) continue;
+      if (isNews) this.compare(order, before.get(order.intId));
+      this.all.put(order);
+    }
   }
 
   private apply(order: OrderVO): void {
-    this.compare(order);
+    this.compare(order, this.all.row(order.intId));
     this.all.put(order);
     if (this.all.size() > ORDERS_MAX) this.forgetOldest();
   }
 
-  private compare(order: OrderVO): void {
-    const before = this.all.row(order.intId);
+  private compare(order: OrderVO, before: OrderVO | undefined): void {
     const filled = order.filledQuantity - (before?.filledQuantity ?? 0);
     const isRejected = order.status === 'REJECTED' && before?.status !== 'REJECTED';
     if (filled > 0 || isRejected) this.tools.onNews({ order, filled, isRejected });

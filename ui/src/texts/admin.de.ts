@@ -17,7 +17,7 @@ export const admin: typeof english = {
     role: 'Rolle',
     strategy: 'Strategie',
     days: 'Gültig für Tage',
-    daysHint: 'Leer: für immer',
+    daysHint: 'Leer: 90 Tage',
     made: (name) => `Schlüssel ${name}`,
     madeText: 'Jetzt kopieren: er wird nie wieder gezeigt.',
   },

@@ -16,7 +16,7 @@ export const admin = {
     role: 'Role',
     strategy: 'Strategy',
     days: 'Valid for days',
-    daysHint: 'Empty: for ever',
+    daysHint: 'Empty: 90 days',
     made: (name: string) => `Token ${name}`,
     madeText: 'Copy it now: it is never shown again.',
   },

@@ -389,7 +389,7 @@ export const health = object<vo.Health>({
 
 export const parameters = textsByKey;
 
-const generic = object<vo.GenericEvent>({ strategyName: text, name: text, body: text });
+export const generic = object<vo.GenericEvent>({ strategyName: text, name: text, body: text });
 
 const PAST: { [Kind in keyof vo.PastKinds]: Decoder<vo.PastKinds[Kind]> } = {
   Tick: tick,

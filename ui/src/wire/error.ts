@@ -2,6 +2,9 @@
 
 import type { FieldError, OrderVO, Problem } from './types';
 
+/** The code of a call that never got there. */
+export const UNREACHABLE = 'unreachable';
+
 export class WireError extends Error {
   constructor(
     /** The HTTP status; 0 where the server was not reached. */
@@ -22,7 +25,7 @@ export class WireError extends Error {
   }
 
   static unreachable(): WireError {
-    return new WireError(0, 'unreachable', 'the server cannot be reached');
+    return new WireError(0, UNREACHABLE, 'the server cannot be reached');
   }
 
   /** The reasons that concern one field, joined; `''` where there are none. */

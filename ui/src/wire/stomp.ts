@@ -41,7 +41,9 @@ export class StompFeed implements Feed {
     this.client.activate();
   }
 
+  /** Down at once: whoever lets go of a topic while the socket closes must not write to it. */
   stop(): void {
+    this.lost();
     void this.client.deactivate();
   }
 

@@ -42,7 +42,7 @@ export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats,
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'SELL', texts.market.sell, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'BUY', texts.market.buy, clicks),
     price('last', column.last, ({ tick }) => tick.last),
-    gains('changePercent', column.changePercent, 78, read((quote) => quote.changePercent), formats.percent),
+    gains('changePercent', column.changePercent, 74, read((quote) => quote.changePercent), formats.percent),
     sparkColumn(board, texts),
     ageColumn(board, texts, formats),
     figures('bidSize', column.bidSize, 84, read(({ tick }) => tick.volBid), size),
@@ -70,7 +70,7 @@ function symbolColumn(texts: Texts, { remove }: Clicks): Column {
     button.onclick = () => remove(row.id);
     cell.replaceChildren(button, row.symbol);
   };
-  return { ...words<SecurityVO>('symbol', texts.column.symbol, 92, (row) => row.symbol, { pinned: true }), paint };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, 84, (row) => row.symbol, { pinned: true }), paint };
 }
 
 function clickable(column: Column, side: Side, label: string, { trade }: Clicks): Column {
@@ -104,14 +104,14 @@ function priceColumn(id: string, title: string, board: QuoteBoard, formats: Form
     flash(cell, before.get(cell), price);
     before.set(cell, price);
   };
-  return { ...figures<SecurityVO>(id, title, 72, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
+  return { ...figures<SecurityVO>(id, title, 70, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
 }
 
 function sparkColumn(board: QuoteBoard, texts: Texts): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     paintSparkline(cell, board.quote(row.id)?.spark ?? [], texts.market.trend(row.symbol));
   };
-  return { ...words<SecurityVO>('spark', texts.column.spark, 92, () => ''), paint };
+  return { ...words<SecurityVO>('spark', texts.column.spark, 90, () => ''), paint };
 }
 
 function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
@@ -131,5 +131,5 @@ function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
     cell.title = quote !== undefined && board.isStale(quote) ? texts.market.stale : '';
     cell.classList.toggle('stale', quote === undefined || board.isStale(quote));
   };
-  return { ...figures('age', texts.column.age, 52, value, show), paint };
+  return { ...figures('age', texts.column.age, 50, value, show), paint };
 }

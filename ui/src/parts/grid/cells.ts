@@ -35,7 +35,7 @@ export class CellsInSight<Row> {
 }
 
 interface PaintedCellParams<Row> extends ICellRendererParams<Row> {
-  column_: GridColumn<Row>;
+  spec: GridColumn<Row>;
   inSight: CellsInSight<Row>;
 }
 
@@ -66,7 +66,7 @@ export class PaintedCell<Row> implements ICellRendererComp<Row> {
   paint(): void {
     const row = this.params.node.data;
     if (row === undefined) return;
-    const { paint, text, value } = this.params.column_;
+    const { paint, text, value } = this.params.spec;
     if (paint) paint(this.element, row);
     else setText(this.element, text ? text(row) : String(value(row) ?? ''));
   }

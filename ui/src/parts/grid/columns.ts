@@ -14,7 +14,7 @@ export function columnDefinition<Row>(column: GridColumn<Row>, inSight: CellsInS
     headerName: column.title,
     valueGetter: (params: ValueGetterParams<Row>) => (params.data === undefined ? null : column.value(params.data)),
     cellRenderer: PaintedCell,
-    cellRendererParams: { column_: column, inSight },
+    cellRendererParams: { spec: column, inSight },
     cellClass: isRightAligned(column) ? 'figures' : 'words',
     headerClass: isRightAligned(column) ? 'ag-right-aligned-header' : '',
     ...(column.pinned ? { initialWidth: column.width } : { initialFlex: column.width }),
@@ -44,7 +44,7 @@ export function actionsDefinition<Row>(
     colId: ACTIONS,
     headerName: title,
     cellRenderer: PaintedCell,
-    cellRendererParams: { column_: column, inSight },
+    cellRendererParams: { spec: column, inSight },
     headerClass: 'actions-header',
     cellClass: 'actions',
     // A row that changed may allow other actions, and there is no value by which the library could notice.

@@ -55,7 +55,6 @@ export interface GridLabels {
   filterHint: string;
   columns: string;
   chooseColumns: string;
-  show: (column: string) => string;
   moveUp: (column: string) => string;
   moveDown: (column: string) => string;
   reset: string;
