@@ -37,6 +37,8 @@ run: build ## build the server and open the demo desk on http://localhost:9090 (
 # The runner's own closing summary is the last line of a good run, so nothing follows it here.
 test: setup ui lint build ## check everything that must hold: tools, format, lints, stories, house rules
 	cd ui && npm test --silent && npm run --silent stories
+	cargo test -p strategy --doc --quiet
+	cargo build -p server --example troupe
 	@if command -v cargo-nextest >/dev/null; then \
 	  cargo nextest run --workspace --no-fail-fast; \
 	else \
@@ -47,7 +49,8 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	cargo run --release -p runtime --example bench
 	cd benches/matching && cargo run --release
 	cargo run --release -p storage --example journal_bench
-	cargo run --release -p web --example rest-bench
+	cargo run --release -p broker --example stomp_bench
+	cargo run --release -p server --example rest-bench
 	cargo build --release -p runtime --example simulation
 	benches/simulation/run.sh
 	cargo build --release -p fix-net --example fix-echo

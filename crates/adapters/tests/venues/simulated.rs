@@ -270,7 +270,7 @@ fn a_security_that_is_listed_while_the_venue_runs_has_prices_and_trades() {
     desk.controls.list(listing);
     desk.take(Instruction::Subscribe(late));
     desk.step_after_millis(1);
-    let priced: Vec<_> = desk.lanes.take_prices().iter().map(|price| price.security()).collect();
+    let priced: Vec<_> = desk.lanes.take_prices().iter().map(domain::command::MarketData::security).collect();
     assert!(!priced.is_empty() && priced.iter().all(|security| *security == late), "{priced:?}");
     desk.submit(Order { security: late, ..order(1, "11") });
     desk.step_after_millis(1_000);

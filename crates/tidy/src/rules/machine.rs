@@ -14,7 +14,7 @@ const REGISTRIES: [(&str, &str); 3] = [
 ];
 
 /// Files that tell a package manager where to look belong to a machine.
-const SETTINGS_OF_A_MACHINE: [&str; 4] = [".cargo/config.toml", ".npmrc", "pip.conf", ".netrc"];
+const SETTINGS_OF_A_MACHINE: [&str; 3] = [".cargo/config.toml", "pip.conf", ".netrc"];
 
 pub fn no_file_names_a_machine(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -23,6 +23,7 @@ pub fn no_file_names_a_machine(tree: &Tree) -> Vec<Complaint> {
             complaints.push(Complaint::new(&file.path, 1, format!("`{}` belongs to a machine", file.name())));
         }
         for (number, line) in file.numbered_lines() {
+            complaints.extend(npm_registry(file, line).map(|what| place(file, number, what)));
             complaints.extend(folder(line).or(private_registry(line)).map(|what| place(file, number, what)));
         }
     }
@@ -45,6 +46,11 @@ fn private_registry(line: &str) -> Option<String> {
         let (_, address) = line.split_once(before)?;
         (!address.starts_with(public)).then(|| format!("`{before}` is not followed by {public}"))
     })
+}
+
+/// An `.npmrc` says how lock files are written; where packages come from is the machine's business.
+fn npm_registry(file: &TextFile, line: &str) -> Option<String> {
+    (file.name() == ".npmrc" && line.contains("registry=")).then(|| "a registry belongs to a machine".to_owned())
 }
 
 #[cfg(test)]
@@ -77,6 +83,10 @@ mod tests {
         let complaint = check("Cargo.lock", "source = \"registry+https://mirror.example/index\"\n");
         let public = "https://github.com/rust-lang/crates.io-index";
         assert_eq!(complaint, format!("Cargo.lock:1: `source = \"registry+` is not followed by {public}"));
-        assert_eq!(check("ui/.npmrc", ""), "ui/.npmrc:1: `.npmrc` belongs to a machine");
+        assert_eq!(
+            check("ui/.npmrc", "omit-lockfile-registry-resolved=true\nregistry=https://mirror.example/\n"),
+            "ui/.npmrc:2: a registry belongs to a machine"
+        );
+        assert_eq!(check(".cargo/config.toml", ""), ".cargo/config.toml:1: `config.toml` belongs to a machine");
     }
 }
