@@ -19,7 +19,7 @@ use tokio::time::{Sleep, sleep_until, timeout};
 use crate::ending::{self, End};
 use crate::house::House;
 use crate::hub::{Place, Snapshot};
-use crate::limits::{BATCH_BYTES, FAREWELL_MAX};
+use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX};
 use crate::mailbox::Mailbox;
 use crate::transport::{Received, Transport};
 
@@ -258,12 +258,16 @@ impl<T: Transport> Connection<T> {
         }
         let code = self.closing.unwrap_or(close_code::NORMAL);
         poll_fn(|context| self.transport.poll_close(context, code)).await?;
-        loop {
+        // Who floods instead of reading does not close first.
+        let mut unheard = 0;
+        while unheard <= FAREWELL_BYTES_MAX {
             self.input.clear();
             if poll_fn(|context| self.transport.poll_receive(context, &mut self.input)).await? == Received::End {
                 return Ok(());
             }
+            unheard += self.input.len();
         }
+        Ok(())
     }
 
     /// From now on only the last words matter.

@@ -16,6 +16,8 @@ pub const PING_EVERY: Duration = Duration::from_secs(10);
 pub const ADMISSION_CHECK_EVERY: Duration = Duration::from_secs(1);
 /// How long the last words may take to reach a client before its connection is cut.
 pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
+/// What a client may still send while it is told its last words; one that sends more is cut off at once.
+pub const FAREWELL_BYTES_MAX: usize = 4 << 20;
 /// How long all connections together may take for that when the server stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// Events of the engine that wait for the broker; with more everybody is disconnected and joins again.
