@@ -156,7 +156,7 @@ impl State {
         let message = self.message(destination, &told.headers, &told.body);
         match told.family {
             Family::Market => return self.publish_price(now, destination, &message),
-            Family::State => self.remember(now, destination, &message),
+            Family::State => self.remember(now, destination, told.subject.as_deref(), &message),
             Family::LastOfState => drop(self.state.forget(destination)),
             Family::Passing => {}
         }
@@ -174,8 +174,12 @@ impl State {
         }
     }
 
-    fn remember(&mut self, now: Time, destination: &Destination, message: &Arc<Message>) {
-        if let Err(full @ TooManyTopics { .. }) = self.state.record(now, destination, message)
+    fn remember(&mut self, now: Time, destination: &Destination, subject: Option<&str>, message: &Arc<Message>) {
+        let remembered = match subject {
+            Some(subject) => self.state.record_about(now, destination, subject, message),
+            None => self.state.record(now, destination, message),
+        };
+        if let Err(full @ TooManyTopics { .. }) = remembered
             && !std::mem::replace(&mut self.is_full_told, true)
         {
             tracing::warn!("snapshots leave out new topics: {full}");
@@ -287,8 +291,10 @@ impl Place {
         let missing = state.state.matching(&snapshot.pattern);
         for (destination, topic) in missing.filter(|(destination, _)| after.as_ref().is_none_or(|at| *destination > at))
         {
-            octets += topic.last.tail(stomp::Version::V12).len();
-            self.mailbox.reliable(now, delivery(snapshot.subscription, &topic.last, marks));
+            for last in topic.last_words() {
+                octets += last.tail(stomp::Version::V12).len();
+                self.mailbox.reliable(now, delivery(snapshot.subscription, last, marks));
+            }
             if octets >= SNAPSHOT_STEP_BYTES {
                 snapshot.after = Some(destination.clone());
                 return false;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use domain::event::SessionChange;
 use domain::query::Filter;
-use domain::{Answer, Event, Published, Query};
+use domain::report::SessionState;
+use domain::{AdapterName, Answer, Event, Published, Query};
 
 use crate::house::House;
 use crate::translate;
@@ -17,6 +19,7 @@ pub(crate) async fn remember(house: &House) {
         Query::Balances(all),
         Query::PortfolioValue(None),
         Query::TradingStates,
+        Query::Adapters,
     ];
     for query in queries {
         // An engine that has stopped has nothing to tell.
@@ -40,6 +43,11 @@ fn events(answer: Answer) -> Vec<Event> {
         Answer::Balances(balances) => balances.into_iter().map(|one| Event::Cash(Arc::new(one))).collect(),
         Answer::PortfolioValues(values) => values.into_iter().map(|one| Event::Portfolio(Arc::new(one))).collect(),
         Answer::TradingStates(states) => states.into_iter().map(|one| Event::TradingState(Arc::new(one))).collect(),
+        Answer::Adapters(sessions) => sessions.into_iter().map(session).collect(),
         _ => vec![],
     }
+}
+
+fn session((adapter, state): (AdapterName, SessionState)) -> Event {
+    Event::Session(Arc::new(SessionChange { adapter, state }))
 }

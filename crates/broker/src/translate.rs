@@ -29,6 +29,8 @@ pub(crate) enum Family {
 pub(crate) struct Told {
     pub(crate) family: Family,
     pub(crate) destinations: Vec<Destination>,
+    /// Where a topic speaks about several: whom or what this is about.
+    pub(crate) subject: Option<String>,
     pub(crate) headers: Headers,
     pub(crate) body: Vec<u8>,
     /// For strategies in processes of their own.
@@ -47,7 +49,8 @@ pub(crate) fn from_domain(published: &Published, reference: &ReferenceData) -> O
         _ => None,
     };
     let (family, body, shared) = (family(&published.event), publication.body, publication.shared);
-    Some(Told { family, destinations, headers, body, shared, generic })
+    let subject = subject(&published.event);
+    Some(Told { family, destinations, subject, headers, body, shared, generic })
 }
 
 /// By the sequence a subscriber joins what he hears with what REST answers.
@@ -66,6 +69,15 @@ fn family(event: &Event) -> Family {
         Event::OrderStatus(status) if is_final(status.status) => Family::LastOfState,
         Event::Fill(_) | Event::Transaction(_) | Event::Alarm(_) | Event::Generic(_) => Family::Passing,
         _ => Family::State,
+    }
+}
+
+/// One topic carries the balances of all accounts in a currency, and the sessions of all adapters of a kind.
+fn subject(event: &Event) -> Option<String> {
+    match event {
+        Event::Cash(balance) => Some(balance.account.to_string()),
+        Event::Session(change) => Some(change.adapter.to_string()),
+        _ => None,
     }
 }
 

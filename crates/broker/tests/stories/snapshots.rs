@@ -1,8 +1,10 @@
 use std::sync::Arc;
 
+use domain::AdapterName;
 use domain::Event;
 use domain::command::{Mode, Phase};
-use domain::event::LifeCycle;
+use domain::event::{LifeCycle, SessionChange};
+use domain::report::SessionState;
 
 use crate::client::Client;
 use crate::desk::{Desk, tick};
@@ -51,6 +53,23 @@ fn who_comes_late_gets_the_last_value_of_each_topic_and_then_what_follows() {
         desk.publish(2, tick(7, 11));
         assert_eq!(sequence_of(&client.frame()), 2);
     }
+}
+
+fn session(qualifier: &str, state: SessionState) -> Event {
+    let adapter = AdapterName::new("SIMULATED", Some(qualifier));
+    Event::Session(Arc::new(SessionChange { adapter, state }))
+}
+
+#[test]
+fn of_a_topic_that_two_sessions_share_both_are_told() {
+    let desk = Desk::open();
+    desk.publish(1, session("ALPHA", SessionState::Connected));
+    desk.publish(2, session("BETA", SessionState::LoggedOn));
+    desk.publish(3, session("ALPHA", SessionState::LoggedOn));
+    settle(&desk, 4);
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/session.>", "snapshot:true\n");
+    assert_eq!([client.frame(), client.frame()].each_ref().map(|frame| sequence_of(frame)), [3, 2]);
 }
 
 #[test]

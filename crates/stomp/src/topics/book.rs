@@ -36,7 +36,17 @@ impl std::error::Error for TooManyTopics {}
 pub struct Topic {
     pub id: TopicId,
     pub last: Arc<Message>,
+    /// The last about each subject, where the topic speaks about several.
+    about: BTreeMap<String, Arc<Message>>,
     meter: PaceMeter,
+}
+
+impl Topic {
+    /// All that a late subscriber has to hear: the last message about each subject.
+    pub fn last_words(&self) -> impl Iterator<Item = &Arc<Message>> {
+        let only = self.about.is_empty().then_some(&self.last);
+        self.about.values().chain(only)
+    }
 }
 
 /// The last message of each topic.
@@ -77,10 +87,26 @@ impl Book {
         if self.topics.len() >= self.limit {
             return Err(TooManyTopics { limit: self.limit });
         }
-        let mut topic = Topic { id: TopicId(self.next_id), last: message.clone(), meter: PaceMeter::default() };
+        let (id, last) = (TopicId(self.next_id), message.clone());
+        let mut topic = Topic { id, last, about: BTreeMap::new(), meter: PaceMeter::default() };
         self.next_id += 1;
         let answer = (topic.id, topic.meter.event(now, self.long_gap));
         self.topics.insert(destination.clone(), topic);
+        Ok(answer)
+    }
+
+    /// The same of a topic that speaks about several subjects: what was said about another still stands.
+    pub fn record_about(
+        &mut self,
+        now: Time,
+        destination: &Destination,
+        subject: &str,
+        message: &Arc<Message>,
+    ) -> Result<(TopicId, Pace), TooManyTopics> {
+        let answer = self.record(now, destination, message)?;
+        if let Some(topic) = self.topics.get_mut(destination) {
+            topic.about.insert(subject.to_owned(), message.clone());
+        }
         Ok(answer)
     }
 
@@ -124,6 +150,18 @@ mod tests {
         let ticks = Pattern::parse("/topic/tick.*").unwrap();
         let last: Vec<u64> = book.matching(&ticks).map(|(_, topic)| topic.last.id()).collect();
         assert_eq!(last, [2, 3]);
+    }
+
+    #[test]
+    fn of_a_topic_with_several_subjects_the_last_about_each_is_known() {
+        let mut book = Book::new(1, Duration::from_secs(10));
+        let topic = Destination::parse("/topic/session.FIX").unwrap();
+        for (id, subject) in [(1, "ALPHA"), (2, "BETA"), (3, "ALPHA")] {
+            book.record_about(at(id), &topic, subject, &message(id, &topic)).unwrap();
+        }
+        let all = Pattern::parse("/topic/>").unwrap();
+        let last: Vec<u64> = book.matching(&all).flat_map(|(_, topic)| topic.last_words()).map(|m| m.id()).collect();
+        assert_eq!(last, [3, 2]);
     }
 
     #[test]
