@@ -3,6 +3,8 @@
 
 /// How much of everything is held, and for how long.
 mod limits;
+/// Waiting for a place in the engine's queue.
+mod patience;
 /// What all sessions share.
 mod house;
 /// What a session remembers.

@@ -26,6 +26,9 @@ pub(crate) const LOG_LINES_MAX: usize = 65_536;
 /// Orders that have to be cancelled after a disconnect are looked for again after this, until none is left.
 pub(crate) const CANCEL_AGAIN_SECONDS: u64 = 1;
 
+/// Whether what a client logged on with is still valid is looked at after this, again and again.
+pub(crate) const ADMISSION_CHECK_SECONDS: u64 = 1;
+
 /// How long a stop waits for clients to answer the Logout.
 pub(crate) const STOP_SECONDS: u64 = 5;
 

@@ -1,15 +1,12 @@
 //! The store of a session, over its book in the Ledger.
 
-use std::time::Duration;
-
 use bus::{Closed, Ticket};
 use fix::{SeqNum, Store, StoreError, Time, Traffic, Visit};
 use fix_net::Durable;
-use tokio::time::{Instant, sleep};
 
 use super::Pen;
 use super::pen::unavailable;
-use crate::limits::{BUSY_MILLISECONDS_MAX, BUSY_PAUSE_MILLISECONDS};
+use crate::patience::patiently;
 
 pub(crate) struct LedgerStore(pub(crate) Pen);
 
@@ -69,14 +66,5 @@ impl Durable for LedgerStore {
 
 /// Waits for a place in the engine's queue, but not for ever.
 async fn hand_over(pen: &Pen) -> Result<Option<Ticket>, StoreError> {
-    let patience = Instant::now() + Duration::from_millis(BUSY_MILLISECONDS_MAX);
-    loop {
-        match pen.hand_over() {
-            Ok(ticket) => return Ok(ticket),
-            Err(Closed::Busy) if Instant::now() < patience => {
-                sleep(Duration::from_millis(BUSY_PAUSE_MILLISECONDS)).await;
-            }
-            Err(closed) => return Err(unavailable(&closed)),
-        }
-    }
+    patiently(|| pen.hand_over()).await.map_err(|closed| unavailable(&closed))
 }

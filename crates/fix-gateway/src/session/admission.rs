@@ -3,17 +3,19 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use access::{Access, Actor, Credentials, Denied, Door, Identity, Role, Visit};
+use access::{Access, Actor, Credentials, Denied, Door, Identity, Pass, Role, Visit};
 use domain::Text;
 use fix::{Message, tag};
 use secrecy::{ExposeSecret, SecretString};
 
 /// Who has logged on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) name: Option<Text>,
     /// Trades for this strategy alone.
     pub(crate) strategy: Option<Text>,
+    /// He may stay as long as this stands; the session file's own credentials stand until the program stops.
+    pub(crate) pass: Option<Pass>,
 }
 
 /// What a Logon shows.
@@ -24,8 +26,11 @@ pub(crate) struct Claim {
 
 impl Claim {
     pub(crate) fn of(logon: &Message<'_>) -> Self {
-        let text = |tag| logon.text(tag).map(str::to_owned);
-        Self { username: text(tag::USERNAME), password: text(tag::PASSWORD).map(SecretString::from) }
+        Self::new(logon.text(tag::USERNAME), logon.text(tag::PASSWORD))
+    }
+
+    pub(crate) fn new(username: Option<&str>, password: Option<&str>) -> Self {
+        Self { username: username.map(str::to_owned), password: password.map(SecretString::from) }
     }
 
     fn credentials(self) -> Credentials {
@@ -50,17 +55,17 @@ impl Knock {
     /// Who it is, or the text for the one who is not let in.
     pub(crate) async fn admit(&self, claim: Claim) -> Result<Guest, String> {
         let visit = Visit { door: Door::Fix, peer: self.peer, action: format!("Logon {}", self.session).into() };
-        let identity = match &self.expected {
-            Some(expected) => self.compare(expected, &claim, &visit).await,
-            None => self.access.authenticate(claim.credentials(), &visit).await,
+        let admitted = match &self.expected {
+            Some(expected) => self.compare(expected, &claim, &visit).await.map(|identity| (identity, None)),
+            None => self.access.admit(claim.credentials(), &visit).await.map(|(who, pass)| (who, Some(pass))),
         };
-        let identity = identity.map_err(|denied| format!("{}: {denied}", denied.code()))?;
+        let (identity, pass) = admitted.map_err(|denied| format!("{}: {denied}", denied.code()))?;
         if identity.role == Role::Viewer {
             let text = "a viewer may not trade";
             self.access.refused(&Actor { user: identity.name, visit }, "forbidden", text).await;
             return Err(format!("forbidden: {text}"));
         }
-        Ok(Guest { name: identity.name, strategy: identity.role.strategy().cloned() })
+        Ok(Guest { name: identity.name, strategy: identity.role.strategy().cloned(), pass })
     }
 
     async fn compare(&self, expected: &fix::Credentials, claim: &Claim, visit: &Visit) -> Result<Identity, Denied> {

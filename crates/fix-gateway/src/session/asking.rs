@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
+use bus::Closed;
 use domain::command::CancelOrder;
 use domain::query::Filter;
 use domain::{Answer, Caller, Command, Envelope, Order, Query, Refusal, Source, Text, Timestamp};
 use fix::{Outgoing, tag};
 use fix_net::SessionHandle;
 
+use super::desk::unavailable;
 use crate::house::House;
-use crate::words::{Complaint, Memo, field, mass_cancel_report, standing, unknown_order};
+use crate::patience::patiently;
+use crate::words::{
+    Affected, Complaint, Memo, Scope, field, mass_cancel_report, not_answered, not_available, standing, unknown_order,
+};
 
 /// A question that came in a message, and where its answer goes.
 pub(crate) struct Question {
@@ -19,12 +24,16 @@ pub(crate) struct Question {
     /// Differs for each message, so that no two answers have the same id.
     pub(crate) occasion: String,
     pub(crate) memo: Memo,
+    /// MsgSeqNum (34) of the message.
+    pub(crate) number: u64,
+    /// Or why it can't be answered.
+    pub(crate) scope: Result<Scope, Complaint>,
 }
 
-/// All orders of the session, or those of one security.
-enum Scope {
-    All,
-    Security(u64),
+/// Orders of the session, and as of which input.
+struct Seen {
+    sequence: u64,
+    orders: Vec<Arc<Order>>,
 }
 
 impl Question {
@@ -32,8 +41,10 @@ impl Question {
         let answers = match self.memo.get(tag::MSG_TYPE) {
             Some("H") => self.status().await,
             Some("AF") => self.mass_status().await,
-            _ => self.mass_cancel().await,
+            _ => Ok(vec![mass_cancel_report(&self.memo, self.mass_cancel().await, self.now())]),
         };
+        // Nothing is said about orders that nobody could look at.
+        let answers = answers.unwrap_or_else(|reject| vec![reject]);
         for answer in answers {
             if self.handle.send(answer).is_err() {
                 tracing::warn!(session = %self.comp_id, "an answer found no place in the session's queue");
@@ -41,23 +52,25 @@ impl Question {
         }
     }
 
-    async fn status(&self) -> Vec<Outgoing> {
+    async fn status(&self) -> Result<Vec<Outgoing>, Outgoing> {
         let name = self.memo.get(field::CL_ORD_ID).or(self.memo.get(field::ORDER_ID)).unwrap_or_default();
-        let (sequence, orders) = self.query(Query::Order(name.into())).await;
-        let answer = match orders.iter().max_by_key(|order| order.id) {
-            Some(order) => self.picture(sequence, order),
-            None => self.nothing(sequence),
+        let seen = self.query(Query::Order(name.into())).await.map_err(|complaint| self.not_available(&complaint))?;
+        let answer = match seen.orders.iter().max_by_key(|order| order.id) {
+            Some(order) => self.picture(seen.sequence, order),
+            None => self.nothing(seen.sequence),
         };
-        vec![self.echo(answer, field::ORD_STATUS_REQ_ID)]
+        Ok(vec![self.echo(answer, field::ORD_STATUS_REQ_ID)])
     }
 
-    async fn mass_status(&self) -> Vec<Outgoing> {
-        let (sequence, orders) = self.open_orders(field::MASS_STATUS_REQ_TYPE).await;
+    async fn mass_status(&self) -> Result<Vec<Outgoing>, Outgoing> {
+        let scope = self.scope.as_ref().map_err(|complaint| not_answered(&self.memo, self.number, complaint))?;
+        let seen = self.open_orders(*scope).await.map_err(|complaint| self.not_available(&complaint))?;
+        let Seen { sequence, orders } = seen;
         let (total, last) = (orders.len() as u64, orders.len().saturating_sub(1));
         if orders.is_empty() {
             let mut answer = self.nothing(sequence);
             answer.number(field::TOT_NUM_REPORTS, 0).field(field::LAST_RPT_REQUESTED, "Y");
-            return vec![self.echo(answer, field::MASS_STATUS_REQ_ID)];
+            return Ok(vec![self.echo(answer, field::MASS_STATUS_REQ_ID)]);
         }
         let number = |(at, order): (usize, &Arc<Order>)| {
             let mut answer = self.picture(sequence, order);
@@ -65,60 +78,53 @@ impl Question {
             answer.field(field::LAST_RPT_REQUESTED, if at == last { "Y" } else { "N" });
             self.echo(answer, field::MASS_STATUS_REQ_ID)
         };
-        orders.iter().enumerate().map(number).collect()
+        Ok(orders.iter().enumerate().map(number).collect())
     }
 
-    /// The report of the mass cancel comes first; what becomes of each order is told as for any change.
-    async fn mass_cancel(&self) -> Vec<Outgoing> {
-        let wanted = self.memo.get(field::MASS_CANCEL_REQUEST_TYPE).unwrap_or_default();
-        if self.scope(field::MASS_CANCEL_REQUEST_TYPE).is_none() {
-            let text = "not-offered: MassCancelRequestType (530) is 1 (by security, with 48) or 7 (all)";
-            return vec![mass_cancel_report(&self.memo, wanted, Err(text), self.now())];
+    /// What becomes of each order is told as for any change. An order whose cancel found no place does not count.
+    async fn mass_cancel(&self) -> Result<Affected, Complaint> {
+        let orders = self.open_orders(self.scope.clone()?).await?.orders;
+        for (affected, order) in (0..).zip(&orders) {
+            if let Err(closed) = patiently(|| self.cancel(order)).await {
+                let complaint = unavailable(&closed);
+                let text = format!("{}; only {affected} of {} orders are cancelled", complaint.text, orders.len());
+                return if affected == 0 {
+                    Err(complaint)
+                } else {
+                    Ok(Affected { orders: affected, text: Some(text) })
+                };
+            }
         }
-        let (_, orders) = self.open_orders(field::MASS_CANCEL_REQUEST_TYPE).await;
-        let report = mass_cancel_report(&self.memo, wanted, Ok(orders.len() as u64), self.now());
-        for order in &orders {
-            self.cancel(order);
-        }
-        vec![report]
+        Ok(Affected { orders: orders.len() as u64, text: None })
     }
 
-    fn cancel(&self, order: &Order) {
+    fn cancel(&self, order: &Order) -> Result<(), Closed> {
         let command = Command::Cancel(CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None });
         let caller = Caller { source: Source::Fix(self.comp_id.clone()), user: None, origin: None };
-        if self.house.bus.inbox.command(Envelope { caller, command }).is_err() {
-            tracing::warn!(order = %order.int_id, "the engine had no time to cancel it");
-        }
+        self.house.bus.inbox.command(Envelope { caller, command }).map(drop)
     }
 
-    async fn open_orders(&self, kind: tag::Tag) -> (u64, Vec<Arc<Order>>) {
-        let (sequence, mut orders) = self.query(Query::OpenOrders(Filter::default())).await;
-        match self.scope(kind) {
-            Some(Scope::All) => {}
-            Some(Scope::Security(id)) => orders.retain(|order| order.security.0 == id),
-            None => orders.clear(),
-        }
-        (sequence, orders)
-    }
-
-    fn scope(&self, kind: tag::Tag) -> Option<Scope> {
-        match self.memo.get(kind)? {
-            "7" => Some(Scope::All),
-            "1" => self.memo.get(field::SECURITY_ID)?.parse().ok().map(Scope::Security),
-            _ => None,
-        }
+    async fn open_orders(&self, scope: Scope) -> Result<Seen, Complaint> {
+        let mut seen = self.query(Query::OpenOrders(Filter::default())).await?;
+        seen.orders.retain(|order| scope.covers(order));
+        Ok(seen)
     }
 
     /// This session's own of what is asked for.
-    async fn query(&self, query: Query) -> (u64, Vec<Arc<Order>>) {
-        let Ok(ticket) = self.house.bus.inbox.query(query) else { return (0, vec![]) };
-        let Ok(reply) = ticket.reply().await else { return (0, vec![]) };
+    async fn query(&self, query: Query) -> Result<Seen, Complaint> {
+        let ticket = patiently(|| self.house.bus.inbox.query(query.clone())).await;
+        let ticket = ticket.map_err(|closed| unavailable(&closed))?;
+        let reply = ticket.reply().await.map_err(|_| unavailable(&Closed::Stopped))?;
         let orders = match reply.outcome {
             Ok(Answer::Orders(orders)) => orders,
             Ok(_) | Err(_) => vec![],
         };
         let own = |order: &Arc<Order>| order.source == Source::Fix(self.comp_id.clone());
-        (reply.sequence, orders.into_iter().filter(own).collect())
+        Ok(Seen { sequence: reply.sequence, orders: orders.into_iter().filter(own).collect() })
+    }
+
+    fn not_available(&self, complaint: &Complaint) -> Outgoing {
+        not_available(&self.memo, self.number, complaint)
     }
 
     fn picture(&self, sequence: u64, order: &Order) -> Outgoing {

@@ -9,7 +9,7 @@ use domain::report::SessionState;
 use domain::{AdapterName, Caller, Command, Envelope, Event, ReferenceData, Source, Text, Timestamp};
 use fix::{
     Application, BusinessRejectReason, Direction, DisconnectReason, GatewaySettings, Line, LogonTicket, Message,
-    Outgoing, Role, SendError, SessionSettings, Verdict,
+    Outgoing, Role, SendError, SessionSettings, Verdict, tag,
 };
 use fix_net::SessionHandle;
 use tokio::sync::{mpsc, watch};
@@ -20,12 +20,13 @@ use super::board::Board;
 use super::courier::{Bell, Bookmark, Courier, News};
 use super::known::Known;
 use super::message_log::MessageLog;
+use super::sentry::{NO_LONGER_ADMITTED, Sentry};
 use super::switchboard::Happening;
 use super::throttle::Throttle;
 use crate::house::House;
 use crate::ledger::{Cursor, Pen};
 use crate::limits::NEWS_MAX;
-use crate::words::{self, Answering, Complaint, Memo, Profile, field};
+use crate::words::{self, Answering, Complaint, Memo, Profile, Scope, field};
 
 /// The adapter type under which clients' sessions are announced: topic `session.FIX`.
 const ADAPTER_TYPE: &str = "FIX";
@@ -41,6 +42,8 @@ pub(crate) struct Desk {
     /// Whom the newest Logon let in; set before the session hears of it.
     admitted: Arc<Mutex<Option<Guest>>>,
     guest: Option<Guest>,
+    /// Absent for a guest whose credentials stand as long as the program runs.
+    sentry: Option<Sentry>,
     known: Known,
     /// Absent while nobody is logged on.
     news: Option<mpsc::Receiver<News>>,
@@ -60,6 +63,7 @@ impl Desk {
             peer: None,
             admitted: Arc::default(),
             guest: None,
+            sentry: None,
             known: Known::default(),
             news: None,
             rung: Arc::default(),
@@ -107,7 +111,7 @@ impl Desk {
 
     fn replace(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let command = match self.throttle.admits(line.now()) {
-            true => words::replace(message, &self.reference(), self.rules()).map(Command::Modify),
+            true => words::replace(message, &self.reference(), self.rules(), &self.known).map(Command::Modify),
             false => Err(self.too_fast()),
         };
         self.submit(message, command, line);
@@ -167,6 +171,8 @@ impl Desk {
             comp_id: self.comp_id.clone(),
             occasion: format!("{} {}", self.settings().id, self.pen.message_key()),
             memo: Memo::of(message),
+            number: message.number(tag::MSG_SEQ_NUM).unwrap_or_default(),
+            scope: Scope::of(message, &self.reference()),
         };
         tokio::spawn(question.answer());
     }
@@ -264,6 +270,8 @@ impl Application for Desk {
 
     fn logged_on(&mut self, _: &mut dyn Line) {
         self.guest = self.admitted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let pass = self.guest.as_ref().and_then(|guest| guest.pass.clone());
+        self.sentry = pass.map(|pass| Sentry::post(self.house.access.clone(), pass, self.handle().clone()));
         self.known = Known::default();
         self.pen.meet(self.house.bus.operations.durable());
         let (begins_anew, logon_before) = self.pen.logon_before();
@@ -282,13 +290,16 @@ impl Application for Desk {
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let is_named = words::text_of(message, field::CL_ORD_ID).is_some();
         match message.msg_type() {
+            _ if self.sentry.as_ref().is_some_and(Sentry::is_over) => {
+                self.reject(BusinessRejectReason::NotAuthorized, Some(NO_LONGER_ADMITTED), message, line);
+            }
             b"D" | b"G" | b"F" if !is_named => {
                 let text = Some("missing-field: ClOrdID (11) is needed");
                 self.reject(BusinessRejectReason::ConditionallyRequiredFieldMissing, text, message, line);
             }
             b"D" => self.place(message, line),
             b"G" => self.replace(message, line),
-            b"F" => self.submit(message, words::cancel(message).map(Command::Cancel), line),
+            b"F" => self.submit(message, words::cancel(message, &self.known).map(Command::Cancel), line),
             b"H" | b"AF" | b"q" if self.rules().extended_messages => self.ask(message),
             _ => self.reject(BusinessRejectReason::UnsupportedMessageType, None, message, line),
         }
@@ -307,6 +318,7 @@ impl Application for Desk {
     fn logged_out(&mut self) {
         self.news = None;
         self.guest = None;
+        self.sentry = None;
         self.present.send_replace(false);
     }
 
@@ -325,7 +337,7 @@ impl Application for Desk {
     }
 }
 
-fn unavailable(closed: &Closed) -> Complaint {
+pub(super) fn unavailable(closed: &Closed) -> Complaint {
     match closed {
         Closed::Busy => Complaint::other("busy", "the platform has too much to do, try again"),
         Closed::Stopped => Complaint::other("stopped", "the platform is stopping"),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use domain::order::{OrderStatus, Status};
-use domain::{IntId, Order, OrderId, Text};
+use domain::{IntId, Order, OrderId, Side, Text};
 
 #[derive(Debug, Default)]
 pub(crate) struct Known {
@@ -19,6 +19,7 @@ pub(crate) struct Standing {
     /// The last that was accepted.
     pub(crate) cl_ord_id: Option<Text>,
     pub(crate) status: Status,
+    pub(crate) side: Side,
     names: Vec<Text>,
 }
 
@@ -29,7 +30,10 @@ impl Known {
 
     /// An order as it stands when the client comes.
     pub(crate) fn learn(&mut self, order: &Order) {
-        self.put(order.id, &order.int_id, order.cl_ord_id.clone(), order.status(), order.cl_ord_id.as_ref());
+        let (int_id, cl_ord_id) = (order.int_id.clone(), order.cl_ord_id.clone());
+        let name = cl_ord_id.clone();
+        let seen = Standing { int_id, cl_ord_id, status: order.status(), side: order.side, names: vec![] };
+        self.put(order.id, seen, name);
     }
 
     /// What just happened to one; an order that is over is forgotten.
@@ -37,17 +41,21 @@ impl Known {
         if matches!(status.status, Status::Executed | Status::Canceled | Status::Rejected) {
             return self.forget(status.order);
         }
-        let before = status.client.as_ref().and_then(|view| view.cl_ord_id.clone());
+        let Some(view) = &status.client else { return };
         let accepted = if status.step == domain::order::Step::Replaced { status.request.clone() } else { None };
-        self.put(status.order, &status.int_id, accepted.or(before), status.status, status.request.as_ref());
+        let cl_ord_id = accepted.or(view.cl_ord_id.clone());
+        let int_id = status.int_id.clone();
+        let seen = Standing { int_id, cl_ord_id, status: status.status, side: view.side, names: vec![] };
+        self.put(status.order, seen, status.request.clone());
     }
 
-    fn put(&mut self, id: OrderId, int_id: &IntId, accepted: Option<Text>, status: Status, name: Option<&Text>) {
-        let new = Standing { int_id: int_id.clone(), cl_ord_id: None, status, names: vec![int_id.as_str().into()] };
-        let order = self.orders.entry(id).or_insert(new);
-        (order.cl_ord_id, order.status) = (accepted, status);
-        order.names.extend(name.filter(|name| !order.names.contains(name)).cloned());
-        self.by_name.extend(order.names.iter().map(|name| (name.clone(), id)));
+    /// With the names it had before, and one more.
+    fn put(&mut self, id: OrderId, seen: Standing, name: Option<Text>) {
+        let before = self.orders.remove(&id).map(|order| order.names);
+        let mut names = before.unwrap_or_else(|| vec![seen.int_id.as_str().into()]);
+        names.extend(name.filter(|name| !names.contains(name)));
+        self.by_name.extend(names.iter().map(|name| (name.clone(), id)));
+        self.orders.insert(id, Standing { names, ..seen });
     }
 
     fn forget(&mut self, id: OrderId) {

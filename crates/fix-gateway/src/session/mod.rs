@@ -4,6 +4,8 @@
 mod desk;
 /// Who may log on.
 mod admission;
+/// How long a client that was let in may stay.
+mod sentry;
 /// Orders a second.
 mod throttle;
 /// The client's open orders by name.

@@ -41,10 +41,7 @@ async fn cancel_all(house: &House, comp_id: &Text, which: CancelOnDisconnect, pr
     while !*present.borrow() {
         match left_over(house, comp_id, which).await {
             Some(orders) if orders.is_empty() => return,
-            Some(orders) => {
-                tracing::info!(session = %comp_id, orders = orders.len(), "cancelled, because the client is gone");
-                cancel(house, &orders).await;
-            }
+            Some(orders) => cancel(house, comp_id, &orders).await,
             None => {}
         }
         sleep(Duration::from_secs(CANCEL_AGAIN_SECONDS)).await;
@@ -55,13 +52,18 @@ async fn cancel_all(house: &House, comp_id: &Text, which: CancelOnDisconnect, pr
 async fn left_over(house: &House, comp_id: &Text, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
     let reply = house.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()?.reply().await.ok()?;
     let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
-    let is_meant = |order: &Arc<Order>| {
-        order.source == Source::Fix(comp_id.clone())
-            && order.state.is_working()
-            && order.pending == Pending::Nothing
-            && is_covered(order.terms.tif, which)
-    };
-    Some(orders.into_iter().filter(is_meant).collect())
+    Some(orders.into_iter().filter(|order| is_left_over(order, comp_id, which)).collect())
+}
+
+/// Also while a cancel is pending: the venue may refuse it.
+fn is_left_over(order: &Order, comp_id: &Text, which: CancelOnDisconnect) -> bool {
+    let is_own = order.source == Source::Fix(comp_id.clone());
+    is_own && order.state.is_working() && is_covered(order.terms.tif, which)
+}
+
+/// A pending replace is no hindrance; a second cancel would be refused.
+fn needs_cancel(order: &Order) -> bool {
+    !matches!(order.pending, Pending::Cancel(_))
 }
 
 /// Whoever asks for a longer life than the day means it.
@@ -73,8 +75,9 @@ fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
     }
 }
 
-async fn cancel(house: &House, orders: &[Arc<Order>]) {
-    for order in orders {
+async fn cancel(house: &House, comp_id: &Text, orders: &[Arc<Order>]) {
+    for order in orders.iter().filter(|order| needs_cancel(order)) {
+        tracing::info!(session = %comp_id, order = %order.int_id, "cancelled, because the client is gone");
         let command = Command::Cancel(CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None });
         let user = Some("cancel on disconnect".into());
         let caller = Caller { source: Source::Platform, user, origin: None };
@@ -89,6 +92,8 @@ async fn cancel(house: &House, orders: &[Arc<Order>]) {
 
 #[cfg(test)]
 mod tests {
+    use domain::order::Request;
+
     use super::*;
 
     #[test]
@@ -98,5 +103,20 @@ mod tests {
         assert_eq!(covered(CancelOnDisconnect::Off), [false, false, false]);
         assert_eq!(covered(CancelOnDisconnect::DayOrders), [true, false, false]);
         assert_eq!(covered(CancelOnDisconnect::All), [true, true, true]);
+    }
+
+    #[test]
+    fn a_pending_replace_is_cancelled_and_a_pending_cancel_is_waited_for() {
+        let comp_id: Text = "DESK".into();
+        let order = |pending| Order { source: Source::Fix(comp_id.clone()), pending, ..samples::order(1) };
+        let request = || Request { cl_ord_id: None, source: Source::Fix(comp_id.clone()) };
+        let replaced = Pending::Replace(request(), samples::order(1).terms);
+        let pending = [Pending::Nothing, replaced, Pending::Cancel(request())];
+        let seen = pending.map(|pending| {
+            let order = order(pending);
+            (is_left_over(&order, &comp_id, CancelOnDisconnect::All), needs_cancel(&order))
+        });
+        assert_eq!(seen, [(true, true), (true, true), (true, false)]);
+        assert!(!is_left_over(&order(Pending::Nothing), &"OTHER".into(), CancelOnDisconnect::All));
     }
 }

@@ -12,6 +12,8 @@ use super::field::{
 use super::naming;
 use super::reading::{Complaint, date, decimal, flag, required, text_of, time};
 use super::reasons::{UNKNOWN_ORDER, UNSUPPORTED};
+use crate::session::Standing;
+use crate::session::known::Known;
 
 /// A new order; what is absent is given its default by the engine, the same as for every door.
 pub(crate) fn order(
@@ -48,9 +50,10 @@ pub(crate) fn replace(
     message: &Message<'_>,
     reference: &ReferenceData,
     rules: &GatewaySettings,
+    known: &Known,
 ) -> Result<ModifyOrder, Complaint> {
     let cl_ord_id = cl_ord_id(message)?;
-    let int_id = meant(message)?;
+    let int_id = meant(message, known)?;
     let kind = kind(message, rules)?;
     let security = naming::security(message, reference)?;
     time(message, TRANSACT_TIME)?;
@@ -73,11 +76,13 @@ pub(crate) fn replace(
     })
 }
 
-/// To cancel, a client needs only two names; what else it says must be readable.
-pub(crate) fn cancel(message: &Message<'_>) -> Result<CancelOrder, Complaint> {
+/// To cancel, a client needs only two names; what else it says must be readable, and not of another order.
+pub(crate) fn cancel(message: &Message<'_>, known: &Known) -> Result<CancelOrder, Complaint> {
     let cl_ord_id = cl_ord_id(message)?;
-    let int_id = meant(message)?;
-    message.get(SIDE).map_or(Ok(()), |_| side(message).map(drop))?;
+    let int_id = meant(message, known)?;
+    if message.get(SIDE).is_some() {
+        same_side(side(message)?, known.named(int_id.as_str()))?;
+    }
     time(message, TRANSACT_TIME)?;
     Ok(CancelOrder { int_id, cl_ord_id: Some(cl_ord_id) })
 }
@@ -90,11 +95,32 @@ fn cl_ord_id(message: &Message<'_>) -> Result<Text, Complaint> {
     Ok(id.as_str().into())
 }
 
+fn same_side(said: Side, order: Option<&Standing>) -> Result<(), Complaint> {
+    match order.is_none_or(|order| order.side == said) {
+        true => Ok(()),
+        false => Err(Complaint::other("field-fixed", "Side (54) is not the order's")),
+    }
+}
+
 /// The order that a request is about, by any ClOrdID of its chain, or by its OrderID (37).
-fn meant(message: &Message<'_>) -> Result<IntId, Complaint> {
-    let named = text_of(message, ORIG_CL_ORD_ID).or_else(|| text_of(message, ORDER_ID));
+fn meant(message: &Message<'_>, known: &Known) -> Result<IntId, Complaint> {
+    let (orig, order_id) = (text_of(message, ORIG_CL_ORD_ID), text_of(message, ORDER_ID));
+    if let (Some(orig), Some(order_id)) = (&orig, &order_id) {
+        same_order(orig, order_id, known)?;
+    }
+    let named = orig.or(order_id);
     let name = named.ok_or_else(|| Complaint::missing(ORIG_CL_ORD_ID))?;
     name.parse().map_err(|_| Complaint::new(UNKNOWN_ORDER, "unknown-order", &format!("order {name} is not known")))
+}
+
+/// As far as the order is open: of others the engine knows more.
+fn same_order(orig: &str, order_id: &str, known: &Known) -> Result<(), Complaint> {
+    let Some(order) = known.named(orig) else { return Ok(()) };
+    if known.named(order_id).is_some_and(|other| other.int_id == order.int_id) {
+        return Ok(());
+    }
+    let text = format!("OrigClOrdID (41) {orig} is order {}, but OrderID (37) is {order_id}", order.int_id);
+    Err(Complaint::other("order-ambiguous", &text))
 }
 
 fn side(message: &Message<'_>) -> Result<Side, Complaint> {

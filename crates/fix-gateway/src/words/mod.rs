@@ -6,6 +6,8 @@ pub(crate) mod field;
 mod reading;
 /// Which security, exchange, account and strategy a message means.
 mod naming;
+/// Which of its orders a client asks about.
+mod scope;
 /// Orders and requests on their way in.
 mod inbound;
 /// What is remembered of a request until it is answered.
@@ -26,5 +28,8 @@ pub(crate) use exec_id::ExecIds;
 pub(crate) use inbound::{cancel, order, replace};
 pub(crate) use memo::Memo;
 pub(crate) use reading::{Complaint, text_of};
-pub(crate) use refusal::{Answering, mass_cancel_report, refused_command, refused_here, unknown_order};
+pub(crate) use refusal::{
+    Affected, Answering, mass_cancel_report, not_answered, not_available, refused_command, refused_here, unknown_order,
+};
 pub(crate) use report::{Profile, report, standing};
+pub(crate) use scope::Scope;

@@ -16,17 +16,22 @@ use super::reasons::{UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL};
 const ISIN: &str = "4";
 const RIC: &str = "5";
 
+/// Symbol (55) of whoever has to send one and has none.
+const NO_SYMBOL: &str = "[N/A]";
+
 /// By SecurityID (48), which is the platform's id or, with 22, an ISIN or RIC; else by Symbol (55). An exchange decides
-/// where several are meant.
+/// where several are meant; both names must mean the same security.
 pub(crate) fn security<'a>(
     message: &Message<'_>,
     reference: &'a ReferenceData,
 ) -> Result<Option<&'a Arc<Security>>, Complaint> {
     let exchange = listing(message, reference)?;
+    let symbol = text_of(message, SYMBOL);
     if let Some(id) = text_of(message, SECURITY_ID) {
-        return by_id(&id, text_of(message, SECURITY_ID_SOURCE).as_deref(), exchange, reference).map(Some);
+        let security = by_id(&id, text_of(message, SECURITY_ID_SOURCE).as_deref(), exchange, reference)?;
+        return agrees(security, &id, symbol.as_deref()).map(|()| Some(security));
     }
-    let Some(symbol) = text_of(message, SYMBOL) else { return Ok(None) };
+    let Some(symbol) = symbol else { return Ok(None) };
     only(SYMBOL, &symbol, exchange, reference, |security| *security.symbol == *symbol).map(Some)
 }
 
@@ -39,12 +44,23 @@ fn by_id<'a>(
     match source {
         Some(ISIN) => only(SECURITY_ID, id, exchange, reference, |security| security.isin.as_deref() == Some(id)),
         Some(RIC) => only(SECURITY_ID, id, exchange, reference, |security| security.ric.as_deref() == Some(id)),
-        // Other sources name nothing that we have; the platform's own id needs none.
-        _ => id
+        Some(other) => Err(Complaint::bad(SECURITY_ID_SOURCE, other.as_bytes(), "4 (ISIN) or 5 (RIC)")),
+        // The platform's own id needs none.
+        None => id
             .parse()
             .ok()
             .and_then(|id| reference.securities.get(&SecurityId(id)))
             .ok_or_else(|| unknown_security(SECURITY_ID, id)),
+    }
+}
+
+fn agrees(security: &Security, id: &str, symbol: Option<&str>) -> Result<(), Complaint> {
+    match symbol.filter(|symbol| **symbol != *security.symbol && *symbol != NO_SYMBOL) {
+        None => Ok(()),
+        Some(symbol) => {
+            let text = format!("SecurityID (48) {id} is {}, but Symbol (55) is {symbol}", security.symbol);
+            Err(Complaint::new(UNKNOWN_SYMBOL, "security-ambiguous", &text))
+        }
     }
 }
 

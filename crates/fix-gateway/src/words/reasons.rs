@@ -18,7 +18,12 @@ const VENUE_OPTION: u64 = 2;
 const ALREADY_PENDING: u64 = 3;
 const DUPLICATE_CL_ORD_ID: u64 = 6;
 
-/// Of both.
+/// BusinessRejectReason (380).
+pub(crate) const UNANSWERABLE: u64 = 0;
+pub(crate) const UNKNOWN_SECURITY: u64 = 2;
+pub(crate) const NOT_AVAILABLE: u64 = 4;
+
+/// Of OrdRejReason and CxlRejReason.
 pub(crate) const OTHER: u64 = 99;
 
 /// OrdRejReason for the code of a refusal.

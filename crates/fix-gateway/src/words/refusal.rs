@@ -3,7 +3,7 @@
 use domain::event::RefusedCommand;
 use domain::order::Status;
 use domain::{Order, ReferenceData, Timestamp};
-use fix::Outgoing;
+use fix::{Outgoing, tag};
 
 use super::field::{self, named_status};
 use super::memo::Memo;
@@ -111,21 +111,57 @@ pub(crate) fn unknown_order(memo: &Memo, text: &str, at: Timestamp, exec_id: &st
     order_report(memo, "I", reasons::UNKNOWN_ORDER_TO_STATE, text, &answering)
 }
 
+/// Business Message Reject of a question that can't be understood: whoever asked must not think that there is nothing.
+pub(crate) fn not_answered(memo: &Memo, number: u64, complaint: &Complaint) -> Outgoing {
+    let is_security = complaint.reason == reasons::UNKNOWN_SYMBOL;
+    business_reject(
+        memo,
+        number,
+        if is_security { reasons::UNKNOWN_SECURITY } else { reasons::UNANSWERABLE },
+        complaint,
+    )
+}
+
+/// Business Message Reject of a question that the engine had no time for.
+pub(crate) fn not_available(memo: &Memo, number: u64, complaint: &Complaint) -> Outgoing {
+    business_reject(memo, number, reasons::NOT_AVAILABLE, complaint)
+}
+
+fn business_reject(memo: &Memo, number: u64, reason: u64, complaint: &Complaint) -> Outgoing {
+    let mut reject = Outgoing::new("j");
+    reject.number(tag::REF_SEQ_NUM, number).field(tag::REF_MSG_TYPE, memo.get(tag::MSG_TYPE).unwrap_or_default());
+    if let Some(id) = memo.get(field::CL_ORD_ID).or(memo.get(field::MASS_STATUS_REQ_ID)) {
+        reject.field(field::BUSINESS_REJECT_REF_ID, id);
+    }
+    reject.number(tag::BUSINESS_REJECT_REASON, reason).field(field::TEXT, plain(&complaint.text));
+    reject
+}
+
+/// How many orders a mass cancel affects, and what stands in the way of the others.
+pub(crate) struct Affected {
+    pub(crate) orders: u64,
+    pub(crate) text: Option<String>,
+}
+
 /// Order Mass Cancel Report: how many orders are affected, or why none can be.
-pub(crate) fn mass_cancel_report(memo: &Memo, wanted: &str, outcome: Result<u64, &str>, at: Timestamp) -> Outgoing {
+pub(crate) fn mass_cancel_report(memo: &Memo, outcome: Result<Affected, Complaint>, at: Timestamp) -> Outgoing {
+    let wanted = memo.get(field::MASS_CANCEL_REQUEST_TYPE).unwrap_or_default();
     let request = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
     let mut report = Outgoing::new("r");
     report.field(field::ORDER_ID, request).field(field::CL_ORD_ID, request);
     report.field(field::MASS_CANCEL_REQUEST_TYPE, wanted).field(field::TRANSACT_TIME, utc(at));
     match outcome {
-        Ok(affected) => {
-            report.field(field::MASS_CANCEL_RESPONSE, wanted).number(field::TOTAL_AFFECTED_ORDERS, affected)
+        Ok(Affected { orders, text }) => {
+            report.field(field::MASS_CANCEL_RESPONSE, wanted).number(field::TOTAL_AFFECTED_ORDERS, orders);
+            if let Some(text) = text {
+                report.field(field::TEXT, plain(&text));
+            }
         }
-        Err(text) => report
-            .field(field::MASS_CANCEL_RESPONSE, "0")
-            .field(field::MASS_CANCEL_REJECT_REASON, "0")
-            .field(field::TEXT, plain(text)),
-    };
+        Err(Complaint { text, .. }) => {
+            report.field(field::MASS_CANCEL_RESPONSE, "0").field(field::MASS_CANCEL_REJECT_REASON, "0");
+            report.field(field::TEXT, plain(&text));
+        }
+    }
     report
 }
 

@@ -84,6 +84,10 @@ impl Floor {
         self
     }
 
+    pub(super) fn reference(&self) -> &domain::ReferenceData {
+        self.engine.reference()
+    }
+
     /// Every line with what the client hears because of it.
     pub(super) fn tell(&mut self, story: &str) -> String {
         let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -134,8 +138,8 @@ impl Floor {
         let reference = self.engine.reference().clone();
         let command = match message.msg_type() {
             b"D" => words::order(&message, &reference, &self.rules, None).map(Command::Place),
-            b"G" => words::replace(&message, &reference, &self.rules).map(Command::Modify),
-            _ => words::cancel(&message).map(Command::Cancel),
+            b"G" => words::replace(&message, &reference, &self.rules, &self.known).map(Command::Modify),
+            _ => words::cancel(&message, &self.known).map(Command::Cancel),
         };
         match command {
             Ok(command) => self.submit(command, &memo),
@@ -288,7 +292,7 @@ fn number<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
 }
 
 /// A whole message of a story's line.
-fn wire(text: &str) -> Vec<u8> {
+pub(super) fn wire(text: &str) -> Vec<u8> {
     let body = text.replace('|', "\x01") + "\x01";
     let mut message = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
     let sum = message.bytes().fold(0_u8, u8::wrapping_add);
@@ -297,7 +301,7 @@ fn wire(text: &str) -> Vec<u8> {
 }
 
 /// Type and fields, ascending, as they are on the wire between header and trailer.
-fn in_full(report: &Outgoing) -> String {
+pub(super) fn in_full(report: &Outgoing) -> String {
     let fields = report.fields_in_order();
     let shown = fields.iter().map(|(tag, value)| format!("{tag}={}", String::from_utf8_lossy(value)));
     format!("35={}|{}", String::from_utf8_lossy(report.msg_type()), shown.collect::<Vec<_>>().join("|"))

@@ -8,6 +8,8 @@ mod matrix;
 mod unasked;
 /// Every field of an order, right and wrong.
 mod orders;
+/// Questions that can't be answered.
+mod questions;
 /// Whole messages.
 mod messages;
 

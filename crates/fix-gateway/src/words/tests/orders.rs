@@ -140,22 +140,32 @@ fn a_security_by_id_isin_ric_or_symbol() {
         "48=US0000000000|22=4",
         "48=|55=NOBODY",
         "207=NOWHERE",
+        "48=1|55=AAPL",
+        "48=1|55=[N/A]",
+        "48=1|55=IBM",
+        "48=US0378331005|22=4|55=IBM",
+        "48=1|22=8",
     ];
     check(
         &changes,
         &expect![[r#"
-        48=1 => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        48=US0378331005|22=4 => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        48=AAPL.O|22=5 => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        48=|55=IBM => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        48=|55=AAPL => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text security-ambiguous: Symbol (55) AAPL is listed on several exchanges, say which by 207
-        48=|55=AAPL|207=BET => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        48=|55=AAPL|100=XALP => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        48=77 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text unknown-security: SecurityID (48) 77 is not known
-        48=US0000000000|22=4 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text unknown-security: SecurityID (48) US0000000000 is not known
-        48=|55=NOBODY => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text unknown-security: Symbol (55) NOBODY is not known
-        207=NOWHERE => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text unknown-exchange: SecurityExchange (207) NOWHERE is not known
-    "#]],
+            48=1 => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=US0378331005|22=4 => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=AAPL.O|22=5 => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=|55=IBM => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=|55=AAPL => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text security-ambiguous: Symbol (55) AAPL is listed on several exchanges, say which by 207
+            48=|55=AAPL|207=BET => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=|55=AAPL|100=XALP => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=77 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text unknown-security: SecurityID (48) 77 is not known
+            48=US0000000000|22=4 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text unknown-security: SecurityID (48) US0000000000 is not known
+            48=|55=NOBODY => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text unknown-security: Symbol (55) NOBODY is not known
+            207=NOWHERE => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text unknown-exchange: SecurityExchange (207) NOWHERE is not known
+            48=1|55=AAPL => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=1|55=[N/A] => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            48=1|55=IBM => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text security-ambiguous: SecurityID (48) 1 is AAPL, but Symbol (55) is IBM
+            48=US0378331005|22=4|55=IBM => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 1 text security-ambiguous: SecurityID (48) US0378331005 is AAPL, but Symbol (55) is IBM
+            48=1|22=8 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: SecurityIDSource (22) 8 is not 4 (ISIN) or 5 (RIC)
+        "#]],
     );
 }
 
@@ -204,6 +214,12 @@ fn requests_name_what_is_wrong_too() {
         "35=F|11=Y".into(),
         "35=F|11=Y|41=X|54=9".into(),
         "35=F|11=Y|41=not here".into(),
+        "35=F|11=Y|41=X|54=2".into(),
+        with("11=Z"),
+        "35=F|11=Y|41=X|37=Z".into(),
+        "35=F|11=Y|41=X|37=elsewhere".into(),
+        "35=G|11=Y|41=X|37=Z|54=1|38=100|40=2|44=10".into(),
+        "35=F|11=Y|41=X|37=X|54=1".into(),
     ];
     expect![[r#"
         35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
@@ -228,6 +244,18 @@ fn requests_name_what_is_wrong_too() {
             9(Y,X) 39=A id X to 1 reason 99 text bad-field: Side (54) 9 is not 1 (buy) or 2 (sell)
         35=F|11=Y|41=not here
             9(Y,not here) 39=8 id NONE to 1 reason 1 text unknown-order: order not here is not known
+        35=F|11=Y|41=X|54=2
+            9(Y,X) 39=A id X to 1 reason 99 text field-fixed: Side (54) is not the order's
+        35=D|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1|11=Z
+            8(Z) A/A id Z of 100 cum 0 leaves 100 avg 0
+        35=F|11=Y|41=X|37=Z
+            9(Y,X) 39=A id X to 1 reason 99 text order-ambiguous: OrigClOrdID (41) X is order X, but OrderID (37) is Z
+        35=F|11=Y|41=X|37=elsewhere
+            9(Y,X) 39=A id X to 1 reason 99 text order-ambiguous: OrigClOrdID (41) X is order X, but OrderID (37) is elsewhere
+        35=G|11=Y|41=X|37=Z|54=1|38=100|40=2|44=10
+            9(Y,X) 39=A id X to 2 reason 99 text order-ambiguous: OrigClOrdID (41) X is order X, but OrderID (37) is Z
+        35=F|11=Y|41=X|37=X|54=1
+            8(Y,X) 6/6 id X of 100 cum 0 leaves 100 avg 0
     "#]]
     .assert_eq(&Floor::literal().tell(&story.join("\n")));
 }

@@ -1,0 +1,44 @@
+//! Waiting for a place in the engine's queue, but not for ever.
+
+use std::time::Duration;
+
+use bus::Closed;
+use tokio::time::{Instant, sleep};
+
+use crate::limits::{BUSY_MILLISECONDS_MAX, BUSY_PAUSE_MILLISECONDS};
+
+/// Tries while the engine has too much to do.
+pub(crate) async fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Closed>) -> Result<T, Closed> {
+    let patience = Instant::now() + Duration::from_millis(BUSY_MILLISECONDS_MAX);
+    loop {
+        match attempt() {
+            Err(Closed::Busy) if Instant::now() < patience => {
+                sleep(Duration::from_millis(BUSY_PAUSE_MILLISECONDS)).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_busy_engine_is_waited_for_and_a_stopped_one_is_not() {
+        let mut tries = 0;
+        let third_time_lucky = || {
+            tries += 1;
+            if tries < 3 { Err(Closed::Busy) } else { Ok(tries) }
+        };
+        assert_eq!(patiently(third_time_lucky).await, Ok(3));
+        assert_eq!(patiently(|| Err::<(), _>(Closed::Busy)).await, Err(Closed::Busy));
+        let mut tries = 0;
+        let stopped = || {
+            tries += 1;
+            Err::<(), _>(Closed::Stopped)
+        };
+        assert_eq!(patiently(stopped).await, Err(Closed::Stopped));
+        assert_eq!(tries, 1);
+    }
+}

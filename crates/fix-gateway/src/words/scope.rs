@@ -1,0 +1,43 @@
+//! Which of its orders a client asks about, or wants to be rid of.
+
+use domain::{Order, ReferenceData, SecurityId};
+use fix::Message;
+
+use super::field::{MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_TYPE, SECURITY_ID, named};
+use super::naming;
+use super::reading::{Complaint, required};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    All,
+    Security(SecurityId),
+}
+
+impl Scope {
+    /// By 585 of an AF or 530 of a q; an H names its order itself.
+    pub(crate) fn of(message: &Message<'_>, reference: &ReferenceData) -> Result<Self, Complaint> {
+        let kind = match message.msg_type() {
+            b"AF" => MASS_STATUS_REQ_TYPE,
+            b"q" => MASS_CANCEL_REQUEST_TYPE,
+            _ => return Ok(Self::All),
+        };
+        match required(message, kind)? {
+            b"7" => Ok(Self::All),
+            b"1" => {
+                let security = naming::security(message, reference)?;
+                security.map(|security| Self::Security(security.id)).ok_or_else(|| Complaint::missing(SECURITY_ID))
+            }
+            _ => {
+                let text = format!("{} is 1 (by security, with 48 or 55) or 7 (all)", named(kind));
+                Err(Complaint::other("not-offered", &text))
+            }
+        }
+    }
+
+    pub(crate) fn covers(self, order: &Order) -> bool {
+        match self {
+            Self::All => true,
+            Self::Security(id) => order.security == id,
+        }
+    }
+}
