@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use domain::{Event, ReferenceData, Side};
+use domain::order::Step;
+use domain::{Event, Order, ReferenceData, Side};
 
 use crate::outcome::Outcome;
 use crate::record::{deal, strategy_name, symbol};
@@ -44,6 +45,67 @@ impl<W: Write> DealSheet<W> {
 
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// Every order that ended, with how and why, written as it ends.
+pub struct OrderSheet<W: Write> {
+    file: W,
+    reference: Arc<ReferenceData>,
+    unfilled: u64,
+}
+
+impl<W: Write> OrderSheet<W> {
+    pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
+        writeln!(file, "dateTime,ended,strategy,security,intId,side,orderType,quantity,filled,status,reason")?;
+        Ok(Self { file, reference, unfilled: 0 })
+    }
+
+    /// The engine tells an order as it has become, and then the step that it took.
+    pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
+        for pair in events.windows(2) {
+            if let [Event::Order(order), Event::OrderStatus(status)] = pair
+                && let Some(fate) = fate(status.step)
+            {
+                self.write(order, fate)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, order: &Order, fate: &str) -> io::Result<()> {
+        self.unfilled += u64::from(order.filled.is_zero());
+        writeln!(
+            self.file,
+            "{},{},{},{},{},{},{},{},{},{fate},{}",
+            order.at.millis(),
+            order.changed_at.millis(),
+            cell(&strategy_name(&self.reference, order.strategy)),
+            cell(&symbol(&self.reference, order.security)),
+            cell(order.int_id.as_str()),
+            side(order.side),
+            order.terms.kind.name(),
+            order.terms.quantity,
+            order.filled,
+            cell(order.reason.as_deref().unwrap_or_default()),
+        )
+    }
+
+    /// Tells how many orders ended without any fill.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.file.flush()?;
+        Ok(self.unfilled)
+    }
+}
+
+/// How an order ended; nothing where the step is not its last.
+fn fate(step: Step) -> Option<&'static str> {
+    match step {
+        Step::FilledInFull => Some("EXECUTED"),
+        Step::Canceled => Some("CANCELED"),
+        Step::Expired => Some("EXPIRED"),
+        Step::Refused => Some("REJECTED"),
+        _ => None,
     }
 }
 

@@ -13,6 +13,8 @@ const MONTHS_PER_YEAR: f64 = 12.0;
 
 /// A compound yearly rate of a shorter run would be an extrapolation and no figure.
 const YEARS_MIN: f64 = 1.0 / MONTHS_PER_YEAR;
+/// A ratio of return to risk needs that many returns.
+const RETURNS_MIN: usize = 2;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
@@ -146,7 +148,9 @@ pub fn monthly(months: &[Month], drawdown: &Drawdown, assumptions: &Assumptions)
         average_year,
         deviation_year,
         sharpe: excess.zip(deviation_year).and_then(|(excess, deviation)| ratio(excess, deviation)),
-        calmar: average_year.and_then(|average| ratio(average, drawdown.deepest)),
+        calmar: average_year
+            .filter(|_| returns.len() >= RETURNS_MIN)
+            .and_then(|average| ratio(average, drawdown.deepest)),
         best: returns.iter().copied().reduce(f64::max),
         worst: returns.iter().copied().reduce(f64::min),
     }
@@ -183,8 +187,11 @@ fn deviation(values: &[f64]) -> Option<f64> {
     ratio(squares, values.len() as f64 - 1.0).map(f64::sqrt)
 }
 
-/// The root of the mean square of what is below zero, over all values.
+/// The root of the mean square of what is below zero, over all values; a single one has no spread.
 fn downside(values: &[f64]) -> Option<f64> {
+    if values.len() < RETURNS_MIN {
+        return None;
+    }
     let squares: f64 = values.iter().map(|value| value.min(0.0).powi(2)).sum();
     ratio(squares, values.len() as f64).map(f64::sqrt)
 }

@@ -21,7 +21,7 @@ pub mod json;
 /// The report for people: one HTML file with everything in it.
 pub mod page;
 
-pub use csv::{CurveSheet, DealSheet};
+pub use csv::{CurveSheet, DealSheet, OrderSheet};
 pub use figures::{Figures, Monthly, Yearly};
 pub use outcome::{Deal, Heading, Line, Month, Outcome};
 pub use record::{Assumptions, Record};

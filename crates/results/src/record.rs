@@ -111,7 +111,7 @@ impl Record {
             falls: Curve::default(),
             exposure: Curve::default(),
             drawdown: Drawdown::default(),
-            days: vec![DayValue::new(from, value)],
+            days: vec![DayValue::beginning(from, value)],
             value_time: 0.0,
             prices: BTreeMap::new(),
             lines: Lines::default(),
@@ -127,6 +127,7 @@ impl Record {
 
     /// Everything that one input of the engine caused.
     pub fn see(&mut self, at: Timestamp, events: &[Event]) {
+        self.open_day(at);
         let mut is_valued = false;
         for event in events {
             match event {
@@ -144,11 +145,20 @@ impl Record {
 
     /// The price of a security as trading sees it, now and then.
     pub fn price(&mut self, at: Timestamp, security: SecurityId, price: Price) {
+        self.open_day(at);
         if let Some(described) = self.reference.securities.get(&security) {
             self.rates.see(described, price);
         }
         if self.prices.len() < CHARTS_MAX || self.prices.contains_key(&security) {
             self.prices.entry(security).or_default().push(at, float(price.0));
+        }
+    }
+
+    /// A value that does not move is not told again: a day with data begins with the value of the day before.
+    fn open_day(&mut self, at: Timestamp) {
+        let is_new = self.days.last().is_none_or(|last| last.day < DayValue::day_of(at));
+        if is_new {
+            self.days.push(DayValue::new(at, self.value));
         }
     }
 
@@ -334,7 +344,7 @@ fn months(days: &[DayValue]) -> Vec<Month> {
     let mut months: Vec<(domain::Date, f64)> = Vec::new();
     let Some((first, rest)) = days.split_first() else { return Vec::new() };
     for day in rest {
-        let date = first_of_month(day.at);
+        let date = first_of_month(day.begins());
         match months.last_mut() {
             Some((month, value)) if *month == date => *value = day.value,
             _ => months.push((date, day.value)),

@@ -4,6 +4,7 @@
 // The lint knows test functions only, not what they share.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -64,16 +65,35 @@ fn the_demo_of_market_making_comes_out_as_it_always_did() {
 }
 
 #[test]
+fn every_order_is_listed_once_with_how_it_ended() {
+    let (folder, summary) = run_demo("maker.toml");
+    let orders = fs::read_to_string(folder.path().join("orders.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = orders.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let names: BTreeSet<&str> = rows.iter().map(|row| row[4]).collect();
+    assert_eq!((rows.len(), names.len()), (591, 591));
+    let unfilled = rows.iter().filter(|row| row[8] == "0").count();
+    assert!(rows.iter().all(|row| row[8] != "0" || row[9] != "EXECUTED"), "{orders}");
+    assert!(summary.contains(&format!("{unfilled} orders ended unfilled; orders.csv tells why")), "{summary}");
+}
+
+#[test]
 fn everything_that_a_run_leaves_is_there() {
     let (folder, summary) = run_demo("trend.toml");
     let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["equity.csv", "fills.csv", "report.html", "results.json", "trades.csv"]);
+    assert_eq!(names, ["equity.csv", "fills.csv", "orders.csv", "report.html", "results.json", "trades.csv"]);
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     for part in ["Equity", "Drawdown", "Monthly returns", "Exposure", "Trades on price", "By strategy", "By security"] {
         assert!(page.contains(part), "{part}");
     }
     assert!(page.contains(digest(&summary)) && page.contains("next-bar-open"));
+    let orders = fs::read_to_string(folder.path().join("orders.csv")).unwrap();
+    let first: Vec<&str> = orders.lines().take(2).collect();
+    expect![[r#"
+        dateTime,ended,strategy,security,intId,side,orderType,quantity,filled,status,reason
+        1709683200000,1709683200000,TREND,AAPL,TREND-1-1,BUY,MarketOrder,1000,1000,EXECUTED,"#]]
+    .assert_eq(&first.join("\n"));
+    assert!(!summary.contains("unfilled"), "{summary}");
 }
 
 #[test]
@@ -93,20 +113,46 @@ fn a_plan_without_securities_and_prices_takes_them_from_the_data() {
 #[test]
 fn a_bad_row_ends_the_run_with_file_line_column_and_reason() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("bars.csv"), "dateTime,open,high,low,close\n0,1,2,1,2\n60000,1,2,x,2\n").unwrap();
+    fs::write(
+        folder.path().join("bars.csv"),
+        "dateTime,open,high,low,close\n1735689600000,1,2,1,2\n1735689660000,1,2,x,2\n",
+    )
+    .unwrap();
     let plan = folder.path().join("plan.toml");
     fs::write(&plan, "[[data]]\nfile = 'bars.csv'\nsecurity = 1\nkind = 'bar'\nbarSize = 'MIN_1'\n").unwrap();
     expect![[r#"
         rialto: bars.csv line 3, column low: 'x' is not a decimal number
     "#]]
     .assert_eq(&refused(&["simulate", text(&plan)]));
+    assert!(!folder.path().join("plan-results").exists());
+}
+
+#[test]
+fn a_refused_run_leaves_the_results_of_the_run_before_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let bars =
+        |last: &str| format!("dateTime,open,high,low,close\n1735689600000,1,2,1,2\n1735689660000,1,2,{last},2\n");
+    let plan = folder.path().join("plan.toml");
+    fs::write(&plan, "[[data]]\nfile = 'bars.csv'\nsecurity = 1\nkind = 'bar'\nbarSize = 'MIN_1'\n").unwrap();
+    fs::write(folder.path().join("bars.csv"), bars("1")).unwrap();
+    said(&rialto(&["simulate", text(&plan)]));
+    let before = files(&folder.path().join("plan-results"));
+    fs::write(folder.path().join("bars.csv"), bars("x")).unwrap();
+    refused(&["simulate", text(&plan)]);
+    assert_eq!(files(&folder.path().join("plan-results")), before);
+}
+
+/// Each file of a folder with what is in it.
+fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
 #[test]
 fn mistakes_in_a_plan_are_told_with_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
-    fs::write(folder.path().join("a.csv"), "dateTime,last\n0,1\n").unwrap();
+    fs::write(folder.path().join("a.csv"), "dateTime,last\n1735689600000,1\n").unwrap();
     fs::write(&plan, "[[data]]\nfile = 'a.csv'\nsecurity = 'NOPE'\nkind = 'tick'\n").unwrap();
     expect![[r#"
         rialto: the configuration can't be used:

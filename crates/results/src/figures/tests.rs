@@ -73,6 +73,15 @@ fn a_run_of_days_has_no_yearly_growth_and_one_value_has_no_figure_at_all() {
 }
 
 #[test]
+fn one_return_has_no_ratio_of_return_to_risk() {
+    let values = days(&[(0, 100.0), (1, 90.0)]);
+    let found = yearly(&values, &drawdown(&values), &Assumptions::default());
+    assert_eq!((found.volatility, found.sharpe, found.sortino), (None, None, None));
+    let found = monthly(&months(&[-0.1]), &drawdown(&values), &Assumptions::default());
+    assert_eq!((found.deviation, found.sharpe, found.calmar), (None, None, None));
+}
+
+#[test]
 fn monthly_figures_are_those_of_the_family() {
     // +10 %, -5 %, +1 %: mean 2 %; squares about it: 64 + 49 + 1 = 114 of 10^-4; divided by 2: 57.
     let deepest = drawdown(&days(&[(0, 100.0), (1, 95.0)]));

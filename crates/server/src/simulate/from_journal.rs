@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use domain::{ReferenceData, StrategyId, Text};
 use runtime::RecoveryError;
-use runtime::simulation::{Differs, FromJournal, Replayed, replay_journal};
+use runtime::simulation::{Differs, FromJournal, Replayed, SeatMaker, replay_journal};
 use storage::Snapshots;
 use storage::lock::FolderLock;
 use strategy::{Registry, Seat, Who};
 
+use crate::compose::strategies::explain;
 use crate::config::Config;
 use crate::config::strategies::StrategyInstance;
 use crate::failure::{Exit, Failure};
 use crate::instance::Instance;
 use crate::progress::Progress;
 
-/// The last line is the digest.
+/// The last line is the digest. A state or a command that differs is a failure, and so is a strategy that can't run again.
 pub(super) fn replay(
     folder: &Path,
     with_strategies: bool,
@@ -27,15 +28,28 @@ pub(super) fn replay(
     if !folder.join(storage::journal::FOLDER).is_dir() {
         return Err(Failure::new(Exit::Refused, format!("there is no journal in {}", folder.display())));
     }
-    let instances = if with_strategies { config.strategies_instances.clone() } else { Vec::new() };
+    let instances = &config.strategies_instances;
     let lock = FolderLock::take(folder)?;
     let snapshots = Snapshots::open(&lock, Instance::of(&lock)?.journal_id())?;
     let seat =
-        |id, name: &Text, run, reference: &Arc<ReferenceData>| sit(&instances, registry, id, name, run, reference);
-    let what = FromJournal { folder, snapshot: snapshots.newest_good(None)?, seat: &seat };
+        |id, name: &Text, run, reference: &Arc<ReferenceData>| sit(instances, registry, id, name, run, reference);
+    let seat = with_strategies.then_some(&seat as SeatMaker<'_>);
+    let what = FromJournal { folder, snapshot: snapshots.newest_good(None)?, seat };
     let mut bar = Progress::of("replaying the journal");
     let found = replay_journal(&what, &mut |step| bar.show(step.read, step.total)).map_err(not_replayed)?;
-    Ok(told(&found, with_strategies))
+    verdict(&found, with_strategies)
+}
+
+fn verdict(found: &Replayed, with_strategies: bool) -> Result<String, Failure> {
+    if !found.unseated.is_empty() {
+        let lines: String = found.unseated.iter().map(|(name, reason)| format!("\n  {name}: {reason}")).collect();
+        return Err(Failure::new(Exit::Refused, format!("strategies of the session can't run again:{lines}")));
+    }
+    let told = told(found, with_strategies);
+    if found.differs.is_some() || matches!(found.snapshot, Some((_, false))) {
+        return Err(Failure::new(Exit::Differs, format!("the session came out otherwise\n{}", told.trim_end())));
+    }
+    Ok(told)
 }
 
 fn sit(
@@ -45,10 +59,12 @@ fn sit(
     name: &Text,
     run: u64,
     reference: &Arc<ReferenceData>,
-) -> Option<Seat> {
-    let instance = &instances.iter().find(|instance| instance.0.name == *name)?.0;
-    let strategy = registry.build(&instance.of, &instance.written, reference).ok()?;
-    Some(Seat::new(Who { id, name: name.clone(), run }, strategy, reference.clone()))
+) -> Result<Seat, String> {
+    let instance = instances.iter().map(|instance| &instance.0).find(|instance| instance.name == *name);
+    let instance = instance.ok_or("strategies.instances does not have it")?;
+    let strategy = registry.build(&instance.of, &instance.written, reference);
+    let strategy = strategy.map_err(|problem| explain(&problem, registry))?;
+    Ok(Seat::new(Who { id, name: name.clone(), run }, strategy, reference.clone()))
 }
 
 fn not_replayed(problem: RecoveryError) -> Failure {
@@ -79,7 +95,11 @@ fn strategies_told(found: &Replayed) -> Vec<String> {
     if found.prices == 0 {
         lines.push("no prices are in the journal: strategies need journal.ticks = all".to_owned());
     }
-    lines.push(format!("{} commands of strategies came out the same", found.agreed));
+    if found.lives == 0 {
+        lines.push("no strategy ran in the session".to_owned());
+    } else {
+        lines.push(format!("{} commands of strategies came out the same", found.agreed));
+    }
     if let Some(Differs { sequence, at, strategy, recorded, again }) = &found.differs {
         lines.push(format!("the first that differs is of {strategy} at {sequence}, {at}:"));
         let shown = |command: &Option<domain::Command>| match command {
@@ -90,4 +110,35 @@ fn strategies_told(found: &Replayed) -> Vec<String> {
         lines.push(format!("  again:          {}", shown(again)));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(found: &Replayed) -> (Exit, String) {
+        let failure = verdict(found, true).unwrap_err();
+        (failure.exit, failure.to_string())
+    }
+
+    #[test]
+    fn a_state_that_is_not_reached_is_a_failure() {
+        let digest = "d1".to_owned();
+        let found = Replayed { records: 9, snapshot: Some((7, false)), digest, ..Replayed::default() };
+        let text = "the session came out otherwise
+9 records replayed: 0 prices, 0 orders, 0 fills
+THE STATE AT 7 IS NOT the one that the session wrote
+no prices are in the journal: strategies need journal.ticks = all
+no strategy ran in the session
+digest: d1";
+        assert_eq!(refused(&found), (Exit::Differs, text.to_owned()));
+    }
+
+    #[test]
+    fn every_strategy_that_cannot_run_again_is_named() {
+        let unseated = [("A", "one reason"), ("B", "another")].map(|(name, why)| (name.into(), why.to_owned()));
+        let found = Replayed { unseated: unseated.into(), ..Replayed::default() };
+        let text = "strategies of the session can't run again:\n  A: one reason\n  B: another";
+        assert_eq!(refused(&found), (Exit::Refused, text.to_owned()));
+    }
 }

@@ -8,6 +8,8 @@ mod from_journal;
 mod generate;
 /// Who looks on: figures, tables, progress.
 mod onlooker;
+/// The folder of the results, whole or untouched.
+mod output;
 /// The file that says what is to be simulated, read and checked.
 pub mod plan;
 /// What is written when the run is over.
@@ -26,6 +28,7 @@ use crate::failure::{Exit, Failure};
 use crate::logs;
 use arguments::{SimulateArgs, SimulateCommand};
 use onlooker::Onlooker;
+use output::Output;
 use plan::Plan;
 use report::Report;
 use stage::Stage;
@@ -46,14 +49,15 @@ pub fn execute(arguments: SimulateArgs, registry: &Registry) -> Result<String, F
 fn run(file: &Path, out: Option<&Path>, registry: &Registry) -> Result<String, Failure> {
     let plan = Plan::read(file)?;
     let folder: PathBuf = out.map_or_else(|| plan.output.clone(), Path::to_owned);
-    std::fs::create_dir_all(&folder).map_err(|error| Failure::io("create", &folder, &error))?;
     let stage = Stage::set(&plan, registry)?;
-    let mut onlooker = Onlooker::new(&plan, stage.opening_value, &folder)?;
+    let output = Output::open(&folder)?;
+    let mut onlooker = Onlooker::new(&plan, stage.opening_value, output.aside());
     let began = Instant::now();
     let ended = play(stage, &mut onlooker)?;
     let seconds = began.elapsed().as_secs_f64();
     let report = Report::of(&plan, &ended, onlooker)?;
-    report.write(&folder)?;
+    report.write(output.aside())?;
+    output.publish()?;
     Ok(report.summary(&folder, seconds))
 }
 

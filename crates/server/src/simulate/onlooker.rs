@@ -1,4 +1,4 @@
-//! Who looks on: the record for the report, the table of fills, and the progress that a person sees.
+//! Who looks on: the record for the report, the tables of fills and orders, and the progress that a person sees.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use domain::{Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
-use results::{Assumptions, DealSheet, Record};
+use results::{Assumptions, DealSheet, OrderSheet, Record};
 use runtime::simulation::{Seen, Witness};
 use tracing::{info, warn};
 
@@ -24,6 +24,7 @@ pub(super) struct Onlooker {
     base: Currency,
     opening_value: f64,
     fills: PathBuf,
+    orders: PathBuf,
     begun: Option<Begun>,
     pub(super) refusals: BTreeMap<&'static str, u64>,
     alarms: u64,
@@ -32,7 +33,8 @@ pub(super) struct Onlooker {
 
 struct Begun {
     record: Record,
-    sheet: DealSheet<BufWriter<File>>,
+    deals: DealSheet<BufWriter<File>>,
+    orders: OrderSheet<BufWriter<File>>,
     reference: Arc<ReferenceData>,
 }
 
@@ -41,27 +43,31 @@ pub(super) struct Looked {
     pub(super) record: Record,
     pub(super) reference: Arc<ReferenceData>,
     pub(super) refusals: BTreeMap<&'static str, u64>,
+    /// Orders that ended without any fill.
+    pub(super) unfilled: u64,
 }
 
 impl Onlooker {
-    pub(super) fn new(plan: &Plan, opening_value: f64, folder: &Path) -> Result<Self, Failure> {
-        Ok(Self {
+    pub(super) fn new(plan: &Plan, opening_value: f64, folder: &Path) -> Self {
+        Self {
             assumptions: plan.assumptions,
             base: plan.base_currency,
             opening_value,
             fills: folder.join("fills.csv"),
+            orders: folder.join("orders.csv"),
             begun: None,
             refusals: BTreeMap::new(),
             alarms: 0,
             progress: Telling::new(),
-        })
+        }
     }
 
     pub(super) fn finish(self) -> Result<Looked, Failure> {
         let missing = || Failure::new(Exit::Failed, "the run ended before it began");
-        let Begun { record, sheet, reference } = self.begun.ok_or_else(missing)?;
-        sheet.finish().map_err(|error| Failure::io("write", &self.fills, &error))?;
-        Ok(Looked { record, reference, refusals: self.refusals })
+        let Begun { record, deals, orders, reference } = self.begun.ok_or_else(missing)?;
+        deals.finish().map_err(|error| Failure::io("write", &self.fills, &error))?;
+        let unfilled = orders.finish().map_err(|error| Failure::io("write", &self.orders, &error))?;
+        Ok(Looked { record, reference, refusals: self.refusals, unfilled })
     }
 
     fn alarm(&mut self, text: &str) {
@@ -74,11 +80,10 @@ impl Onlooker {
 
 impl Witness for Onlooker {
     fn begin(&mut self, at: Timestamp, reference: &Arc<ReferenceData>) -> Seen {
-        let told = |error: io::Error| format!("cannot write {}: {error}", self.fills.display());
-        let file = BufWriter::new(File::create(&self.fills).map_err(told)?);
-        let sheet = DealSheet::new(file, reference.clone()).map_err(told)?;
+        let deals = sheet(&self.fills, |file| DealSheet::new(file, reference.clone()))?;
+        let orders = sheet(&self.orders, |file| OrderSheet::new(file, reference.clone()))?;
         let record = Record::new(self.assumptions, self.base, reference.clone(), at, self.opening_value);
-        self.begun = Some(Begun { record, sheet, reference: reference.clone() });
+        self.begun = Some(Begun { record, deals, orders, reference: reference.clone() });
         Ok(())
     }
 
@@ -90,7 +95,8 @@ impl Witness for Onlooker {
         }
         let Some(begun) = &mut self.begun else { return Ok(()) };
         begun.record.see(at, events);
-        begun.sheet.see(events).map_err(|error| format!("cannot write {}: {error}", self.fills.display()))
+        begun.deals.see(events).map_err(|error| unwritten(&self.fills, &error))?;
+        begun.orders.see(events).map_err(|error| unwritten(&self.orders, &error))
     }
 
     fn mark(&mut self, at: Timestamp, marks: &[Mark]) -> Seen {
@@ -116,6 +122,14 @@ impl Witness for Onlooker {
     fn progress(&mut self, events: u64, read: u64, total: u64) {
         self.progress.show(events, read, total);
     }
+}
+
+fn sheet<S>(path: &Path, begin: impl FnOnce(BufWriter<File>) -> io::Result<S>) -> Result<S, String> {
+    File::create(path).and_then(|file| begin(BufWriter::new(file))).map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
 }
 
 /// A bar on a terminal, a log line every tenth elsewhere; both with events a second.

@@ -21,11 +21,12 @@ pub(super) struct Report {
     outcome: Outcome,
     reference: Arc<ReferenceData>,
     refusals: BTreeMap<&'static str, u64>,
+    unfilled: u64,
 }
 
 impl Report {
     pub(super) fn of(plan: &Plan, ended: &Ended, onlooker: Onlooker) -> Result<Self, Failure> {
-        let Looked { record, reference, refusals } = onlooker.finish()?;
+        let Looked { record, reference, refusals, unfilled } = onlooker.finish()?;
         let heading = Heading {
             title: plan.title.clone(),
             settings: settings(plan),
@@ -33,7 +34,7 @@ impl Report {
             orders: ended.orders,
             digest: ended.digest.clone(),
         };
-        Ok(Self { heading, outcome: record.finish(ended.to), reference, refusals })
+        Ok(Self { heading, outcome: record.finish(ended.to), reference, refusals, unfilled })
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
@@ -63,6 +64,9 @@ impl Report {
         };
         line("events", format!("{events} in {seconds:.2} s, {:.0} a second", *events as f64 / seconds.max(1e-9)));
         line("orders", format!("{orders}, {deals_in_all} fills, {} round trips", figures.trades.count));
+        if self.unfilled > 0 {
+            line("unfilled", format!("{} orders ended unfilled; orders.csv tells why", self.unfilled));
+        }
         for (code, count) in &self.refusals {
             line("refused", format!("{count} times {code}"));
         }

@@ -100,16 +100,19 @@ impl CsvSource {
         Ok(Self { sheet, rows, last: None })
     }
 
-    /// Time never runs backwards in a file, and two bars never begin together.
+    /// Time never runs backwards in a file, and a bar never begins before the one before it is over.
     fn check_order(&mut self, recorded: &Recorded) -> Result<(), BadData> {
         let at = recorded.at();
-        let is_late = match (self.last, recorded) {
-            (Some(last), Recorded::Bar(_)) => at <= last,
-            (Some(last), _) => at < last,
-            (None, _) => false,
-        };
-        self.last = Some(at);
-        if is_late { Err(self.sheet.bad("dateTime", "is not after the line before it")) } else { Ok(()) }
+        let Some(last) = self.last.replace(at) else { return Ok(()) };
+        match recorded {
+            Recorded::Bar(_) if at <= last => Err(self.sheet.bad("dateTime", "is not after the line before it")),
+            Recorded::Bar(bar) if at < last.plus_seconds(bar.size.seconds()) => {
+                let reason = format!("is less than a bar of {} after the line before it", bar.size.name());
+                Err(self.sheet.bad("dateTime", reason))
+            }
+            _ if at < last => Err(self.sheet.bad("dateTime", "is before the line before it")),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -93,6 +93,7 @@ impl Rows {
         if tick.last.or(tick.bid).or(tick.ask).is_none() {
             return Err(sheet.bad("last", "is blank, and so are bid and ask"));
         }
+        check_uncrossed(sheet, "bid", tick.bid, tick.ask)?;
         Ok(tick)
     }
 
@@ -133,6 +134,8 @@ impl Rows {
         if !book.asks.is_sorted_by(|better, worse| better.price < worse.price) {
             return Err(sheet.bad("ask1", "the asks do not rise from level to level"));
         }
+        let best = |levels: &[Level]| levels.first().map(|level| level.price);
+        check_uncrossed(sheet, "bid1", best(&book.bids), best(&book.asks))?;
         Ok(book)
     }
 
@@ -236,6 +239,14 @@ fn level_columns(sheet: &Sheet, price: &str, quantity: &str) -> Result<Vec<(Colu
         columns.push((found, sheet.needed(&format!("{quantity}{level}"))?));
     }
     Ok(columns)
+}
+
+/// A bid above the ask would be money for nothing to every strategy.
+fn check_uncrossed(sheet: &Sheet, column: &str, bid: Option<Price>, ask: Option<Price>) -> Result<(), BadData> {
+    match bid.zip(ask) {
+        Some((bid, ask)) if bid > ask => Err(sheet.bad(column, format!("{bid} is above the ask of {ask}"))),
+        _ => Ok(()),
+    }
 }
 
 fn side(sheet: &Sheet, column: Column) -> Result<Side, BadData> {

@@ -1,7 +1,8 @@
 //! One CSV file: columns by name, one line in memory.
 
 use std::fs::File;
-use std::path::Path;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
@@ -14,8 +15,11 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Fractions of a millisecond reach down to nanoseconds.
 const FRACTION_DIGITS: usize = 6;
 const NANOS_PER_MILLI: i64 = 1_000_000;
+/// 1990 in epoch milliseconds. A smaller number is no time of trading but epoch seconds, taken for milliseconds.
+const MILLIS_MIN: i64 = 631_152_000_000;
 
 pub(super) struct Sheet {
+    path: PathBuf,
     name: String,
     reader: Reader<File>,
     header: Vec<String>,
@@ -34,8 +38,20 @@ impl Sheet {
         let total = file.metadata().map_or(0, |about| about.len());
         let mut reader = ReaderBuilder::new().trim(Trim::All).buffer_capacity(BUFFER_BYTES).from_reader(file);
         let header = reader.headers().map_err(|error| bad(format!("has no header that can be read: {error}")))?;
-        let header = header.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
-        Ok(Self { name: name.to_owned(), reader, header, record: ByteRecord::new(), total })
+        let header: Vec<String> = header.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
+        let (path, name) = (path.to_owned(), name.to_owned());
+        let sheet = Self { path, name, reader, header, record: ByteRecord::new(), total };
+        sheet.check_header()?;
+        Ok(sheet)
+    }
+
+    /// Of two columns with one name nobody can tell which is meant; nameless ones are never asked for.
+    fn check_header(&self) -> Result<(), BadData> {
+        let named = || self.header.iter().enumerate().filter(|(_, name)| !name.is_empty());
+        match named().find(|(place, name)| self.header[..*place].contains(name)) {
+            Some((_, twice)) => Err(self.bad_header(twice, "stands in the header twice".into())),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn column(&self, name: &str) -> Option<Column> {
@@ -43,21 +59,19 @@ impl Sheet {
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<Column, BadData> {
-        let missing = || BadData {
-            file: self.name.clone(),
-            line: Some(1),
-            column: Some(name.to_owned()),
-            reason: format!("is missing; the header has {}", self.header.join(", ")),
-        };
+        let missing = || self.bad_header(name, format!("is missing; the header has {}", self.header.join(", ")));
         self.column(name).ok_or_else(missing)
+    }
+
+    fn bad_header(&self, column: &str, reason: String) -> BadData {
+        BadData { file: self.name.clone(), line: line_from(&self.path, 0), column: Some(column.to_owned()), reason }
     }
 
     /// Goes to the next line; false at the end.
     pub(super) fn step(&mut self) -> Result<bool, BadData> {
-        let line = self.reader.position().line();
         self.reader.read_byte_record(&mut self.record).map_err(|error| BadData {
             file: self.name.clone(),
-            line: Some(error.position().map_or(line, csv::Position::line)),
+            line: error.position().and_then(|position| line_from(&self.path, position.byte())),
             column: None,
             reason: told(&error),
         })
@@ -70,7 +84,7 @@ impl Sheet {
     pub(super) fn bad(&self, column: &str, reason: impl Into<String>) -> BadData {
         BadData {
             file: self.name.clone(),
-            line: self.record.position().map(csv::Position::line),
+            line: self.record.position().and_then(|position| line_from(&self.path, position.byte())),
             column: Some(column.to_owned()),
             reason: reason.into(),
         }
@@ -78,8 +92,16 @@ impl Sheet {
 
     pub(super) fn time(&self, column: Column) -> Result<Timestamp, BadData> {
         let text = self.text(column)?;
-        instant(text)
-            .ok_or_else(|| self.bad_cell(column, "epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z"))
+        let at = instant(text).ok_or_else(|| {
+            self.bad_cell(column, "epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z")
+        })?;
+        // A date that is written out cannot be mistaken for another, however long ago it is.
+        if at.millis() < MILLIS_MIN && !text.contains(':') {
+            let shape =
+                "in 1990 or later: a number is epoch milliseconds, not seconds; an earlier time is written as a date";
+            return Err(self.bad_cell(column, shape));
+        }
+        Ok(at)
     }
 
     pub(super) fn price(&self, column: Column) -> Result<Price, BadData> {
@@ -121,6 +143,23 @@ impl Sheet {
 
     fn bytes(&self, column: Column) -> &[u8] {
         self.record.get(column.0).unwrap_or_default()
+    }
+}
+
+/// The number of the first line that is not blank, from a byte on. A reader passes over blank lines without a word, so that
+/// its own count names the blank line; the file is read once more, because somebody must find the row.
+fn line_from(path: &Path, byte: u64) -> Option<u64> {
+    let mut file = BufReader::new(File::open(path).ok()?);
+    let mut text = Vec::new();
+    let (mut line, mut begins) = (1, 0_u64);
+    loop {
+        text.clear();
+        let read = file.read_until(b'\n', &mut text).ok().filter(|read| *read > 0)?;
+        let passed = usize::try_from(byte.saturating_sub(begins)).map_or(read, |passed| passed.min(read));
+        if !text[passed..].trim_ascii().is_empty() {
+            return Some(line);
+        }
+        (line, begins) = (line + 1, begins + read as u64);
     }
 }
 

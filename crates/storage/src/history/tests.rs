@@ -33,15 +33,20 @@ const BARS: Kind = Kind::Bar(BarSize::Min1);
 
 #[test]
 fn bars_are_found_by_header_name_in_any_order_and_other_columns_are_passed_over() {
-    let found = read(BARS, "close,openInterest,dateTime,open,low,high,vol\n10.5,7,60000,10,9.5,11,100\n").unwrap();
+    let found =
+        read(BARS, "close,openInterest,dateTime,open,low,high,vol\n10.5,7,1735689660000,10,9.5,11,100\n").unwrap();
     let [Recorded::Bar(bar)] = &found[..] else { panic!("{found:?}") };
     let prices = [bar.open, bar.high, bar.low, bar.close].map(|price| price.to_string());
-    assert_eq!((bar.at, prices.join(" "), bar.vol), (Timestamp(60_000_000_000), "10 11 9.5 10.5".into(), 100.into()));
+    assert_eq!(
+        (bar.at, prices.join(" "), bar.vol),
+        (Timestamp(1_735_689_660_000_000_000), "10 11 9.5 10.5".into(), 100.into())
+    );
 }
 
 #[test]
 fn a_tick_may_lack_what_its_feed_does_not_know() {
-    let found = read(Kind::Tick, "dateTime,bid,ask,last,volBid\n1,1.1,1.2,,\n2,,,1.15,\n").unwrap();
+    let found =
+        read(Kind::Tick, "dateTime,bid,ask,last,volBid\n1735689600001,1.1,1.2,,\n1735689600002,,,1.15,\n").unwrap();
     let shown: Vec<_> = found
         .iter()
         .map(|recorded| match recorded {
@@ -54,7 +59,9 @@ fn a_tick_may_lack_what_its_feed_does_not_know() {
 
 #[test]
 fn a_trade_tells_who_was_the_aggressor_where_the_file_does() {
-    let found = read(Kind::Trade, "dateTime,price,quantity,aggressorSide\n1,10,5,SELL\n2,10,5,\n").unwrap();
+    let found =
+        read(Kind::Trade, "dateTime,price,quantity,aggressorSide\n1735689600001,10,5,SELL\n1735689600002,10,5,\n")
+            .unwrap();
     let sides: Vec<_> = found
         .iter()
         .map(|recorded| match recorded {
@@ -68,7 +75,8 @@ fn a_trade_tells_who_was_the_aggressor_where_the_file_does() {
 #[test]
 fn a_book_has_as_many_levels_as_are_filled_in() {
     let header = "dateTime,bid1,volBid1,ask1,volAsk1,bid2,volBid2,ask2,volAsk2";
-    let found = read(Kind::Book, &format!("{header}\n1,10,5,11,6,9,7,12,8\n2,10,5,11,6,,,,\n")).unwrap();
+    let found = read(Kind::Book, &format!("{header}\n1735689600001,10,5,11,6,9,7,12,8\n1735689600002,10,5,11,6,,,,\n"))
+        .unwrap();
     let depths: Vec<_> = found
         .iter()
         .map(|recorded| match recorded {
@@ -80,69 +88,138 @@ fn a_book_has_as_many_levels_as_are_filled_in() {
 }
 
 #[test]
-fn a_bad_row_is_refused_with_file_line_column_and_reason() {
-    let bars = "dateTime,open,high,low,close,vol\n60000,10,11,9,10,1\n";
+fn a_bad_bar_is_refused_with_file_line_column_and_reason() {
+    let bars = "dateTime,open,high,low,close,vol\n1735689660000,10,11,9,10,1\n";
     let cases = [
         (
             BARS,
             "dateTime,open,high,low\n",
             "a.csv line 1, column close: is missing; the header has dateTime, open, high, low",
         ),
-        (BARS, &format!("{bars}120000,ten,11,9,10,1\n"), "a.csv line 3, column open: 'ten' is not a decimal number"),
         (
             BARS,
-            &format!("{bars}120000,10,11,9,,1\n"),
+            &format!("{bars}1735689720000,ten,11,9,10,1\n"),
+            "a.csv line 3, column open: 'ten' is not a decimal number",
+        ),
+        (
+            BARS,
+            &format!("{bars}1735689720000,10,11,9,,1\n"),
             "a.csv line 3, column close: is blank, but must be a decimal number",
         ),
-        (BARS, &format!("{bars}120000,10,9.9,9,9,1\n"), "a.csv line 3, column high: 9.9 is not the highest of the bar"),
         (
             BARS,
-            &format!("{bars}120000,10,11,10.5,11,1\n"),
+            &format!("{bars}1735689720000,10,9.9,9,9,1\n"),
+            "a.csv line 3, column high: 9.9 is not the highest of the bar",
+        ),
+        (
+            BARS,
+            &format!("{bars}1735689720000,10,11,10.5,11,1\n"),
             "a.csv line 3, column low: 10.5 is not the lowest of the bar",
         ),
-        (BARS, &format!("{bars}120000,10,11,-9,10,1\n"), "a.csv line 3, column low: '-9' is not a price above 0"),
-        (BARS, &format!("{bars}120000,10,11,9,10,-1\n"), "a.csv line 3, column vol: '-1' is not a quantity from 0"),
         (
             BARS,
-            &format!("{bars}60000,10,11,9,10,1\n"),
+            &format!("{bars}1735689720000,10,11,-9,10,1\n"),
+            "a.csv line 3, column low: '-9' is not a price above 0",
+        ),
+        (
+            BARS,
+            &format!("{bars}1735689720000,10,11,9,10,-1\n"),
+            "a.csv line 3, column vol: '-1' is not a quantity from 0",
+        ),
+        (
+            BARS,
+            &format!("{bars}1735689660000,10,11,9,10,1\n"),
             "a.csv line 3, column dateTime: is not after the line before it",
         ),
-        (BARS, &format!("{bars}120000,10,11\n"), "a.csv line 3: has 3 cells, but the header has 6"),
+        (BARS, &format!("{bars}1735689720000,10,11\n"), "a.csv line 3: has 3 cells, but the header has 6"),
         (
             BARS,
             &format!("{bars}noon,10,11,9,10,1\n"),
             "a.csv line 3, column dateTime: 'noon' is not epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z",
         ),
         (
-            Kind::Tick,
-            "dateTime,bid,ask\n1,10,11\n0,10,11\n",
-            "a.csv line 3, column dateTime: is not after the line before it",
+            BARS,
+            &format!("{bars}1735689719999,10,11,9,10,1\n"),
+            "a.csv line 3, column dateTime: is less than a bar of MIN_1 after the line before it",
         ),
-        (Kind::Tick, "dateTime,bid,ask\n1,,\n", "a.csv line 2, column last: is blank, and so are bid and ask"),
+        (BARS, "dateTime,open,high,low,close,open\n", "a.csv line 1, column open: stands in the header twice"),
+    ];
+    for (kind, text, wanted) in cases {
+        assert_eq!(refused(kind, text), wanted);
+    }
+}
+
+#[test]
+fn so_is_a_bad_tick_trade_or_book() {
+    let cases = [
         (
             Kind::Tick,
-            "dateTime,settlement\n1,10\n",
+            "dateTime,bid,ask\n1735689600001,10,11\n1735689600000,10,11\n",
+            "a.csv line 3, column dateTime: is before the line before it",
+        ),
+        (
+            Kind::Tick,
+            "dateTime,bid,ask\n1735689600001,,\n",
+            "a.csv line 2, column last: is blank, and so are bid and ask",
+        ),
+        (
+            Kind::Tick,
+            "dateTime,settlement\n1735689600001,10\n",
             "a.csv line 1, column last: is missing; the header has dateTime, settlement",
         ),
         (
             Kind::Trade,
-            "dateTime,price,quantity\n1,10,0\n",
+            "dateTime,price,quantity\n1735689600001,10,0\n",
             "a.csv line 2, column quantity: '0' is not a quantity above 0",
         ),
         (
             Kind::Trade,
-            "dateTime,price,quantity,aggressorSide\n1,10,1,B\n",
+            "dateTime,price,quantity,aggressorSide\n1735689600001,10,1,B\n",
             "a.csv line 2, column aggressorSide: 'B' is not BUY or SELL",
         ),
         (
             Kind::Book,
-            "dateTime,bid1,volBid1,ask1,volAsk1,bid2,volBid2\n1,10,5,11,6,10.5,7\n",
+            "dateTime,bid1,volBid1,ask1,volAsk1,bid2,volBid2\n1735689600001,10,5,11,6,10.5,7\n",
             "a.csv line 2, column bid1: the bids do not fall from level to level",
+        ),
+        (
+            Kind::Tick,
+            "dateTime,last\n1735689600,10\n",
+            "a.csv line 2, column dateTime: '1735689600' is not in 1990 or later: a number is epoch milliseconds, not \
+             seconds; an earlier time is written as a date",
+        ),
+        (
+            Kind::Tick,
+            "dateTime,bid,ask\n1735689600000,10,10\n1735689600001,10.1,10\n",
+            "a.csv line 3, column bid: 10.1 is above the ask of 10",
+        ),
+        (
+            Kind::Book,
+            "dateTime,bid1,volBid1,ask1,volAsk1\n1735689600000,11,5,10,6\n",
+            "a.csv line 2, column bid1: 11 is above the ask of 10",
         ),
     ];
     for (kind, text, wanted) in cases {
         assert_eq!(refused(kind, text), wanted);
     }
+}
+
+#[test]
+fn blank_lines_are_passed_over_and_counted() {
+    for end in ["\n", "\r\n"] {
+        let good = format!("dateTime,last{end}1735689600000,10{end}");
+        let text = |bad: &str| format!("{end}{good}{end}{end}{bad}{end}");
+        assert_eq!(read(Kind::Tick, &text("1735689600001,11")).map(|rows| rows.len()), Ok(2));
+        let refused = |bad: &str| refused(Kind::Tick, &text(bad));
+        assert_eq!(refused("1735689600001,x"), "a.csv line 6, column last: 'x' is not a decimal number");
+        assert_eq!(refused("1735689600001"), "a.csv line 6: has 1 cells, but the header has 2");
+    }
+}
+
+#[test]
+fn a_row_of_long_ago_is_written_as_a_date() {
+    let found = read(Kind::Tick, "dateTime,last\n1987-10-19T14:30:00Z,282.7\n").unwrap();
+    assert_eq!(found[0].at().to_string(), "1987-10-19T14:30:00Z");
 }
 
 #[test]
@@ -161,20 +238,31 @@ fn a_file_that_is_not_there_says_so() {
 
 #[test]
 fn ticks_of_one_instant_pass_and_keep_their_order() {
-    let found = read(Kind::Tick, "dateTime,last\n1,10\n1,11\n1,12\n").unwrap();
+    let found = read(Kind::Tick, "dateTime,last\n1735689600001,10\n1735689600001,11\n1735689600001,12\n").unwrap();
     assert_eq!(found.len(), 3);
 }
 
 #[test]
 fn files_are_merged_by_time_and_at_one_instant_in_the_order_of_their_names() {
     let folder = tempfile::tempdir().unwrap();
-    let mut first = file(folder.path(), "a.csv", Kind::Tick, "dateTime,last\n1,10\n5,11\n5,12\n9,13\n");
-    let mut second = file(folder.path(), "b.csv", Kind::Trade, "dateTime,price,quantity\n0,20,1\n5,21,1\n7,22,1\n");
+    let mut first = file(
+        folder.path(),
+        "a.csv",
+        Kind::Tick,
+        "dateTime,last\n1735689600001,10\n1735689600005,11\n1735689600005,12\n1735689600009,13\n",
+    );
+    let mut second = file(
+        folder.path(),
+        "b.csv",
+        Kind::Trade,
+        "dateTime,price,quantity\n1735689600000,20,1\n1735689600005,21,1\n1735689600007,22,1\n",
+    );
     (first.security, second.security) = (SecurityId(1), SecurityId(2));
     let open = |file: &FileOf| Box::new(CsvSource::open(file).unwrap()) as Box<dyn Source>;
     let mut merge = Merge::new(vec![open(&first), open(&second)]).unwrap();
     let found = all(&mut merge).unwrap();
-    let order: Vec<_> = found.iter().map(|recorded| (recorded.at().millis(), recorded.security().0)).collect();
+    let order: Vec<_> =
+        found.iter().map(|recorded| (recorded.at().millis() - 1_735_689_600_000, recorded.security().0)).collect();
     assert_eq!(order, [(0, 2), (1, 1), (5, 1), (5, 1), (5, 2), (7, 2), (9, 1)]);
     let (read, total) = merge.progress();
     assert_eq!(read, total);
