@@ -85,9 +85,9 @@ pub enum Command {
     Journal(JournalCommand),
     /// Run strategies over prices of the past, on virtual time
     ///
-    /// Writes a report (report.html, results.json, equity.csv, fills.csv, trades.csv) and prints a summary whose last line
-    /// is the digest over orders, fills, positions and cash: the same on every run. `simulate generate` makes up prices.
-    /// With --from-journal a live session is replayed instead, to the same digest.
+    /// Writes a report (report.html, results.json, equity.csv, fills.csv, orders.csv, trades.csv) and prints a summary whose
+    /// last line is the digest over orders, fills, positions and cash: the same on every run. `simulate generate` makes up
+    /// prices. With --from-journal a live session is replayed instead, to the same digest.
     #[command(verbatim_doc_comment)]
     Simulate(Box<SimulateArgs>),
     /// What strategies there are, and a crate for one of your own.
@@ -252,6 +252,7 @@ Exit codes:
   2    what was asked can't be: flags, configuration, reference data
   3    another server uses the data folder
   4    the data is damaged; the message names file and offset
+  5    a session that was replayed came out otherwise
   130  ended at once by a second signal";
 
 #[cfg(test)]
@@ -331,6 +332,7 @@ mod tests {
               2    what was asked can't be: flags, configuration, reference data
               3    another server uses the data folder
               4    the data is damaged; the message names file and offset
+              5    a session that was replayed came out otherwise
               130  ended at once by a second signal
         "#]].assert_eq(&help_of(&[]));
     }

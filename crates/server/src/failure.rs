@@ -20,6 +20,8 @@ pub enum Exit {
     InUse = 3,
     /// The bytes on disk are not what was written.
     Damaged = 4,
+    /// A session that was replayed came out otherwise.
+    Differs = 5,
     /// A second signal, before the orderly stop was over.
     Forced = 130,
 }

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 use scenarios::http::Client;
 use scenarios::patience::wait_for;
@@ -23,6 +24,7 @@ fn troupe() -> PathBuf {
 
 struct Story {
     folder: TempDir,
+    launch: Launch,
     server: Server,
 }
 
@@ -43,7 +45,16 @@ impl Story {
             .set("strategies.distributed", true)
             .set("strategies.hangSeconds", 2);
         let launch = settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value));
-        Self { server: launch.start(), folder }
+        Self { server: launch.start(), launch, folder }
+    }
+
+    /// Server and strategy process die together, and the server starts again with that setting too.
+    fn both_die(mut self, process: Process, (key, value): (&str, &str)) -> Self {
+        self.server.kill();
+        drop(process);
+        self.launch = self.launch.set(key, value);
+        self.server = self.launch.start();
+        self
     }
 
     fn run(&self, member: &str) -> Process {
@@ -157,6 +168,59 @@ fn one_that_dies_is_noticed_and_its_orders_are_cancelled_and_it_may_come_back() 
     story.until("its new order", |client| open_orders(client, "STEADY") == 1);
 }
 
+/// Its order was left open, and the error line tells of it.
+fn is_given_up(story: &Story, said: &str) {
+    story.until_phase("STEADY", "EXIT");
+    story.until("the cancel of its order", |client| open_orders(client, "STEADY") == 0);
+    assert!(story.server.log().contains(said), "{}", story.server.log());
+}
+
+fn with_an_order(settings: &[(&str, &str)]) -> (Story, Process) {
+    let story = Story::begin(settings);
+    let process = story.run("steady");
+    story.until_phase("STEADY", "RUN");
+    story.until("its order", |client| open_orders(client, "STEADY") == 1);
+    (story, process)
+}
+
+#[test]
+fn one_that_died_with_the_server_and_does_not_come_back_is_given_up_and_its_orders_are_cancelled() {
+    let (story, process) = with_an_order(&[]);
+    let story = story.both_die(process, ("strategies.hangSeconds", "1"));
+    is_given_up(&story, "strategy STEADY did not come back");
+}
+
+#[test]
+fn one_that_nobody_can_run_any_more_is_given_up_at_the_start() {
+    let (story, process) = with_an_order(&[]);
+    let story = story.both_die(process, ("strategies.distributed", "false"));
+    assert_eq!(phase_of(&mut story.server.client(), "STEADY"), "EXIT");
+    is_given_up(&story, "strategy STEADY did not come back");
+}
+
+#[test]
+fn orders_of_one_that_is_given_up_stay_where_the_policy_keeps_them() {
+    let (story, process) = with_an_order(&[("strategies.onFailure", "keep")]);
+    let story = story.both_die(process, ("strategies.distributed", "false"));
+    let mut client = story.server.client();
+    assert_eq!((phase_of(&mut client, "STEADY").as_str(), open_orders(&mut client, "STEADY")), ("EXIT", 1));
+}
+
+#[test]
+fn one_that_is_waited_for_may_come_back_or_be_stopped() {
+    let (story, process) = with_an_order(&[]);
+    let story = story.both_die(process, ("strategies.hangSeconds", "600"));
+    let mut client = story.server.client();
+    assert_eq!((phase_of(&mut client, "STEADY").as_str(), open_orders(&mut client, "STEADY")), ("RUN", 1));
+    let process = story.run("steady");
+    story.until("the order of its new life", |client| open_orders(client, "STEADY") == 2);
+    let story = story.both_die(process, ("strategies.hangSeconds", "600"));
+    let mut client = story.server.client();
+    assert_eq!(client.post("/rest/strategy/STEADY/stop", "").unwrap().status, 200);
+    is_given_up(&story, "strategy is stopped before it came back");
+    assert_eq!(client.post("/rest/strategy/STEADY/stop", "").unwrap().status, 409);
+}
+
 #[test]
 fn one_that_hangs_is_noticed_and_its_process_ends() {
     let story = Story::begin(&[]);
@@ -201,7 +265,7 @@ fn one_that_was_away_hears_what_it_missed_when_it_comes_back() {
 fn one_that_was_cut_off_for_a_moment_goes_on_and_hears_everything_once() {
     let story = Story::begin(&[("strategies.hangSeconds", "20")]);
     let proxy = Proxy::to(story.server.door("brokerTcp"));
-    let _process = story.run_at("reporter", signpost(proxy.address()));
+    let _process = story.run_at("reporter", signpost(&Arc::new(Mutex::new(proxy.address()))));
     story.until("its order", |client| open_orders(client, "REPORTER") == 1);
     story.credit(1);
     wait_for("the first booking", || (story.bookings_told() == ["1"]).then_some(()));
@@ -214,6 +278,19 @@ fn one_that_was_cut_off_for_a_moment_goes_on_and_hears_everything_once() {
     let phases = json(&mut story.server.client(), "/rest/history/events?after=0&limit=1000");
     let lives = phases.as_array().unwrap().iter().filter(|event| event["event"]["phase"] == "INIT").count();
     assert_eq!(lives, 1, "{}", story.log());
+}
+
+#[test]
+fn one_that_is_cut_off_finds_a_broker_that_has_moved() {
+    let story = Story::begin(&[("strategies.hangSeconds", "20")]);
+    let [before, after] = [(), ()].map(|()| Proxy::to(story.server.door("brokerTcp")));
+    let broker = Arc::new(Mutex::new(before.address()));
+    let _process = story.run_at("reporter", signpost(&broker));
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    *broker.lock().unwrap() = after.address();
+    before.cut();
+    story.credit(1);
+    wait_for("the booking", || (story.bookings_told() == ["1"]).then_some(()));
 }
 
 #[test]
@@ -231,15 +308,16 @@ fn a_server_without_the_mode_lets_no_process_in() {
     assert_eq!(ended(&mut process), Some(1), "{}", story.log());
 }
 
-/// A server that only says where the broker is.
-fn signpost(broker: SocketAddr) -> SocketAddr {
+/// A server that only says where the broker is now.
+fn signpost(broker: &Arc<Mutex<SocketAddr>>) -> SocketAddr {
+    let broker = broker.clone();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let mut request = [0; 4_096];
             let _ = stream.read(&mut request);
-            let body = format!("\"tcp://{broker}\"");
+            let body = format!("\"tcp://{}\"", *broker.lock().unwrap());
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length";
             let _ = stream.write_all(format!("{head}: {}\r\n\r\n{body}", body.len()).as_bytes());
         }

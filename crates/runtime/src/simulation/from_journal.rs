@@ -27,11 +27,12 @@ pub struct FromJournal<'a> {
     pub folder: &'a Path,
     /// A state that the session wrote, to be compared with the replayed one.
     pub snapshot: Option<Snapshot>,
-    /// Makes the strategy of that name sit down again, with the number of its run; none where it is not to run again.
-    pub seat: SeatMaker<'a>,
+    /// None where strategies are not to run again.
+    pub seat: Option<SeatMaker<'a>>,
 }
 
-pub type SeatMaker<'a> = &'a dyn Fn(StrategyId, &Text, u64, &Arc<ReferenceData>) -> Option<Seat>;
+/// Makes the strategy of that name sit down again, with the number of its run, or says why it can't.
+pub type SeatMaker<'a> = &'a dyn Fn(StrategyId, &Text, u64, &Arc<ReferenceData>) -> Result<Seat, String>;
 
 /// What a replay found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,6 +44,10 @@ pub struct Replayed {
     pub digest: String,
     /// The sequence of the snapshot that was compared, and whether its state was reached.
     pub snapshot: Option<(u64, bool)>,
+    /// Lives of strategies that were lived again.
+    pub lives: u64,
+    /// Strategies of the session that could not run again, and why.
+    pub unseated: BTreeMap<Text, String>,
     /// Commands of strategies that came out the same.
     pub agreed: u64,
     pub differs: Option<Differs>,
@@ -218,9 +223,14 @@ impl<'a> Session<'a> {
 
     fn sit_down(&mut self, strategy: StrategyId, name: &Text, reference: &Arc<ReferenceData>) {
         let run = self.runs.get_mut(name).and_then(VecDeque::pop_front).unwrap_or(0);
-        if let Some(mut seat) = (self.what.seat)(strategy, name, run, reference) {
-            self.picture(strategy).iter().for_each(|published| seat.hear(published));
-            self.seats.insert(name.clone(), (seat, VecDeque::new()));
+        match self.what.seat.map(|make| make(strategy, name, run, reference)) {
+            Some(Ok(mut seat)) => {
+                self.picture(strategy).iter().for_each(|published| seat.hear(published));
+                self.seats.insert(name.clone(), (seat, VecDeque::new()));
+                self.found.lives += 1;
+            }
+            Some(Err(reason)) => drop(self.found.unseated.insert(name.clone(), reason)),
+            None => {}
         }
     }
 

@@ -56,11 +56,13 @@ impl Asking {
 
     /// A strategy that a crash left in a phase leaves first.
     pub(super) fn leave_old_phase(&self, strategy: StrategyId) -> Result<(), Unwilling> {
-        let (_, Answer::Phases(phases)) = self.ask(Query::Phases)? else { return Ok(()) };
-        match phases.into_iter().find(|(id, _)| *id == strategy) {
-            Some((_, phase)) if phase != Phase::Exit => self.enter_phase(strategy, Phase::Exit),
-            _ => Ok(()),
-        }
+        if self.in_a_phase()?.contains(&strategy) { self.enter_phase(strategy, Phase::Exit) } else { Ok(()) }
+    }
+
+    /// Strategies whose life has begun and not ended, as the journal has it.
+    pub(super) fn in_a_phase(&self) -> Result<Vec<StrategyId>, Unwilling> {
+        let (_, Answer::Phases(phases)) = self.ask(Query::Phases)? else { return Ok(vec![]) };
+        Ok(phases.into_iter().filter(|(_, phase)| *phase != Phase::Exit).map(|(strategy, _)| strategy).collect())
     }
 
     /// The risk gate binds a strategy that has no limits of its own by so many orders a second.
@@ -139,6 +141,11 @@ impl Asking {
     /// Halts the strategy at the risk gate and cancels its orders.
     pub(super) fn kill(&self, strategy: StrategyId, reason: &str) -> Result<(), Unwilling> {
         self.tell(Command::Kill { scope: Scope::Strategy(strategy), reason: Some(Text::from(reason)) }).map(drop)
+    }
+
+    pub(super) fn subscribed(&self, strategy: StrategyId) -> Vec<SecurityId> {
+        let Ok((_, Answer::Subscriptions(all))) = self.ask(Query::Subscriptions) else { return vec![] };
+        all.into_iter().filter(|wish| wish.strategy == strategy).map(|wish| wish.security).collect()
     }
 
     pub(super) fn unsubscribe(&self, strategy: StrategyId, securities: Vec<SecurityId>) {

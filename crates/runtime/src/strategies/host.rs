@@ -43,6 +43,8 @@ pub struct HostSettings {
     pub instances: Vec<Instance>,
     /// A call-back that has not returned for so long is a hang.
     pub hang_after: Duration,
+    /// A strategy that a crash left in a phase has so long to come back; nothing where no process is let in.
+    pub return_within: Duration,
     pub on_failure: OnFailure,
     /// At the risk gate, for a strategy without limits of its own.
     pub orders_per_second: u32,

@@ -13,6 +13,7 @@ use domain::{StrategyId, Text};
 use strategy::{Past, Registry, Seat, Who, Wish};
 use tracing::{error, info, warn};
 
+use super::absent::Absent;
 use super::asking::{Asking, Unwilling};
 use super::host::{HostSettings, Instance, OnFailure, Trouble};
 use super::inside::{Inside, Switchboard};
@@ -32,6 +33,7 @@ const FLOOD_WINDOW: Duration = Duration::from_secs(1);
 
 const HANGS: &str = "hangs: a call-back does not return, so its feed is cut";
 const SILENT: &str = "is silent: its process died, hangs or was cut off";
+const ABSENT: &str = "did not come back: a crash left it in a phase, and nobody runs it";
 
 /// What is asked of the manager.
 pub(super) enum Wanted {
@@ -57,6 +59,7 @@ pub(super) struct Manager {
     running: BTreeMap<StrategyId, Running>,
     /// What strategies in processes of their own had heard when they were lost.
     heard: BTreeMap<StrategyId, u64>,
+    absent: Absent,
 }
 
 struct Running {
@@ -104,8 +107,8 @@ impl Manager {
     ) -> std::io::Result<Self> {
         let (notes_in, notes) = bounded(NOTES_MAX);
         let switchboard = Switchboard::open(bus.clone(), notes_in.clone())?;
-        let (asking, running, heard) = (Asking(bus), BTreeMap::new(), BTreeMap::new());
-        Ok(Self { asking, clock, registry, settings, switchboard, wanted, notes_in, notes, running, heard })
+        let (asking, running, heard, absent) = (Asking(bus), BTreeMap::new(), BTreeMap::new(), Absent::default());
+        Ok(Self { asking, clock, registry, settings, switchboard, wanted, notes_in, notes, running, heard, absent })
     }
 
     pub(super) fn run(mut self) {
@@ -151,6 +154,20 @@ impl Manager {
             }
         }
         self.lead(&seated);
+        self.look_for_absent();
+    }
+
+    fn look_for_absent(&mut self) {
+        let reference = self.asking.0.catalogue.now();
+        let name = |id| reference.strategies.get(&id).map(|strategy| (id, strategy.name.clone()));
+        match self.asking.in_a_phase() {
+            Ok(begun) => {
+                let left = begun.into_iter().filter(|id| !self.running.contains_key(id)).filter_map(name);
+                self.absent = Absent::new(left.collect(), self.settings.return_within);
+                self.give_up_absent();
+            }
+            Err(Unwilling(reason)) => error!("strategies that a crash left can't be looked for: {reason}"),
+        }
     }
 
     fn start(&mut self, name: &str) -> Result<(), Trouble> {
@@ -170,9 +187,18 @@ impl Manager {
     fn stop(&mut self, name: &str) -> Result<(), Trouble> {
         let found = self.running.iter().find(|(_, running)| &*running.who.name == name).map(|(id, _)| *id);
         let Some(strategy) = found else {
-            return self.instance(name).and(Err(Trouble::DoesNotRun));
+            return self.stop_absent(name);
         };
         self.enter(&[strategy], Phase::Exit);
+        Ok(())
+    }
+
+    fn stop_absent(&mut self, name: &str) -> Result<(), Trouble> {
+        let Some(strategy) = self.absent.named(name) else {
+            return self.instance(name).and(Err(Trouble::DoesNotRun));
+        };
+        info!(strategy = %name, "strategy is stopped before it came back");
+        self.give_up(strategy);
         Ok(())
     }
 
@@ -201,7 +227,7 @@ impl Manager {
     }
 
     /// Events come from now on, and how things stand comes before them.
-    fn plug_in(&self, id: StrategyId, name: &Text) -> Result<(Who, Inside), Trouble> {
+    fn plug_in(&mut self, id: StrategyId, name: &Text) -> Result<(Who, Inside), Trouble> {
         self.asking.leave_old_phase(id).map_err(failed)?;
         self.asking.bind_rate(id, self.settings.orders_per_second).map_err(failed)?;
         let who = Who { id, name: name.clone(), run: self.asking.run_number().map_err(failed)? };
@@ -209,6 +235,7 @@ impl Manager {
         for published in self.asking.picture(id, (self.clock)()).map_err(failed)? {
             link.mailbox().offer(&published);
         }
+        self.absent.remove(id);
         Ok((who, link))
     }
 
@@ -345,6 +372,21 @@ impl Manager {
             let is_process = matches!(self.running.get(&strategy), Some(Running { body: Body::Process(_), .. }));
             self.fail(strategy, if is_process { SILENT } else { HANGS });
         }
+        self.give_up_absent();
+    }
+
+    fn give_up_absent(&mut self) {
+        for (strategy, name) in self.absent.overdue() {
+            error!(strategy = %name, "strategy {name} {ABSENT}");
+            self.give_up(strategy);
+        }
+    }
+
+    fn give_up(&mut self, strategy: StrategyId) {
+        if let Some(name) = self.absent.remove(strategy) {
+            self.let_go(strategy, &name);
+            self.asking.unsubscribe(strategy, self.asking.subscribed(strategy));
+        }
     }
 
     /// This strategy alone is stopped; what it may still do in its thread has no effect.
@@ -356,19 +398,22 @@ impl Manager {
         }
         running.mailbox().cut(what);
         self.switchboard.unplug(strategy);
+        self.let_go(strategy, &running.who.name);
+        self.asking.unsubscribe(strategy, running.mailbox().wanted());
+    }
+
+    /// Its open orders by policy, then EXIT.
+    fn let_go(&self, strategy: StrategyId, name: &Text) {
         if self.settings.on_failure == OnFailure::Cancel {
             match self.asking.cancel_orders(strategy) {
                 Ok(0) => {}
-                Ok(cancels) => warn!(strategy = %running.who.name, cancels, "its open orders are being cancelled"),
-                Err(Unwilling(reason)) => {
-                    error!(strategy = %running.who.name, "its orders were not cancelled: {reason}");
-                }
+                Ok(cancels) => warn!(strategy = %name, cancels, "its open orders are being cancelled"),
+                Err(Unwilling(reason)) => error!(strategy = %name, "its orders were not cancelled: {reason}"),
             }
         }
         if let Err(Unwilling(reason)) = self.asking.leave_old_phase(strategy) {
-            error!(strategy = %running.who.name, "it could not leave its phase: {reason}");
+            error!(strategy = %name, "it could not leave its phase: {reason}");
         }
-        self.asking.unsubscribe(strategy, running.mailbox().wanted());
     }
 }
 

@@ -15,6 +15,8 @@ mod dispatcher;
 mod runner;
 /// Phases in order, start and stop, panics, floods and hangs.
 mod manager;
+/// Strategies that a crash left in a phase and that nobody runs since.
+mod absent;
 /// What the manager asks of the engine.
 mod asking;
 /// The host as the program sees it.

@@ -30,9 +30,35 @@ fn a_journal_replayed_reaches_the_state_of_the_session() {
 
 #[test]
 fn strategies_that_run_again_on_journalled_prices_ask_for_the_same() {
-    let instance = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=5";
-    let desk =
-        Desk::new().set("demo.activity", "calm").set("journal.ticks", "all").set("strategies.instances", instance);
+    let desk = traded_by_the_market_maker();
+    let told = replayed(&desk, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
+    assert!(told.contains("commands of strategies came out the same"), "{told}");
+    assert!(!told.contains("0 commands of strategies"), "{told}");
+    assert!(!told.contains("the first that differs"), "{told}");
+}
+
+#[test]
+fn strategies_that_cannot_run_again_or_ask_for_something_else_are_a_failure() {
+    let desk = traded_by_the_market_maker();
+    let cannot = "strategies of the session can't run again:";
+    for (instances, code, said) in [
+        ("", 2, format!("{cannot}\n  MAKER: strategies.instances does not have it")),
+        ("MARKER:market-making security=AAPL", 2, format!("{cannot}\n  MAKER: strategies.instances does not have it")),
+        ("MAKER:market-making security=AAPL distanse=5", 2, "parameter distanse: is not known".to_owned()),
+        (&MAKER.replace("quantity=10", "quantity=11"), 5, "the first that differs is of MAKER".to_owned()),
+    ] {
+        let setting = format!("strategies.instances={instances}");
+        let ended = replay(&desk, &["--strategies", "--set", &setting]);
+        assert_eq!(ended.code, Some(code), "{instances}: {ended}");
+        assert!(ended.log.contains(&said), "{instances}: {ended}");
+    }
+}
+
+const MAKER: &str = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=5";
+
+/// A session with every price journalled, in which it had quotes.
+fn traded_by_the_market_maker() -> Desk {
+    let desk = Desk::new().set("demo.activity", "calm").set("journal.ticks", "all").set("strategies.instances", MAKER);
     let server = desk.start();
     let mut client = server.client();
     wait_for("quotes of the market maker", || {
@@ -40,17 +66,18 @@ fn strategies_that_run_again_on_journalled_prices_ask_for_the_same() {
         (open.matches("SUBMITTED").count() >= 2).then_some(())
     });
     server.stop();
-    let told = replayed(&desk, &["--strategies", "--set", &format!("strategies.instances={instance}")]);
-    assert!(told.contains("commands of strategies came out the same"), "{told}");
-    assert!(!told.contains("0 commands of strategies"), "{told}");
-    assert!(!told.contains("the first that differs"), "{told}");
+    desk
 }
 
 fn replayed(desk: &Desk, words: &[&str]) -> String {
+    let ended = replay(desk, words);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    ended.output
+}
+
+fn replay(desk: &Desk, words: &[&str]) -> Ended {
     let folder = desk.data().to_str().expect("a plain name");
-    let Ended { code, output, .. } = desk.launch.run(&[&["simulate", "--from-journal", folder], words].concat());
-    assert_eq!(code, Some(0), "{output}");
-    output
+    desk.launch.run(&[&["simulate", "--from-journal", folder], words].concat())
 }
 
 fn digest(told: &str) -> &str {

@@ -36,16 +36,18 @@ pub(super) fn open(config: &Config, registry: Registry, engine: &Engine, slot: &
 }
 
 fn settings(config: &Config) -> HostSettings {
+    let hang_after = Duration::from_secs(config.strategies_hang_seconds.0.unsigned_abs());
     HostSettings {
         instances: config.strategies_instances.iter().map(|instance| instance.0.clone()).collect(),
-        hang_after: Duration::from_secs(config.strategies_hang_seconds.0.unsigned_abs()),
+        hang_after,
+        return_within: if config.strategies_distributed { hang_after } else { Duration::ZERO },
         on_failure: config.strategies_on_failure,
         orders_per_second: config.strategies_orders_per_second,
     }
 }
 
 /// The problem with what was probably meant.
-fn explain(problem: &Unbuildable, registry: &Registry) -> String {
+pub(crate) fn explain(problem: &Unbuildable, registry: &Registry) -> String {
     match problem {
         Unbuildable::UnknownName { name, known } => format!("{problem}{}", hint(name, known.iter().copied())),
         Unbuildable::Parameter { name, problem: parameter } => {

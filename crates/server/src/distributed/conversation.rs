@@ -15,9 +15,11 @@ use stomp::Frame;
 use strategy::{Refused, Who};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
 use tokio::time::{interval, sleep, timeout};
 use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
 
+use super::backoff::Backoff;
 use super::line::Line;
 use super::outside::{Outside, Said};
 use super::seen::Seen;
@@ -32,7 +34,6 @@ const SAID_MAX: usize = 8_192;
 const DEADLINE_SECONDS: i64 = 10;
 /// Without a connection for so long the conversation is over.
 const RECONNECT_MAX: Duration = Duration::from_secs(30);
-const RECONNECT_EVERY: Duration = Duration::from_millis(200);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// How often commands are looked through for those whose deadline is over.
 const DEADLINES_EVERY: Duration = Duration::from_millis(500);
@@ -52,12 +53,16 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// With the broker at that address, as that strategy.
-    pub fn begin(broker: String, strategy: Text, token: Option<String>) -> io::Result<Self> {
+    /// As that strategy with the broker, whose address is asked for at every try: a server that restarts may have moved it.
+    pub fn begin(
+        broker: impl Fn() -> io::Result<String> + Send + Sync + 'static,
+        strategy: Text,
+        token: Option<String>,
+    ) -> io::Result<Self> {
         let (begun, lives) = bounded(1);
         let (said, waiting) = mpsc::channel(SAID_MAX);
         let time = ServerTime::new();
-        let talk = Talk::new(broker, strategy, token, time.clone(), begun, said.downgrade());
+        let talk = Talk::new(Arc::new(broker), strategy, token, time.clone(), begun, said.downgrade());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let run = move || runtime.block_on(talk.converse(waiting));
         let thread = std::thread::Builder::new().name("conversation".into()).spawn(run)?;
@@ -101,9 +106,12 @@ impl Conversation {
     }
 }
 
+/// Says where the broker is; blocks.
+type Whereabouts = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
+
 /// Both ends of what is being said.
 struct Talk {
-    broker: String,
+    broker: Whereabouts,
     strategy: Text,
     token: Option<String>,
     time: ServerTime,
@@ -145,7 +153,7 @@ fn lost(reason: impl Into<String>) -> Break {
 
 impl Talk {
     fn new(
-        broker: String,
+        broker: Whereabouts,
         strategy: Text,
         token: Option<String>,
         time: ServerTime,
@@ -175,6 +183,7 @@ impl Talk {
 
     async fn converse(mut self, mut said: mpsc::Receiver<Said>) -> Lost {
         let mut connected_at = Instant::now();
+        let mut backoff = Backoff::new();
         loop {
             match self.connection(&mut said, &mut connected_at).await {
                 Err(Break::Final(lost)) => return lost,
@@ -184,14 +193,17 @@ impl Talk {
                 Err(Break::Connection(error)) => tracing::warn!("the connection is lost and made again: {error}"),
                 Ok(()) => return Lost("it left".to_owned()),
             }
-            self.is_welcome = false;
-            sleep(RECONNECT_EVERY).await;
+            if std::mem::take(&mut self.is_welcome) {
+                backoff = Backoff::new();
+            }
+            sleep(backoff.pause()).await;
         }
     }
 
     async fn connection(&mut self, said: &mut mpsc::Receiver<Said>, connected_at: &mut Instant) -> Result<(), Break> {
         let connecting = async {
-            let stream = TcpStream::connect(&self.broker).await?;
+            let broker = self.broker.clone();
+            let stream = TcpStream::connect(spawn_blocking(move || broker()).await??).await?;
             stream.set_nodelay(true)?;
             Line::connect(stream, self.token.as_deref()).await
         };

@@ -9,6 +9,8 @@ mod bridge;
 mod member;
 /// The strategy's end: one conversation that outlives connections.
 mod conversation;
+/// Pauses between tries to connect.
+mod backoff;
 /// What a strategy has heard already.
 mod seen;
 /// The server's time, as far as a strategy process knows it.

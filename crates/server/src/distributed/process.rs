@@ -16,14 +16,17 @@ use crate::signals;
 
 /// Notes that may wait; the strategy with one more waits.
 const NOTES_MAX: usize = 64;
-const ADDRESS_PATIENCE: Duration = Duration::from_secs(10);
+const ADDRESS_PATIENCE: Duration = Duration::from_secs(5);
 /// How often a silent strategy's conversation is looked at.
 const WATCH: Duration = Duration::from_millis(250);
 
 /// Runs the instance of that name against the server until one of them leaves.
 pub fn run(config: &Config, registry: &Registry, name: &str, server: &str) -> Result<(), Failure> {
     let instance = instance(config, name)?;
-    let broker = broker_of(server)?;
+    // A server that is not there at all is told of at once.
+    broker_of(server)?;
+    let asked = server.to_owned();
+    let broker = move || broker_of(&asked).map_err(std::io::Error::other);
     let token = std::env::var(TOKEN_VARIABLE).ok();
     let cannot = |error: std::io::Error| Failure::new(Exit::Failed, format!("can't start a thread: {error}"));
     let conversation = Conversation::begin(broker, instance.name.clone(), token).map_err(cannot)?;

@@ -45,6 +45,7 @@ impl Desk {
         let settings = HostSettings {
             instances: vec![],
             hang_after: Duration::from_secs(600),
+            return_within: Duration::ZERO,
             on_failure: OnFailure::Cancel,
             orders_per_second: 100,
         };

@@ -97,7 +97,8 @@ impl Road for OverTheBroker {
     fn open(desk: &Desk) -> Self {
         let broker = OpenBroker::before(desk);
         let proxy = Proxy::to(broker.address);
-        let conversation = Conversation::begin(proxy.address().to_string(), NAME.into(), None).unwrap();
+        let address = proxy.address().to_string();
+        let conversation = Conversation::begin(move || Ok(address.clone()), NAME.into(), None).unwrap();
         let life = conversation.next_life().expect("a life");
         Self { life, conversation, proxy, _broker: broker }.until_run()
     }

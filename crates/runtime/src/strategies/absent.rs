@@ -1,0 +1,57 @@
+//! Strategies that a crash left in a phase and that nobody runs since: they have some time to come back.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use domain::{StrategyId, Text};
+
+#[derive(Default)]
+pub(super) struct Absent {
+    names: BTreeMap<StrategyId, Text>,
+    /// When nobody waits for them any more.
+    until: Option<Instant>,
+}
+
+impl Absent {
+    pub(super) fn new(names: BTreeMap<StrategyId, Text>, patience: Duration) -> Self {
+        Self { names, until: Instant::now().checked_add(patience) }
+    }
+
+    /// No longer absent: it came back, or it is let go.
+    pub(super) fn remove(&mut self, strategy: StrategyId) -> Option<Text> {
+        self.names.remove(&strategy)
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<StrategyId> {
+        self.names.iter().find(|(_, known)| &***known == name).map(|(id, _)| *id)
+    }
+
+    /// Those who had time enough.
+    pub(super) fn overdue(&self) -> BTreeMap<StrategyId, Text> {
+        let is_over = self.until.is_some_and(|until| until <= Instant::now());
+        if is_over { self.names.clone() } else { BTreeMap::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> BTreeMap<StrategyId, Text> {
+        BTreeMap::from([(StrategyId(2), "ONE".into()), (StrategyId(3), "TWO".into())])
+    }
+
+    #[test]
+    fn one_that_came_back_is_waited_for_no_longer() {
+        let mut absent = Absent::new(two(), Duration::ZERO);
+        assert_eq!((absent.named("ONE"), absent.overdue()), (Some(StrategyId(2)), two()));
+        assert_eq!(absent.remove(StrategyId(2)).as_deref(), Some("ONE"));
+        let left = BTreeMap::from([(StrategyId(3), "TWO".into())]);
+        assert_eq!((absent.named("ONE"), absent.overdue()), (None, left));
+    }
+
+    #[test]
+    fn nobody_is_overdue_before_the_time_is_over() {
+        assert_eq!(Absent::new(two(), Duration::from_secs(600)).overdue(), BTreeMap::new());
+    }
+}
