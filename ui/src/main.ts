@@ -15,9 +15,12 @@ import { StompFeed } from './wire/stomp';
 
 const UNAUTHORIZED = 401;
 
-/** A session that ended shows in whichever call comes next. */
+/** A session that ended shows in whichever call comes next, and so does a server that no longer answers. */
 async function fetchWatched(path: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(path, init);
+  const response = await fetch(path, init).catch((error: unknown) => {
+    surroundings.suspect();
+    throw error;
+  });
   if (response.status === UNAUTHORIZED && path !== '/rest/login') surroundings.access.expire();
   return response;
 }

@@ -63,7 +63,7 @@ function fixTime() {
 export default [
   {
     name: 'an order sent by FIX appears at once, and its cancel reaches the client',
-    settings: ['demo.activity=off', 'fix.port=0'],
+    settings: ['demo.activity=off'],
     async run({ server, page, shoot }) {
       await openDesk(page, server);
       await page.getByText('No open orders').waitFor();

@@ -4,6 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -18,7 +19,8 @@ const BINARY = process.env.RIALTO_BIN ?? join(TARGET, 'release/rialto');
 const PATIENCE_MS = 15_000;
 export const SCREENSHOTS = join(TARGET, 'ui-screenshots');
 
-const DOORS_OFF = ['https.port=off', 'broker.tcp.port=off', 'broker.tls.port=off', 'broker.ws.port=off'];
+/** No port that another server on this machine may have: those not needed are shut, the others are free ones. */
+const DOORS = ['https.port=off', 'broker.tcp.port=off', 'broker.tls.port=off', 'broker.ws.port=off', 'fix.port=0'];
 const BROWSER_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -32,6 +34,19 @@ const BROWSER_FLAGS = [
 export function launchBrowser() {
   const executablePath = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
   return chromium.launch({ executablePath, headless: true, args: BROWSER_FLAGS });
+}
+
+/** Servers that run now: whatever ends this process ends them too. */
+const running = new Set();
+
+export function leaveNothingBehind() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  process.once('exit', () => {
+    for (const server of running) {
+      server.process.kill('SIGKILL');
+      rmSync(server.folder, { recursive: true, force: true });
+    }
+  });
 }
 
 /** A server in a folder of its own. */
@@ -52,13 +67,14 @@ export class Server {
 
   /** Starts on the folder as it is; the port is kept, so that a page finds the server again. */
   async run(port = `http.port=${new URL(this.url).port}`) {
-    const set = [port, ...DOORS_OFF, ...this.settings].flatMap((setting) => ['--set', setting]);
+    const set = [port, ...DOORS, ...this.settings].flatMap((setting) => ['--set', setting]);
     const screen = process.env.RIALTO_UI_DIR ? ['--ui-dir', process.env.RIALTO_UI_DIR] : [];
     const process_ = spawn(BINARY, ['serve', '--data-dir', this.folder, ...set, ...screen]);
     this.log = '';
     process_.stderr.on('data', (chunk) => (this.log += chunk));
     this.ended = new Promise((resolve) => process_.once('exit', resolve));
     this.process = process_;
+    running.add(this);
     const ready = await this.firstLine();
     this.url = ready.http;
     this.ready = ready;
@@ -78,9 +94,20 @@ export class Server {
     await this.ended;
   }
 
+  /** It hangs: the sockets stay, and nobody answers. */
+  freeze() {
+    this.process.kill('SIGSTOP');
+  }
+
+  thaw() {
+    this.process.kill('SIGCONT');
+  }
+
   async stop() {
     this.process.kill('SIGTERM');
+    this.thaw();
     await this.ended;
+    running.delete(this);
     await rm(this.folder, { recursive: true, force: true });
   }
 

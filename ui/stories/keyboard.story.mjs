@@ -31,6 +31,18 @@ export default [
     },
   },
   {
+    name: 'Escape empties the search',
+    async run({ server, page }) {
+      await openDesk(page, server);
+      const search = page.getByRole('combobox', { name: 'Add a security' });
+      await search.fill('msf');
+      await page.getByRole('option', { name: 'MSFT' }).first().waitFor();
+      await page.keyboard.press('Escape');
+      if ((await search.inputValue()) !== '') throw new Error(`the search still says ${await search.inputValue()}`);
+      await page.getByRole('option').first().waitFor({ state: 'hidden' });
+    },
+  },
+  {
     name: 'keys lead to every page, panel, dialog and back',
     async run({ server, page, shoot }) {
       await openDesk(page, server);

@@ -19,8 +19,8 @@ async function tickMovesAPrice({ server, page, shoot }) {
 async function ladderFillsTheTicket({ server, page, shoot }) {
   await openDesk(page, server);
   const book = page.getByRole('region', { name: 'Order book' });
-  const level = book.getByRole('group', { name: 'Bids' }).getByRole('button', { name: /^Sell at/ }).first();
-  const price = (await level.getAttribute('aria-label')).replace('Sell at ', '');
+  const level = book.getByRole('group', { name: 'Bids' }).getByRole('button', { name: /^Sell @/ }).first();
+  const price = (await level.getAttribute('aria-label')).match(/@ ([\d.]+)/)[1];
   await level.click();
   await page.waitForFunction(
     ([input, text]) => Number(input.value) === Number(text),
@@ -32,6 +32,24 @@ async function ladderFillsTheTicket({ server, page, shoot }) {
   await page.keyboard.press('Enter');
   await show(page, 'Positions');
   await row(page, 'Positions', 'AAPL', 'Short').waitFor();
+}
+
+/** The same click means the same everywhere: the ask buys, the bid sells. */
+async function pricesClickAlike({ server, page }) {
+  await openDesk(page, server);
+  const book = page.getByRole('region', { name: 'Order book' });
+  const market = (column) => grid(page, 'Market').locator(`[row-id="1"] [col-id="${column}"] .cell`);
+  const level = (side, name) => book.getByRole('group', { name: side }).getByRole('button', { name }).first();
+  const sends = (words) => ticket(page).getByRole('button', { name: words }).waitFor();
+  await market('ask').click();
+  await sends(/^Buy AAPL/);
+  if (!/^Buy @ /.test(await market('ask').getAttribute('title'))) throw new Error('the ask does not say that it buys');
+  await level('Bids', /^Sell @ .* bid$/).click();
+  await sends(/^Sell AAPL/);
+  await level('Asks', /^Buy @ .* offered$/).click();
+  await sends(/^Buy AAPL/);
+  await market('bid').click();
+  await sends(/^Sell AAPL/);
 }
 
 /** The securities whose ticks the page has subscribed by now. */
@@ -102,6 +120,7 @@ async function text(stream) {
 export default [
   { name: 'a tick moves a price', settings: ['demo.activity=busy'], run: tickMovesAPrice },
   { name: 'a click in the ladder fills the ticket', settings: QUIET, run: ladderFillsTheTicket },
+  { name: 'a click on a price means the same in the market and in the ladder', settings: QUIET, run: pricesClickAlike },
   {
     name: 'at the default rate only prices in sight are subscribed',
     settings: QUIET,

@@ -30,6 +30,25 @@ export default [
     },
   },
   {
+    name: 'a server that hangs is noticed within seconds, and so is its return',
+    async run({ server, page, watch, shoot }) {
+      await openDesk(page, server);
+      const light = page.getByRole('status', { name: 'Connection' });
+      const bid = page.getByRole('grid', { name: 'Market' }).locator('[col-id="bid"] .cell').first();
+      await page.waitForFunction((cell) => !cell.classList.contains('stale'), await bid.elementHandle());
+      // Whatever is asked just then may get no answer.
+      watch.allow(...GONE);
+      server.freeze();
+      await light.getByText('Lagging').waitFor();
+      await page.getByText('The server is late or silent').waitFor();
+      await page.waitForFunction((cell) => cell.classList.contains('stale'), await bid.elementHandle());
+      await shoot('lagging');
+      server.thaw();
+      await light.getByText('Live').waitFor();
+      await page.waitForFunction((cell) => !cell.classList.contains('stale'), await bid.elementHandle());
+    },
+  },
+  {
     name: 'what other clients do appears at once',
     async run({ server, page }) {
       await openDesk(page, server);

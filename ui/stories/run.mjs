@@ -1,14 +1,17 @@
 /** Runs every story, or those whose name contains the words of the command line; a failing one fails the run. */
 
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launchBrowser, perform } from './harness.mjs';
+import { launchBrowser, leaveNothingBehind, perform, SCREENSHOTS } from './harness.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const wanted = process.argv.slice(2).join(' ');
 const files = (await readdir(folder)).filter((name) => name.endsWith('.story.mjs')).sort();
 
+leaveNothingBehind();
+// A picture of an earlier run must not pass for one of this.
+await rm(SCREENSHOTS, { recursive: true, force: true });
 const browser = await launchBrowser();
 let failed = 0;
 let passed = 0;

@@ -89,6 +89,34 @@ async function cancelAll({ server, page }) {
   await page.getByText('3 cancels sent').waitFor();
 }
 
+async function cancelWhatIsInSight({ server, page, shoot }) {
+  for (const limit of [240, 241, 242]) await limitOrder(server, limit);
+  await openDesk(page, server);
+  await row(page, 'Open orders', '242.00').waitFor();
+  await page.getByLabel('Filter: Open orders').fill('limit>240');
+  await row(page, 'Open orders', '240.00').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Cancel all', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Cancel the open orders in sight?' });
+  await dialog.getByText('2 open orders').waitFor();
+  await dialog.getByText('One order that it hides stays open.').waitFor();
+  await shoot('story-cancel-filtered');
+  await dialog.getByRole('button', { name: 'Cancel all' }).click();
+  await page.getByText('2 cancels sent').waitFor();
+  await page.getByLabel('Filter: Open orders').fill('');
+  await row(page, 'Open orders', '240.00', 'Working').waitFor();
+}
+
+async function eventsInPlace({ server, page }) {
+  await limitOrder(server, 240);
+  await openDesk(page, server);
+  await row(page, 'Open orders', '240.00').getByText('AAPL').click();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: /^What happened to/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await row(page, 'Open orders', '240.00').waitFor();
+}
+
 async function closeAPosition({ server, page, shoot }) {
   await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 10 });
   await openDesk(page, server);
@@ -152,6 +180,103 @@ async function largeOrderIsConfirmed({ server, page, shoot }) {
   await row(page, 'Open orders', 'AAPL', '1,000', 'Working').waitFor();
 }
 
+/** The server takes the order and the answer is lost; the trader sends again. */
+async function sentAgainAfterSilence({ server, page, watch }) {
+  watch.allow(/ERR_FAILED|409/);
+  await openDesk(page, server);
+  const path = '**/rest/execution/order/limit';
+  await page.route(path, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await place(page, '10', '250');
+  await ticket(page).getByText('it cannot trade twice').waitFor();
+  await page.unroute(path);
+  await send(page);
+  await ticket(page).getByRole('status').getByText('Working').waitFor();
+  const orders = await server.call('GET', '/rest/history/order');
+  if (orders.length !== 1) throw new Error(`the server has ${orders.length} orders`);
+}
+
+async function largeChangeIsConfirmed({ server, page }) {
+  await limitOrder(server, 250);
+  await openDesk(page, server);
+  await runOnRow(page, 'Open orders', 'AAPL', 'Change');
+  const change = page.getByRole('form', { name: /Change order/ });
+  await change.getByLabel('Quantity').fill('1000');
+  await change.getByText('250,000.00 USD').waitFor();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: /Change order .* to this/ });
+  await dialog.getByText('Buy 1000 AAPL 250').waitFor();
+  await row(page, 'Open orders', '250.00').getByText('10', { exact: true }).first().waitFor();
+  await dialog.getByRole('button', { name: 'Send change' }).click();
+  await row(page, 'Open orders', 'AAPL', '1,000', 'Working').waitFor();
+}
+
+async function changeIsLeft({ server, page }) {
+  await limitOrder(server, 250);
+  await openDesk(page, server);
+  const change = page.getByRole('form', { name: /Change order/ });
+  const open = () => runOnRow(page, 'Open orders', 'AAPL', 'Change');
+  await open();
+  await change.getByLabel('Limit price').press('Escape');
+  await ticket(page).waitFor();
+  await open();
+  await change.getByLabel('Quantity').fill('777');
+  const book = page.getByRole('region', { name: 'Order book' });
+  const level = (side, name) => book.getByRole('group', { name: side }).getByRole('button', { name }).first();
+  await level('Asks', /^Buy @/).click();
+  await expectValue(page, change.getByLabel('Quantity'), '777');
+  await level('Bids', /^Sell @/).click();
+  await expectValue(page, ticket(page).getByLabel('Quantity'), '');
+  await open();
+  const [{ intId }] = await server.call('GET', '/rest/execution/order');
+  await server.call('DELETE', `/rest/execution/order/${intId}`);
+  await page.getByText(`Order ${intId} is no longer open`).first().waitFor();
+  await expectValue(page, ticket(page).getByLabel('Quantity'), '');
+}
+
+async function expectValue(page, field, value) {
+  await page.waitForFunction(([input, wanted]) => input.value === wanted, [await field.elementHandle(), value]);
+}
+
+async function uncheckedIsConfirmed({ server, page, watch }) {
+  watch.allow(/503/);
+  await openDesk(page, server);
+  await page.route('**/rest/risk/check', (route) => route.fulfill({ status: 503, body: '' }));
+  await fillTicket(page, { Quantity: '1000', 'Limit price': '250' });
+  await ticket(page).getByText('Could not be checked').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Send this order?' }).getByText('250,000.00 USD').waitFor();
+}
+
+async function verdictFollowsTheState({ server, page, watch }) {
+  watch.allow(/422/);
+  await openDesk(page, server);
+  await fillTicket(page, { Quantity: '10', 'Limit price': '250' });
+  await ticket(page).getByText('Would be accepted').waitFor();
+  const halt = { scope: 'PLATFORM', state: 'HALTED', reason: 'a story' };
+  await server.call('PUT', '/rest/risk/state', halt);
+  await ticket(page).getByText('Would be refused').waitFor();
+  const answered = page.waitForResponse((answer) => answer.url().endsWith('/order/limit') && answer.status() === 422);
+  await page.keyboard.press('Enter');
+  await answered;
+  await server.call('PUT', '/rest/risk/state', { ...halt, state: 'ACTIVE' });
+  await ticket(page).getByText('Would be accepted').waitFor();
+  await send(page);
+  await row(page, 'Open orders', 'AAPL', 'Working').waitFor();
+}
+
+async function sentOrderStaysInSight({ server, page }) {
+  await openDesk(page, server);
+  await place(page, '10', '250');
+  const sent = ticket(page).getByRole('status');
+  await sent.getByText('Working').waitFor();
+  await page.getByRole('banner').getByLabel('Strategy').selectOption({ index: 2 });
+  await page.getByText('No open orders').waitFor();
+  await sent.getByText('Working').waitFor();
+}
+
 async function eventsOfAnOrder({ server, page, shoot }) {
   await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 10 });
   await limitOrder(server, 245);
@@ -173,9 +298,17 @@ export default [
   { name: 'every kind of order with its time in force', settings: QUIET, run: everyKindAndTime },
   { name: 'an order is cancelled from the keyboard', settings: QUIET, run: cancel },
   { name: 'all orders are cancelled after a second look', settings: QUIET, run: cancelAll },
+  { name: 'with a filter only what is in sight is cancelled', settings: QUIET, run: cancelWhatIsInSight },
+  { name: 'Enter shows the events of an open order in place', settings: QUIET, run: eventsInPlace },
   { name: 'a position is reduced, then closed', settings: QUIET, run: closeAPosition },
   { name: 'wrong input shows the server’s words beside the field', settings: QUIET, run: wrongInput },
   { name: 'an order placed by REST appears at once', settings: QUIET, run: orderByRest },
   { name: 'a large order is confirmed', settings: QUIET, run: largeOrderIsConfirmed },
+  { name: 'an order sent again after silence trades once', settings: QUIET, run: sentAgainAfterSilence },
+  { name: 'a change that makes an order large is confirmed', settings: QUIET, run: largeChangeIsConfirmed },
+  { name: 'a change is left by Escape, by another order and by the end of its own', settings: QUIET, run: changeIsLeft },
+  { name: 'an order that could not be checked is confirmed by an estimate', settings: QUIET, run: uncheckedIsConfirmed },
+  { name: 'the verdict follows the trading state', settings: QUIET, run: verdictFollowsTheState },
+  { name: 'what became of a sent order is told whichever strategy is selected', settings: QUIET, run: sentOrderStaysInSight },
   { name: 'what happened to an order is told', settings: QUIET, run: eventsOfAnOrder },
 ];

@@ -40,6 +40,12 @@ export class VirtualClock implements Clock {
     for (const run of frames) run();
   }
 
+  /** Time passes in which no timer may run, as in a hidden tab. */
+  freeze(ms: number): void {
+    this.time += ms;
+    for (const timer of this.timers) timer.at += ms;
+  }
+
   advance(ms: number): void {
     const end = this.time + ms;
     for (let timer = this.next(end); timer; timer = this.next(end)) {
@@ -74,6 +80,8 @@ export class VirtualFeed implements Feed {
   subscribed: Subscribed[] = [];
   private links: ((isUp: boolean) => void)[] = [];
   private ears: ((message: Message) => void)[] = [];
+  private pulses: (() => void)[] = [];
+  renewals = 0;
 
   start(): void {
     this.isStarted = true;
@@ -101,7 +109,21 @@ export class VirtualFeed implements Feed {
     return () => undefined;
   }
 
+  onPulse(listener: () => void): Stop {
+    this.pulses.push(listener);
+    return () => undefined;
+  }
+
   hurry(): void {}
+
+  renew(): void {
+    this.renewals += 1;
+  }
+
+  /** The server beats. */
+  beat(): void {
+    for (const pulse of this.pulses) pulse();
+  }
 
   topics(): string[] {
     return this.subscribed.map(({ topic }) => topic);
@@ -119,6 +141,7 @@ export class VirtualFeed implements Feed {
 
   say(topic: string, sequence: number, value: unknown, more: Partial<Message> = {}): void {
     const message = { body: JSON.stringify(value), sequence, isSnapshot: false, conflated: 0, ...more };
+    this.beat();
     for (const ear of this.ears) ear(message);
     for (const { listener } of this.subscribed.filter((one) => one.topic === topic)) listener.message(message);
   }

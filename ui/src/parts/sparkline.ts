@@ -1,6 +1,6 @@
 /** A line of recent prices on a canvas in a cell: no elements, no layout. */
 
-const WIDTH = 76;
+const WIDTH = 44;
 const HEIGHT = 22;
 const PADDING = 2;
 

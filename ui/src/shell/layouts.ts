@@ -40,11 +40,11 @@ const TALL: Record<Page, readonly Placement[]> = {
   ],
   monitor: [
     { widget: 'positions' },
-    { widget: 'strategies', beside: 'positions', direction: 'right', width: 0.38 },
+    { widget: 'strategies', beside: 'positions', direction: 'right', width: 0.42 },
     { widget: 'orders', beside: 'positions', direction: 'below', height: 0.34 },
     { widget: 'log', beside: 'orders', direction: 'below', height: 0.32 },
-    { widget: 'sessions', beside: 'strategies', direction: 'below', height: 0.44 },
-    { widget: 'balances', beside: 'sessions', direction: 'below', height: 0.24 },
+    { widget: 'sessions', beside: 'strategies', direction: 'below', height: 0.47 },
+    { widget: 'balances', beside: 'sessions', direction: 'below', height: 0.2 },
     { widget: 'history', beside: 'orders', direction: 'within' },
     { widget: 'transactions', beside: 'orders', direction: 'within' },
     { widget: 'risk', beside: 'sessions', direction: 'within' },
@@ -62,14 +62,14 @@ const TALL: Record<Page, readonly Placement[]> = {
 /** The ticket has its whole column, the book goes where the eye falls from the market. */
 const SHORT_TRADE: readonly Placement[] = [
   { widget: 'chart' },
-  { widget: 'market', beside: 'chart', direction: 'left', width: 0.33 },
+  { widget: 'market', beside: 'chart', direction: 'left', width: 0.36 },
   { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.21 },
   { widget: 'book', beside: 'market', direction: 'below', height: 0.4 },
   { widget: 'orders', beside: 'chart', direction: 'below', height: 0.4 },
   { widget: 'positions', beside: 'orders', direction: 'within' },
   { widget: 'history', beside: 'orders', direction: 'within' },
   { widget: 'transactions', beside: 'orders', direction: 'within' },
-  { widget: 'balances', beside: 'orders', direction: 'within' },
+  { widget: 'balances', beside: 'book', direction: 'within' },
 ];
 
 /** What a narrow page shows above; everything else is below. */

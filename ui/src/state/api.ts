@@ -86,7 +86,7 @@ export interface Quote {
   spark: readonly number[];
 }
 
-/** Beyond this age a price counts as stale, in milliseconds. */
+/** Beyond this age a price counts as stale even where the connection lives, in milliseconds. */
 export const STALE_AFTER_MS = 30_000;
 export const SPARKLINE_POINTS = 60;
 
@@ -140,6 +140,8 @@ export interface Orders {
   open: Table<string, OrderVO>;
   /** Open ones and the newest thousand that are done; more come as they happen. */
   history: Table<string, OrderVO>;
+  /** Of every strategy, whichever is selected: for one that is known by its id. */
+  all: Table<string, OrderVO>;
   freshness: Readable<Freshness>;
   /** What happened to one order, from the server's memory. */
   events(intId: string): Promise<OrderStatusVO[]>;
@@ -164,8 +166,8 @@ export interface Trading {
   place(order: OrderBody): Promise<string>;
   modify(order: OrderBody & { intId: string }): Promise<void>;
   cancel(intId: string): Promise<void>;
-  /** Cancels all open orders in sight (strategy selector; one security where given); says how many it asked for. */
-  cancelAll(securityId?: number): Promise<{ asked: number; failed: number }>;
+  /** Cancels these open orders, each unless its cancel is under way; says how many it asked for. */
+  cancelAll(intIds: readonly string[]): Promise<{ asked: number; failed: number }>;
   check(order: OrderBody): Promise<VerdictVO>;
   closePosition(positionId: number): Promise<void>;
   reducePosition(positionId: number, quantity: number): Promise<void>;

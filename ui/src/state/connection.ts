@@ -6,7 +6,13 @@ import { Cell } from './readable';
 
 /** When even the freshest price of a second is later than this, the screen lags, in milliseconds. */
 export const LAGGING_AFTER_MS = 2_000;
+/** The server beats every two seconds: after this silence the screen lags, in milliseconds. */
+export const SILENT_AFTER_MS = 5_000;
+/** After this silence another connection is tried, in milliseconds. */
+export const RENEWED_AFTER_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
+/** A tab that nobody sees may not look for minutes: of such a pause only this counts, because news wait behind the timer. */
+const PAUSE_COUNTED_MS = 2 * LOOK_EVERY_MS;
 
 const START: ConnectionState = {
   link: 'connecting',
@@ -25,14 +31,19 @@ export class Connection {
   /** The smallest difference of the two clocks so far: what is above it is delay. */
   private baseline = Number.POSITIVE_INFINITY;
   private wasUp = false;
+  private lookedAt: number;
+  private silentMs = 0;
+  private isSuspect = false;
 
   constructor(
-    feed: Feed,
+    private readonly feed: Feed,
     private readonly clock: Clock,
   ) {
-    this.cell = new Cell({ ...START, since: clock.now() });
+    this.lookedAt = clock.now();
+    this.cell = new Cell({ ...START, since: this.lookedAt });
     feed.onLink((isUp) => (isUp ? this.found() : this.lost()));
     feed.onMessage((message) => this.count(message));
+    feed.onPulse(() => this.pulse());
     clock.every(LOOK_EVERY_MS, () => this.look());
   }
 
@@ -48,9 +59,21 @@ export class Connection {
     this.freshest = this.freshest === null ? delay : Math.min(this.freshest, delay);
   }
 
+  /** A call got no answer: until something is heard the link is not to be trusted. */
+  suspect(): void {
+    this.isSuspect = true;
+    if (this.cell.get().link === 'live') this.become('lagging', {});
+  }
+
+  private pulse(): void {
+    this.silentMs = 0;
+    this.isSuspect = false;
+  }
+
   private found(): void {
     const reconnects = this.cell.get().reconnects + (this.wasUp ? 1 : 0);
     this.wasUp = true;
+    this.pulse();
     this.baseline = Number.POSITIVE_INFINITY;
     this.become('live', { reconnects });
   }
@@ -66,14 +89,26 @@ export class Connection {
 
   private look(): void {
     const { link } = this.cell.get();
+    this.countSilence();
     if (link === 'live' || link === 'lagging') {
-      const isLate = this.freshest !== null && this.freshest > LAGGING_AFTER_MS;
       const news = { messagesPerSecond: this.messages, conflatedPerSecond: this.conflated, delayMs: this.freshest };
-      this.become(isLate ? 'lagging' : 'live', news);
+      this.become(this.isLagging() ? 'lagging' : 'live', news);
+      if (this.silentMs >= RENEWED_AFTER_MS) this.feed.renew();
     }
     this.messages = 0;
     this.conflated = 0;
     this.freshest = null;
+  }
+
+  private countSilence(): void {
+    const now = this.clock.now();
+    this.silentMs += Math.min(now - this.lookedAt, PAUSE_COUNTED_MS);
+    this.lookedAt = now;
+  }
+
+  private isLagging(): boolean {
+    const isLate = this.freshest !== null && this.freshest > LAGGING_AFTER_MS;
+    return isLate || this.isSuspect || this.silentMs >= SILENT_AFTER_MS;
   }
 
   private become(link: Link, news: Partial<ConnectionState>): void {

@@ -41,6 +41,8 @@ export interface DeskTools {
 
 export interface OpenDesk extends Surroundings {
   access: Entrance;
+  /** A call got no answer. */
+  suspect(): void;
 }
 
 export function openDesk({ server, feed, clock, memory, language }: DeskTools): OpenDesk {
@@ -60,7 +62,8 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const portfolio = new Holdings(tools);
   const orders = new OrderBlotter({ ...tools, fills: portfolio.fills, onNews: (news) => herald.orderNews(news, reference) });
   const mayTrade = () => access.may('TRADER');
-  const market = new MarketPrices({ ...tools, mayTrade, onHeard: (at) => connection.heard(at) });
+  const isLive = () => connection.state.get().link === 'live';
+  const market = new MarketPrices({ ...tools, mayTrade, isLive, onHeard: (at) => connection.heard(at) });
   const risk = new RiskDesk(tools);
   const desk: Desk = {
     clock,
@@ -90,7 +93,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
   };
   comeAndGo(feed, clock, access, load, () => herald.reconnected());
-  return { desk, access, texts, formats };
+  return { desk, access, texts, formats, suspect: () => connection.suspect() };
 }
 
 /** Whoever is let in listens; a lost connection may mean that the session ended, so it is asked about. */

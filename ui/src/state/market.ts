@@ -27,6 +27,8 @@ export interface MarketTools {
   clock: Clock;
   server: Pick<Server, 'ticks' | 'bars' | 'subscribe'>;
   mayTrade(): boolean;
+  /** Whether news arrive in time; while they don't, every price may be old. */
+  isLive(): boolean;
   /** A price came that was not held back. */
   onHeard(serverTime: number): void;
   onTrouble(error: unknown): void;
@@ -67,7 +69,7 @@ export class MarketPrices implements Market {
   }
 
   isStale(quote: Quote): boolean {
-    return this.ageOf(quote) > STALE_AFTER_MS;
+    return !this.tools.isLive() || this.ageOf(quote) > STALE_AFTER_MS;
   }
 
   private hold(securityId: number): void {

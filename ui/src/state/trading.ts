@@ -34,11 +34,10 @@ export class TradingDesk implements Trading {
     return this.server.cancel(intId);
   }
 
-  async cancelAll(securityId?: number): Promise<{ asked: number; failed: number }> {
-    const isMeant = (order: OrderVO) =>
-      order.status !== 'PENDING_CANCEL' && (securityId === undefined || order.securityId === securityId);
-    const meant = this.open.get().filter(isMeant);
-    const waiting = meant.map((order) => order.intId);
+  async cancelAll(intIds: readonly string[]): Promise<{ asked: number; failed: number }> {
+    const isMeant = (intId: string) => (this.open.row(intId)?.status ?? 'PENDING_CANCEL') !== 'PENDING_CANCEL';
+    const waiting = intIds.filter(isMeant);
+    const asked = waiting.length;
     let failed = 0;
     const work = async () => {
       for (let intId = waiting.shift(); intId !== undefined; intId = waiting.shift()) {
@@ -46,7 +45,7 @@ export class TradingDesk implements Trading {
       }
     };
     await Promise.all(Array.from({ length: CANCELS_AT_ONCE }, work));
-    return { asked: meant.length, failed };
+    return { asked, failed };
   }
 
   check(order: OrderBody): Promise<VerdictVO> {

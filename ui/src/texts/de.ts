@@ -57,7 +57,7 @@ export const de: Texts = {
     delay: (ms) => `${ms} ms verspätet`,
     reconnects: (count) => `neu verbunden: ${count}`,
     offlineBanner: 'Keine Verbindung zum Server. Was Sie sehen, ist alt; es wird neu gelesen, sobald der Server da ist.',
-    laggingBanner: 'Preise kommen verspätet an.',
+    laggingBanner: 'Der Server antwortet spät oder gar nicht. Preise können alt sein.',
   },
   tradingState: {
     label: 'Handelszustand',

@@ -57,7 +57,7 @@ export const en = {
     delay: (ms: string) => `${ms} ms late`,
     reconnects: (count: string) => `reconnects: ${count}`,
     offlineBanner: 'No connection to the server. What you see is old; it is read anew once the server is back.',
-    laggingBanner: 'Prices arrive late.',
+    laggingBanner: 'The server is late or silent. Prices may be old.',
   },
   tradingState: {
     label: 'Trading state',

@@ -20,6 +20,7 @@ export interface Formats {
   /** Two places with a sign, also a plus. */
   signed(value: Maybe): string;
   percent(value: Maybe): string;
+  /** Times are of 24 hours in every language, as on every tape. */
   time(at: Maybe): string;
   /** Without seconds. */
   timeShort(at: Maybe): string;
@@ -44,10 +45,10 @@ export function formatsOf(settings: FormatSettings): Formats {
     money: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
     signed: number({ minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' }),
     percent: number({ style: 'percent', minimumFractionDigits: 2, signDisplay: 'exceptZero' }),
-    time: instant({ timeStyle: 'medium' }),
-    timeShort: instant({ timeStyle: 'short' }),
-    timeExact: instant({ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 }),
-    dateTime: instant({ dateStyle: 'short', timeStyle: 'medium' }),
+    time: instant({ timeStyle: 'medium', hourCycle: 'h23' }),
+    timeShort: instant({ timeStyle: 'short', hourCycle: 'h23' }),
+    timeExact: instant({ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' }),
+    dateTime: instant({ dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }),
     date: instant({ dateStyle: 'short' }),
     age,
   };

@@ -32,6 +32,10 @@ export interface Feed {
   onLink(listener: (isUp: boolean) => void): Stop;
   /** Told of every message, before its own listener. */
   onMessage(listener: (message: Message) => void): Stop;
+  /** Told whenever the server is heard: a message, a receipt or a heart-beat. */
+  onPulse(listener: () => void): Stop;
   /** Tries now instead of waiting for the next attempt. */
   hurry(): void;
+  /** Gives up a connection on which nothing is heard, and tries for another. */
+  renew(): void;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { stepsOf } from '../../src/features/history/steps';
+import { stepsOf } from '../../src/features/common/steps';
 import { onlyLevels } from '../../src/features/log/levels';
-import { cancelRefusal, modifyRefusal } from '../../src/features/orders/rules';
+import { cancelRefusal, modifyRefusal, sweepOf } from '../../src/features/orders/rules';
 import { commissionOf } from '../../src/features/transactions/columns';
 import { runByKey } from '../../src/parts/grid/actions';
 import type { RowChange } from '../../src/parts/grid/types';
@@ -21,6 +21,14 @@ test('an order is changed only while nothing else is under way', () => {
   expect(reasons('PENDING_REPLACE', true)).toEqual([undefined, refusal.changePending]);
   expect(reasons('PENDING_CANCEL', true)).toEqual([refusal.cancelPending, refusal.cancelPending]);
   expect(reasons('SUBMITTED', false)).toEqual([refusal.needsTrader, refusal.needsTrader]);
+});
+
+test('a sweep takes what is in sight and not yet being cancelled, and says how much a filter hides', () => {
+  const named = (intId: string, status: OrderStatus) => ({ intId, status }) as OrderVO;
+  const inSight = [named('A-1', 'SUBMITTED'), named('A-2', 'PENDING_CANCEL'), named('A-3', 'PARTIALLY_EXECUTED')];
+  expect(sweepOf(inSight, 5)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 2 });
+  expect(sweepOf(inSight, 3)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 0 });
+  expect(sweepOf([], 3)).toEqual({ intIds: [], hidden: 3 });
 });
 
 test('a key runs an action unless there is a reason against it', () => {

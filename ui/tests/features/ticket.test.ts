@@ -5,11 +5,11 @@ import {
   changeOf,
   formOf,
   isComplete,
-  needsConfirmation,
   withFill,
   withSecurity,
   type TicketForm,
 } from '../../src/features/ticket/form';
+import { needsConfirmation } from '../../src/features/ticket/confirm';
 import { DryRuns, remarksOf, remarksOfError, type DryRun } from '../../src/features/ticket/verdict';
 import { formatsOf } from '../../src/texts/formats';
 import { WireError } from '../../src/wire/error';
@@ -146,7 +146,7 @@ test('only the answer to the last question counts', async () => {
   const answers = new Map<number, (verdict: VerdictVO) => void>();
   const told: DryRun[] = [];
   const runs = new DryRuns(
-    { after: (_ms, run) => (timers.push(run), () => undefined) },
+    { after: (_ms, run) => (timers.push(run), () => undefined), every: () => () => undefined },
     (order) => new Promise((resolve) => answers.set(Number(order.quantity), resolve)),
     (run) => told.push(run),
   );

@@ -19,6 +19,7 @@ let bars: Bar[];
 let subscribed: number[];
 let heard: number[];
 let market: MarketPrices;
+let isLive: boolean;
 
 const bar = (change: Partial<Bar> = {}): Bar => ({
   objectType: 'Bar',
@@ -47,7 +48,8 @@ const onTrouble = (error: unknown) => expect.fail(String(error));
 
 beforeEach(() => {
   [feed, clock, ticks, bars, subscribed, heard] = [new VirtualFeed(), new VirtualClock(), [], [], [], []];
-  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, onHeard: (at) => heard.push(at), onTrouble });
+  isLive = true;
+  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => isLive, onHeard: (at) => heard.push(at), onTrouble });
 });
 
 describe('prices', () => {
@@ -83,6 +85,16 @@ describe('prices', () => {
     expect([market.ageOf(quote), market.isStale(quote)]).toEqual([STALE_AFTER_MS, false]);
     clock.advance(1);
     expect(market.isStale(quote)).toBe(true);
+  });
+
+  it('all count as old while the server is silent', async () => {
+    ticks = [tick()];
+    await market.load();
+    const [quote] = market.quotes.get();
+    const stale = () => quote && market.isStale(quote);
+    expect(stale()).toBe(false);
+    isLive = false;
+    expect(stale()).toBe(true);
   });
 
   it('of a security that nobody had are subscribed at the server', async () => {

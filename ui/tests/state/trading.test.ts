@@ -135,12 +135,13 @@ describe('fills', () => {
 });
 
 describe('cancelling all', () => {
-  it('asks for each that is not being cancelled, and counts what failed; one that is gone already did not', async () => {
+  it('asks for each named one that is not being cancelled, and counts what failed; one that is gone already did not', async () => {
     open = [
       order(),
       order({ id: 2, intId: 'gone' }),
       order({ id: 3, intId: 'stuck' }),
       order({ id: 4, intId: 'pending', status: 'PENDING_CANCEL' }),
+      order({ id: 5, intId: 'hidden by a filter' }),
     ];
     await connect();
     const asked: string[] = [];
@@ -150,7 +151,8 @@ describe('cancelling all', () => {
       if (intId === 'stuck') throw new WireError(503, 'adapter-down', 'not now');
     };
     const desk = new TradingDesk({ cancel } as never, blotter.open, new Cell(null));
-    expect(await desk.cancelAll()).toEqual({ asked: 3, failed: 1 });
+    const named = ['A-1', 'gone', 'stuck', 'pending', 'unheard of'];
+    expect(await desk.cancelAll(named)).toEqual({ asked: 3, failed: 1 });
     expect(asked.sort()).toEqual(['A-1', 'gone', 'stuck']);
   });
 });

@@ -16,13 +16,13 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
   const priced = (value: number | null, row: OrderVO) =>
     value === null ? '' : formats.price(value, reference.priceDigits(row.securityId));
   return [
-    instants('time', column.time, 84, (row) => row.dateTime, formats.time, { sorted: 'desc' }),
-    words('symbol', column.symbol, 78, (row) => reference.symbol(row.securityId)),
+    instants('time', column.time, 70, (row) => row.dateTime, formats.time, { sorted: 'desc' }),
+    words('symbol', column.symbol, 74, (row) => reference.symbol(row.securityId)),
     sideColumn(texts),
-    figures('quantity', column.quantity, 72, (row) => row.quantity, formats.quantity),
-    figures('limit', column.limit, 76, (row) => row.limit ?? null, priced),
+    figures('quantity', column.quantity, 66, (row) => row.quantity, formats.quantity),
+    figures('limit', column.limit, 68, (row) => row.limit ?? null, priced),
+    figures('filled', column.filled, 52, (row) => row.filledQuantity, formats.quantity),
     statusColumn(texts),
-    figures('filled', column.filled, 66, (row) => row.filledQuantity, formats.quantity),
     words('kind', column.kind, 72, (row) => texts.orderKind[row.objectType]),
     figures('stop', column.stop, 76, (row) => row.stop ?? null, priced),
     words('tif', column.tif, 52, (row) => row.tif),
@@ -53,7 +53,7 @@ function identityColumns(reference: Reference, texts: Texts): Column[] {
 function sideColumn(texts: Texts): Column {
   const value = (row: OrderVO): string => texts.side[row.side];
   return {
-    ...words('side', texts.column.side, 70, value),
+    ...words('side', texts.column.side, 58, value),
     paint: (cell, row) => paintBadge(cell, SIDE_TONE[row.side], value(row)),
   };
 }
@@ -65,7 +65,7 @@ function statusColumn(texts: Texts): Column {
     return row.inDoubt ? `${status}, ${texts.inDoubt}` : status;
   };
   return {
-    ...words('status', texts.column.status, 104, value),
+    ...words('status', texts.column.status, 90, value),
     paint: (cell, row) => paintBadge(cell, row.inDoubt ? 'warn' : ORDER_TONE[row.status], value(row)),
   };
 }

@@ -9,6 +9,7 @@ import { paintSparkline } from '../../parts/sparkline';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { SecurityVO, Side } from '../../wire/types';
+import { clickName, CLICKED, type QuoteSide } from '../common/clicks';
 
 export interface QuoteBoard {
   quote(securityId: number): Quote | undefined;
@@ -20,7 +21,7 @@ export interface QuoteBoard {
 
 export interface Clicks {
   remove: (securityId: number) => void;
-  /** Fills the ticket when a price is clicked: a buy at the ask, a sell at the bid. */
+  /** Fills the ticket when a price is clicked. */
   trade?: (securityId: number, side: Side) => void;
 }
 
@@ -39,12 +40,12 @@ export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats,
   const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
   return [
     symbolColumn(texts, clicks),
-    clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'SELL', texts.market.sell, clicks),
-    clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'BUY', texts.market.buy, clicks),
+    clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
+    clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
     price('last', column.last, ({ tick }) => tick.last),
-    gains('changePercent', column.changePercent, 74, read((quote) => quote.changePercent), formats.percent),
-    sparkColumn(board, texts),
+    gains('changePercent', column.changePercent, 68, read((quote) => quote.changePercent), formats.percent),
     ageColumn(board, texts, formats),
+    sparkColumn(board, texts),
     figures('bidSize', column.bidSize, 84, read(({ tick }) => tick.volBid), size),
     figures('askSize', column.askSize, 84, read(({ tick }) => tick.volAsk), size),
     gains('change', column.change, 76, read((quote) => quote.change), moves),
@@ -70,10 +71,10 @@ function symbolColumn(texts: Texts, { remove }: Clicks): Column {
     button.onclick = () => remove(row.id);
     cell.replaceChildren(button, row.symbol);
   };
-  return { ...words<SecurityVO>('symbol', texts.column.symbol, 84, (row) => row.symbol, { pinned: true }), paint };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, 78, (row) => row.symbol, { pinned: true }), paint };
 }
 
-function clickable(column: Column, side: Side, label: string, { trade }: Clicks): Column {
+function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }: Clicks): Column {
   const { paint } = column;
   if (trade === undefined) return column;
   return {
@@ -82,8 +83,9 @@ function clickable(column: Column, side: Side, label: string, { trade }: Clicks)
       paint?.(cell, row);
       if (cell.onclick !== null || !row.tradeable) return;
       cell.classList.add('clickable');
-      cell.title = label;
-      cell.onclick = () => trade(row.id, side);
+      // Named when somebody points at it, not with every tick.
+      cell.onpointerenter = () => (cell.title = clickName(texts, quoteSide, cell.textContent ?? '', null));
+      cell.onclick = () => trade(row.id, CLICKED[quoteSide]);
     },
   };
 }
@@ -104,14 +106,14 @@ function priceColumn(id: string, title: string, board: QuoteBoard, formats: Form
     flash(cell, before.get(cell), price);
     before.set(cell, price);
   };
-  return { ...figures<SecurityVO>(id, title, 70, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
+  return { ...figures<SecurityVO>(id, title, 66, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
 }
 
 function sparkColumn(board: QuoteBoard, texts: Texts): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     paintSparkline(cell, board.quote(row.id)?.spark ?? [], texts.market.trend(row.symbol));
   };
-  return { ...words<SecurityVO>('spark', texts.column.spark, 90, () => ''), paint };
+  return { ...words<SecurityVO>('spark', texts.column.spark, 56, () => ''), paint };
 }
 
 function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
@@ -131,5 +133,5 @@ function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
     cell.title = quote !== undefined && board.isStale(quote) ? texts.market.stale : '';
     cell.classList.toggle('stale', quote === undefined || board.isStale(quote));
   };
-  return { ...figures('age', texts.column.age, 50, value, show), paint };
+  return { ...figures('age', texts.column.age, 46, value, show), paint };
 }

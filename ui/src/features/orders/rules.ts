@@ -14,3 +14,15 @@ export function modifyRefusal(order: OrderVO, mayTrade: boolean, refusal: Texts[
   if (hindrance !== undefined) return hindrance;
   return order.status === 'PENDING_REPLACE' ? refusal.changePending : undefined;
 }
+
+/** The orders that one question is about, and how many more a filter keeps out of sight. */
+export interface Sweep {
+  intIds: readonly string[];
+  hidden: number;
+}
+
+/** Only what is in sight is cancelled, and of that only what is not being cancelled already. */
+export function sweepOf(inSight: readonly OrderVO[], openCount: number): Sweep {
+  const meant = inSight.filter((order) => order.status !== 'PENDING_CANCEL');
+  return { intIds: meant.map((order) => order.intId), hidden: Math.max(0, openCount - inSight.length) };
+}

@@ -10,14 +10,14 @@ export function positionColumns(reference: Reference, texts: Texts, formats: For
   const { column } = texts;
   const priced = (value: number | null, row: PositionVO) => formats.price(value, reference.priceDigits(row.securityId));
   return [
-    words('symbol', column.symbol, 84, (row) => reference.symbol(row.securityId), { pinned: true }),
+    words('symbol', column.symbol, 78, (row) => reference.symbol(row.securityId), { pinned: true }),
     directionColumn(texts),
-    figures('quantity', column.quantity, 72, (row) => row.quantity, formats.quantity),
-    figures('average', column.average, 80, (row) => row.avgPrice, priced),
-    gains('unrealized', column.unrealized, 96, (row) => row.unrealizedPL, formats.signed),
-    figures('marketPrice', column.marketPrice, 92, (row) => row.marketPrice, priced),
-    figures('marketValue', column.marketValue, 104, (row) => row.marketValue, formats.money),
-    gains('realized', column.realized, 104, (row) => row.realizedPL, formats.signed),
+    figures('quantity', column.quantity, 66, (row) => row.quantity, formats.quantity),
+    figures('average', column.average, 74, (row) => row.avgPrice, priced),
+    gains('unrealized', column.unrealized, 92, (row) => row.unrealizedPL, formats.signed),
+    figures('marketPrice', column.marketPrice, 84, (row) => row.marketPrice, priced),
+    figures('marketValue', column.marketValue, 90, (row) => row.marketValue, formats.money),
+    gains('realized', column.realized, 84, (row) => row.realizedPL, formats.signed),
     words('currency', column.currency, 70, (row) => row.currency),
     figures('cost', column.cost, 100, (row) => row.cost, formats.money, { hidden: true }),
     words('strategy', column.strategy, 90, (row) => reference.strategyName(row.strategyId)),
@@ -31,7 +31,7 @@ function directionColumn(texts: Texts): GridColumn<PositionVO> {
     return row.quantity > 0 ? ['buy', texts.positions.long] : ['sell', texts.positions.short];
   };
   return {
-    ...words('side', texts.column.side, 66, (row) => reading(row)[1]),
+    ...words('side', texts.column.side, 60, (row) => reading(row)[1]),
     paint: (cell, row) => paintBadge(cell, ...reading(row)),
   };
 }

@@ -1,11 +1,13 @@
 import { figures, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
+import type { Reference } from '../../state/api';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { LimitsVO } from '../../wire/types';
 import { AMOUNTS, COUNTS, type CountName } from './limits';
+import { scopeName } from './scopes';
 
-export function limitColumns(texts: Texts, formats: Formats): GridColumn<LimitsVO>[] {
+export function limitColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<LimitsVO>[] {
   const { limit, noLimit, within } = texts.risk;
   const { yes, no } = texts.strategies;
   const amount = (value: number | null): string => (value === null ? noLimit : formats.quantity(value));
@@ -14,7 +16,7 @@ export function limitColumns(texts: Texts, formats: Formats): GridColumn<LimitsV
     return found === null ? noLimit : within(formats.quantity(found.count), formats.quantity(found.millis));
   };
   return [
-    words('scope', texts.column.scope, 110, (row) => row.scope, { pinned: true }),
+    words('scope', texts.column.scope, 110, (row) => scopeName(row.scope, reference), { pinned: true }),
     ...AMOUNTS.map((name) => figures<LimitsVO>(name, limit[name], 150, (row) => row[name], amount)),
     ...COUNTS.map((name) => words<LimitsVO>(name, limit[name], 150, (row) => count(row, name))),
     words('cashCheck', limit.cashCheck, 140, (row) => (row.cashCheck === null ? noLimit : row.cashCheck ? yes : no)),

@@ -103,6 +103,21 @@ export function withFill(form: TicketForm, fill: TicketFill): TicketForm {
   return next;
 }
 
+/** A price for the order that is being changed; its type, side and quantity stay. */
+export function isPriceFor(order: OrderVO, fill: TicketFill): boolean {
+  const isSame = fill.securityId === order.securityId && (fill.side ?? order.side) === order.side;
+  return isSame && fill.quantity === undefined && (fill.limit !== undefined || fill.stop !== undefined);
+}
+
+/** Takes the prices that the type of the order has, and no other. */
+export function withPrices(form: TicketForm, { limit, stop }: Pick<TicketFill, 'limit' | 'stop'>): TicketForm {
+  return {
+    ...form,
+    ...(limit !== undefined && hasLimit(form.kind) ? { limit: typed(limit) } : {}),
+    ...(stop !== undefined && hasStop(form.kind) ? { stop: typed(stop) } : {}),
+  };
+}
+
 /** A live order to be changed. */
 export function formOf(order: OrderVO): TicketForm {
   return {
@@ -139,8 +154,12 @@ export function changeOf(order: OrderVO, form: TicketForm, formats: Formats): Or
   };
 }
 
-/** Orders from a threshold on are confirmed; no threshold, no question. An unknown notional is asked about. */
-export function needsConfirmation(notional: number | null, confirmFrom: number | null): boolean {
-  if (confirmFrom === null) return false;
-  return notional === null || Math.abs(notional) >= confirmFrom;
+/** The whole order as it would be after the change: what is left empty stays as it is. */
+export function termsOf(order: OrderVO, form: TicketForm, formats: Formats): OrderBody {
+  return { ...bodyOf(formOf(order), order.securityId, formats), ...bodyOf(form, order.securityId, formats) };
+}
+
+/** A buy without a limit may slip, and its notional counts that in. */
+export function maySlip(order: Pick<TicketForm, 'side' | 'kind'>): boolean {
+  return order.side === 'BUY' && !hasLimit(order.kind);
 }

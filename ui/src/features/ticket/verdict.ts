@@ -6,6 +6,8 @@ import type { OrderBody, VerdictVO } from '../../wire/types';
 
 /** So long after the last key, in milliseconds. */
 export const PAUSE_MS = 200;
+/** What has no limit is worth what the market says, so it is asked about so often, in milliseconds. */
+export const REFRESH_MS = 2_000;
 
 export type DryRun =
   | { kind: 'none' }
@@ -13,34 +15,52 @@ export type DryRun =
   | { kind: 'verdict'; verdict: VerdictVO }
   | { kind: 'refused'; error: WireError };
 
-/** Asks after a pause; only the answer to the last question counts. */
+/** Asks after a pause and again when the world changed; only the answer to the last question counts. */
 export class DryRuns {
+  private order: OrderBody | null = null;
   private asked = 0;
-  private stop: Stop = () => undefined;
+  private answered = 0;
+  private stops: Stop[] = [];
 
   constructor(
-    private readonly clock: Pick<Clock, 'after'>,
+    private readonly clock: Pick<Clock, 'after' | 'every'>,
     private readonly check: (order: OrderBody) => Promise<VerdictVO>,
     private readonly tell: (run: DryRun) => void,
   ) {}
 
   /** Nothing to ask forgets the verdict. */
   ask(order: OrderBody | null): void {
-    this.stop();
-    const mine = ++this.asked;
+    this.close();
+    this.order = order;
     if (order === null) return this.tell({ kind: 'none' });
     this.tell({ kind: 'checking' });
-    this.stop = this.clock.after(PAUSE_MS, () => void this.run(order, mine));
+    this.stops.push(this.clock.after(PAUSE_MS, () => this.again()));
+    if (order.limit === undefined) this.stops.push(this.clock.every(REFRESH_MS, () => this.refresh()));
+  }
+
+  /** The verdict of before stays in sight until the new one is there. */
+  again(): void {
+    if (this.order !== null) void this.run(this.order);
   }
 
   close(): void {
-    this.stop();
+    this.stops.forEach((stop) => stop());
+    this.stops = [];
+    this.order = null;
     this.asked += 1;
   }
 
-  private async run(order: OrderBody, mine: number): Promise<void> {
+  /** A slow server is not asked a second time before it has answered. */
+  private refresh(): void {
+    if (this.answered === this.asked) this.again();
+  }
+
+  private async run(order: OrderBody): Promise<void> {
+    const mine = ++this.asked;
     const answer = await judge(this.check, order);
-    if (mine === this.asked) this.tell(answer);
+    if (mine !== this.asked) return;
+    this.answered = mine;
+    this.tell(answer);
   }
 }
 
@@ -51,6 +71,11 @@ export async function judge(check: (order: OrderBody) => Promise<VerdictVO>, ord
     if (error instanceof WireError) return { kind: 'refused', error };
     throw error;
   }
+}
+
+/** The server understood that this is no order; any other failure says nothing about the order. */
+export function isUnreadable(run: DryRun): boolean {
+  return run.kind === 'refused' && (run.error.status === 400 || run.error.status === 422);
 }
 
 /** What the server says about each field, and what concerns none of those that are shown. */

@@ -117,6 +117,13 @@ export class GridController<Row> {
     return this.filter.unknown;
   }
 
+  /** The rows that fit the filter, in the order in which they stand. */
+  fitting(): Row[] {
+    const rows: Row[] = [];
+    this.api.forEachNodeAfterFilterAndSort(({ data }) => data !== undefined && rows.push(data));
+    return rows;
+  }
+
   exportCsv(): void {
     this.api.exportDataAsCsv({
       fileName: `${this.plan.name}.csv`,

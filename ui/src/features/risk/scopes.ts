@@ -1,0 +1,21 @@
+/** Scopes of limits and trading states in the words of the desk: `STRATEGY-2` is the strategy of that id. */
+
+import type { Reference } from '../../state/api';
+
+const SCOPE = /^(ACCOUNT|STRATEGY|SECURITY)-(\d+)$/;
+
+/** The name of what the scope is about; a scope without a number speaks for itself. */
+export function scopeName(scope: string, reference: Reference): string {
+  const [, kind, digits] = SCOPE.exec(scope) ?? [];
+  const id = Number(digits);
+  switch (kind) {
+    case 'ACCOUNT':
+      return reference.accountName(id);
+    case 'STRATEGY':
+      return reference.strategyName(id);
+    case 'SECURITY':
+      return reference.symbol(id);
+    default:
+      return scope;
+  }
+}

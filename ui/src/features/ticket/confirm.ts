@@ -1,0 +1,28 @@
+/** How much is at stake, and whether a person is asked once more before it goes out. */
+
+import type { OrderBody, SecurityVO, Tick } from '../../wire/types';
+import { isUnreadable, type DryRun } from './verdict';
+
+/** What the server says, else the estimate; in base currency, `null` where nobody knows. */
+export function notionalOf(answer: DryRun, estimate: number | null): number | null {
+  return (answer.kind === 'verdict' ? answer.verdict.notional : null) ?? estimate;
+}
+
+/** From the prices of the order, else the market's; another currency than the base is not guessed. */
+export function estimateOf(order: OrderBody, security: SecurityVO, tick: Tick | null, base: string): number | null {
+  const touch = order.side === 'BUY' ? tick?.ask : tick?.bid;
+  const price = order.limit ?? order.stop ?? touch ?? tick?.last;
+  if (security.currency !== base || typeof order.quantity !== 'number' || typeof price !== 'number') return null;
+  return Math.abs(order.quantity * price * security.contractSize);
+}
+
+/** A new order that the server can't even read goes to it as it is, for its words: it can't trade. */
+export function isAskedAbout(answer: DryRun, notional: number | null, confirmFrom: number | null): boolean {
+  return !isUnreadable(answer) && needsConfirmation(notional, confirmFrom);
+}
+
+/** Orders from a threshold on are confirmed; no threshold, no question. An unknown notional is asked about. */
+export function needsConfirmation(notional: number | null, confirmFrom: number | null): boolean {
+  if (confirmFrom === null) return false;
+  return notional === null || Math.abs(notional) >= confirmFrom;
+}

@@ -1,0 +1,11 @@
+/** One order as it goes on, whichever strategy is selected. */
+
+import type { Stop, Table } from '../../state/api';
+import type { OrderVO } from '../../wire/types';
+
+export function followOrder(orders: Table<string, OrderVO>, intId: string, tell: (order: OrderVO) => void): Stop {
+  return orders.watch(({ upserted }) => {
+    const found = upserted.find((order) => order.intId === intId);
+    if (found !== undefined) tell(found);
+  });
+}
