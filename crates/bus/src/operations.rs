@@ -141,12 +141,8 @@ pub trait Operations: Send + Sync {
     fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), FixTrouble>;
 
     /// Leads a strategy through its phases up to RUN. Blocks.
-    fn start_strategy(&self, _name: &str) -> Result<(), StrategyTrouble> {
-        Err(StrategyTrouble::NotRunnable)
-    }
+    fn start_strategy(&self, name: &str) -> Result<(), StrategyTrouble>;
 
     /// Lets a strategy leave by EXIT. Blocks.
-    fn stop_strategy(&self, _name: &str) -> Result<(), StrategyTrouble> {
-        Err(StrategyTrouble::NotRunnable)
-    }
+    fn stop_strategy(&self, name: &str) -> Result<(), StrategyTrouble>;
 }

@@ -1,6 +1,11 @@
 //! One plain thing of each kind, for tests and measurements: whoever cares about a field says so, all others are as dull
 //! as they can be. `Security { tradeable: false, ..stock(7, "TEST") }` is a stock that differs in one point.
 
+/// A program around the engine that has nothing to tell.
+mod bystander;
+
+pub use bystander::Bystander;
+
 use domain::command::RecordTransaction;
 use domain::order::{BaseState, Pending, Terms};
 use domain::reference::TradingHours;

@@ -1,23 +1,20 @@
 //! A broker on ports of its own, with an engine that writes down what it is asked and publishes generic events.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
 use access::{Access, Actor, Door, Identity, NewToken, Password, Role, SecretString, Visit};
 use broker::{Broker, Limits, Listeners, Numbers, OurHosts, Rate, Settings};
-use bus::history::{HistoryError, Page, PastEvent};
 use bus::inbox::{Lanes, inbox};
-use bus::operations::*;
-use bus::{Bus, Catalogue, Feed, History, Operations, Reply, Wanted};
+use bus::operations::LogLine;
+use bus::{Bus, Catalogue, Feed, Reply, Wanted};
 use domain::event::{Alarm, AlarmLevel};
-use domain::query::Filter;
 use domain::*;
 use rustls::server::ResolvesServerCert;
+use samples::Bystander;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
@@ -69,8 +66,9 @@ impl Desk {
             let feed = feed.clone();
             move || run_engine(&lanes, &feed)
         });
-        let bus =
-            Bus { inbox, feed: feed.clone(), catalogue, history: Arc::new(Nothing), operations: Arc::new(Nothing) };
+        // No story of the broker asks for the past or for the program.
+        let bystander = Arc::new(Bystander::durable_up_to(|| 0));
+        let bus = Bus { inbox, feed: feed.clone(), catalogue, history: bystander.clone(), operations: bystander };
         let (folder, access, nanos) = people();
         let broker = Broker::new(settings(limits, destinations), bus, access.clone());
         let hosts = OurHosts { allowed_origins: vec!["https://friend.example".into()], ..OurHosts::default() };
@@ -259,67 +257,4 @@ impl Write for Local {
 
 fn operator() -> Actor {
     Actor { user: None, visit: Visit { door: Door::CommandLine, peer: None, action: "story".into() } }
-}
-
-/// No story of the broker asks for the past or for the program.
-struct Nothing;
-
-impl History for Nothing {
-    fn orders(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
-        Ok(vec![])
-    }
-
-    fn order_events(&self, _: u64, _: &str) -> Result<Vec<OrderStatus>, HistoryError> {
-        Ok(vec![])
-    }
-
-    fn transactions(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        Ok(vec![])
-    }
-
-    fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
-        Ok(None)
-    }
-
-    fn events(&self, _: u64, _: Page) -> Result<Vec<PastEvent>, HistoryError> {
-        Ok(vec![])
-    }
-}
-
-impl Operations for Nothing {
-    fn checks(&self) -> Vec<Check> {
-        vec![]
-    }
-
-    fn parameters(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    fn shut_down(&self) {}
-
-    fn durable(&self) -> u64 {
-        0
-    }
-
-    fn broker(&self) -> BrokerDoors {
-        BrokerDoors::default()
-    }
-
-    fn read_reference(&self, _: Option<&Path>) -> Result<usize, ReferenceTrouble> {
-        Ok(0)
-    }
-
-    fn write_metrics(&self, _: &mut String) {}
-
-    fn log_lines(&self) -> Vec<(u64, LogLine)> {
-        vec![]
-    }
-
-    fn fix_sessions(&self) -> Vec<FixSession> {
-        vec![]
-    }
-
-    fn act_on_fix_session(&self, _: &str, _: FixAct) -> Result<(), FixTrouble> {
-        Err(FixTrouble::Unknown)
-    }
 }

@@ -310,7 +310,7 @@ fn exec_id() -> impl Strategy<Value = Text> {
 }
 
 pub(crate) fn currency() -> impl Strategy<Value = Currency> {
-    select(vec!["USD", "EUR", "XXXXXXXX"]).prop_map(|code| code.parse().unwrap())
+    select(vec!["USD", "EUR", "LONGCODE"]).prop_map(|code| code.parse().unwrap())
 }
 
 pub(crate) fn instant() -> impl Strategy<Value = Timestamp> {

@@ -1,51 +1,13 @@
 //! A small run, followed from its first value to its report.
 
-use domain::{
-    AccountId, Amount, Decimal, Exchange, ExchangeId, IntId, OrderId, Quantity, Security, SecurityKind, Side, Strategy,
-    TransactionId, Uuid,
-};
+use domain::{AccountId, Amount, IntId, OrderId, Quantity, Side, Strategy, TransactionId, Uuid};
 
 use super::*;
 
 const DAY: i64 = 86_400_000_000_000;
 
 fn reference() -> Arc<ReferenceData> {
-    let exchange = Exchange {
-        id: ExchangeId(1),
-        name: "Rialto".into(),
-        code: None,
-        mic: None,
-        bloomberg_code: None,
-        time_zone: "UTC".into(),
-        trading_hours: vec![],
-        holidays: vec![],
-        opening_auction_minutes: 0,
-        closing_auction_minutes: 0,
-    };
-    let security = Security {
-        id: SecurityId(1),
-        kind: SecurityKind::Stock,
-        symbol: "AAPL".into(),
-        description: None,
-        isin: None,
-        bbgid: None,
-        ric: None,
-        conid: None,
-        adapter_ticker: None,
-        underlying: None,
-        family: None,
-        exchange: ExchangeId(1),
-        currency: Currency::USD,
-        contract_size: Decimal::ONE,
-        min_qty: None,
-        max_qty: None,
-        qty_incr: Decimal::ONE,
-        min_price: None,
-        max_price: None,
-        price_incr: Decimal::new(1, 2),
-        min_notional: None,
-        tradeable: true,
-    };
+    let (exchange, security) = (samples::exchange(), samples::stock(1, "AAPL"));
     let mut reference = ReferenceData::default();
     reference.exchanges.insert(exchange.id, Arc::new(exchange));
     reference.securities.insert(security.id, Arc::new(security));

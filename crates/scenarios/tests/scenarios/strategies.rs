@@ -1,7 +1,6 @@
 //! Strategies in the live server: the samples at work, seen through REST and topics.
 
 use std::path::Path;
-use std::process::Command;
 
 use scenarios::http::Client;
 use scenarios::patience::wait_for;
@@ -9,6 +8,7 @@ use serde_json::Value;
 
 use crate::desk::Desk;
 use crate::topics::Listener;
+use crate::topics_examples::python;
 
 const MAKER: &str = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=2";
 
@@ -46,17 +46,12 @@ fn phases_are_heard_in_order_on_the_topic_of_the_strategy() {
     server.stop();
 }
 
-/// `make test` names a Python that has stomp.py.
 #[test]
 fn a_strategy_in_python_buys_and_sells() {
-    let Some(python) = std::env::var_os("EXAMPLES_PYTHON").filter(|python| Path::new(python).is_file()) else {
-        eprintln!("EXAMPLES_PYTHON names no Python with stomp.py: the story is not told");
-        return;
-    };
+    let Some(mut command) = python() else { return };
     let server = Desk::new().start();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/strategy-python/strategy.py");
     let url = format!("http://{}", server.address());
-    let mut command = Command::new(python);
     let told = command.arg(script).args(["--server", &url, "--name", "PAIRS", "--security", "1"]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
     assert_eq!(out, "BUY 1 @ 272.41\nSELL 1 @ 272.39\ndone\n", "{err}");

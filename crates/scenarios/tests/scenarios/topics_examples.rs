@@ -101,7 +101,8 @@ fn a_node_program_listens_at_the_door_of_pages() {
     server.stop();
 }
 
-fn python() -> Option<Command> {
+/// A Python that has stomp.py.
+pub(crate) fn python() -> Option<Command> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/venv/bin/python"));
     let python = env::var_os(PYTHON).map_or_else(beside, PathBuf::from);
     let has_stomp =

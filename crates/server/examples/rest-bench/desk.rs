@@ -19,13 +19,13 @@ use domain::{
     Price, Query, Report, Security, SecurityId, Side, Source, Tick, TimeInForce, Timestamp,
 };
 use runtime::{Ended, Live, Options, Parts, recover};
+use samples::Bystander;
 use storage::journal::{self, InstanceId, Journal, SyncMode};
 use storage::lock::FolderLock;
 use storage::{LedgerBook, ReadModel, Snapshots};
 
 use crate::Outcome;
 use crate::load::Load;
-use crate::program::Program;
 use crate::table::percentile;
 
 pub(crate) const SYNC: SyncMode = SyncMode::Always;
@@ -64,12 +64,13 @@ impl Desk {
         let ledger = Arc::new(LedgerBook::new(inbox.clone()));
         let found = recover(lock.folder(), &journal, &snapshots, &ledger, 0, &mut |_, _| {}, &mut |_| {});
         let (engine, recovered) = found.map_err(|problem| problem.to_string())?;
+        let watch = journal.watch();
         let bus = Bus {
             inbox: inbox.clone(),
             feed: Feed::default(),
             catalogue: Catalogue::default(),
             history: Arc::new(ReadModel::open(&lock, INSTANCE, 0)?),
-            operations: Arc::new(Program(journal.watch())),
+            operations: Arc::new(Bystander::durable_up_to(move || watch.durable())),
         };
         let parts = Parts {
             engine,

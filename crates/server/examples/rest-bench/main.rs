@@ -10,8 +10,6 @@ mod doors;
 mod load;
 /// Cores and load.
 mod machine;
-/// The program around the engine, as far as a door needs one.
-mod program;
 /// What is printed.
 #[path = "../../../runtime/examples/bench/table.rs"]
 #[allow(dead_code, reason = "the core's bench prints more")]

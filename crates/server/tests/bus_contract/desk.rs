@@ -1,14 +1,11 @@
 //! An engine without a disk, and the host of strategies before it.
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bus::history::{HistoryError, Page, PastEvent};
 use bus::inbox::{Lanes, inbox};
-use bus::operations::*;
-use bus::{Bus, Catalogue, Feed, History, Operations, Reply, Wanted};
+use bus::{Bus, Catalogue, Feed, History, Reply, Wanted};
 use crossbeam_channel::select;
 use domain::command::{MarketData, RecordTransaction, ReferenceChange};
 use domain::query::Filter;
@@ -40,7 +37,8 @@ impl Desk {
             catalogue: catalogue.clone(),
         };
         std::thread::spawn(move || engine.run(&lanes));
-        let bus = Bus { inbox, feed, catalogue, history: past.clone(), operations: past };
+        let operations = Arc::new(samples::Bystander::durable_up_to(|| u64::MAX));
+        let bus = Bus { inbox, feed, catalogue, history: past, operations };
         let clock: runtime::Clock = Arc::new(wall_clock);
         let settings = HostSettings {
             instances: vec![],
@@ -179,43 +177,5 @@ impl History for Past {
     fn events(&self, _: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
         let events = self.0.lock().unwrap();
         Ok(events.iter().filter(|event| event.sequence > page.after).take(page.limit).cloned().collect())
-    }
-}
-
-impl Operations for Past {
-    fn checks(&self) -> Vec<Check> {
-        vec![]
-    }
-
-    fn parameters(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    fn shut_down(&self) {}
-
-    fn durable(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn broker(&self) -> BrokerDoors {
-        BrokerDoors::default()
-    }
-
-    fn read_reference(&self, _: Option<&Path>) -> Result<usize, ReferenceTrouble> {
-        Ok(0)
-    }
-
-    fn write_metrics(&self, _: &mut String) {}
-
-    fn log_lines(&self) -> Vec<(u64, LogLine)> {
-        vec![]
-    }
-
-    fn fix_sessions(&self) -> Vec<FixSession> {
-        vec![]
-    }
-
-    fn act_on_fix_session(&self, _: &str, _: FixAct) -> Result<(), FixTrouble> {
-        Err(FixTrouble::Unknown)
     }
 }

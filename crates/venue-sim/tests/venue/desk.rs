@@ -8,12 +8,12 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use domain::command::MarketData;
-use domain::order::{BaseState, Pending, Terms};
+use domain::order::Terms;
 use domain::reference::TradingHours;
 use domain::report::{Fate, Picture, Said, VenueFill};
 use domain::{
-    AccountId, AdapterName, Amount, Decimal, Exchange, ExchangeId, Level, Order, OrderId, OrderKind, Price, Quantity,
-    Security, SecurityId, SecurityKind, Side, Source, StrategyId, TimeInForce, Timestamp,
+    AccountId, AdapterName, Exchange, Level, Order, OrderId, OrderKind, Price, Quantity, Security, SecurityId,
+    SecurityKind, Side, TimeInForce, Timestamp,
 };
 use venue_sim::record::Deal;
 use venue_sim::{Activity, Faults, Listing, Opening, Output, Record, SelfTrade, Venue, VenueConfig};
@@ -217,34 +217,8 @@ fn security(name: &str) -> SecurityId {
 }
 
 pub(crate) fn blank_order(id: OrderId) -> Order {
-    let terms = Terms { quantity: Quantity::from(1), kind: OrderKind::Market, tif: TimeInForce::Day };
-    Order {
-        id,
-        int_id: id.to_string().parse().unwrap(),
-        ext_id: None,
-        cl_ord_id: None,
-        at: Timestamp(0),
-        side: Side::Buy,
-        terms,
-        exchange_order: false,
-        exchange: ExchangeId(1),
-        security: STOCK,
-        account: AccountId(1),
-        strategy: StrategyId::SERVER,
-        adapter: AdapterName("SIM".into()),
-        reduce_only: false,
-        state: BaseState::PendingNew,
-        pending: Pending::Nothing,
-        filled: Quantity::ZERO,
-        turnover: Amount::ZERO,
-        revision: 0,
-        reason: None,
-        in_doubt: false,
-        reference: None,
-        source: Source::Rest,
-        submitted_by: None,
-        changed_at: Timestamp(0),
-    }
+    let int_id = id.to_string().parse().unwrap();
+    Order { int_id, security: STOCK, adapter: AdapterName("SIM".into()), ..samples::order(id.0) }
 }
 
 /// Nobody acts, nothing takes time, nothing goes wrong.
@@ -265,20 +239,14 @@ pub(crate) fn quiet() -> VenueConfig {
 
 fn exchange() -> Exchange {
     Exchange {
-        id: ExchangeId(1),
-        name: "Test Exchange".into(),
-        code: None,
-        mic: None,
-        bloomberg_code: None,
-        time_zone: "UTC".into(),
         trading_hours: vec![TradingHours {
             open: "09:00".parse().unwrap(),
             close: "17:00".parse().unwrap(),
             days: vec![1, 2, 3, 4, 5],
         }],
-        holidays: Vec::new(),
         opening_auction_minutes: 10,
         closing_auction_minutes: 5,
+        ..samples::exchange()
     }
 }
 
@@ -308,28 +276,10 @@ fn opening(mid: &str, spread_ticks: u32, size: i64) -> Opening {
 
 fn listing(id: SecurityId, kind: SecurityKind, tick: &str, opening: Opening) -> Listing {
     let security = Security {
-        id,
-        symbol: format!("S{id}").into(),
-        description: None,
-        isin: None,
-        bbgid: None,
-        ric: None,
-        conid: None,
-        adapter_ticker: None,
-        underlying: None,
-        family: None,
-        exchange: ExchangeId(1),
-        currency: domain::Currency::USD,
-        contract_size: Decimal::ONE,
-        min_qty: None,
-        max_qty: None,
-        qty_incr: Decimal::ONE,
-        min_price: None,
-        max_price: None,
         price_incr: tick.parse().unwrap(),
-        min_notional: None,
         tradeable: kind != SecurityKind::Index,
         kind,
+        ..samples::stock(id.0, &format!("S{id}"))
     };
     Listing { security: Arc::new(security), opening }
 }

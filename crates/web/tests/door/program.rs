@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use bus::History;
 use bus::history::{HistoryError, Page, PastEvent};
-use bus::operations::{BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble};
+use bus::operations::{
+    BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble, StrategyTrouble,
+};
 use domain::query::Filter;
 use domain::{Order, OrderStatus, Transaction, TransactionId};
 
@@ -74,6 +76,14 @@ impl Operations for Program {
         }
         self.fix_acts.lock().unwrap().push((id.into(), act));
         Ok(())
+    }
+
+    fn start_strategy(&self, _: &str) -> Result<(), StrategyTrouble> {
+        Err(StrategyTrouble::NotRunnable)
+    }
+
+    fn stop_strategy(&self, _: &str) -> Result<(), StrategyTrouble> {
+        Err(StrategyTrouble::NotRunnable)
     }
 }
 
