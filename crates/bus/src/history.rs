@@ -13,6 +13,23 @@ pub struct Page {
     pub limit: usize,
 }
 
+/// From which end a list is read; a page goes on after its key in that direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    Oldest,
+    Newest,
+}
+
+impl Sort {
+    /// The key that everything comes after.
+    pub fn start(self) -> u64 {
+        match self {
+            Self::Oldest => 0,
+            Self::Newest => u64::MAX,
+        }
+    }
+}
+
 /// The read model could not answer.
 #[derive(Debug)]
 pub enum HistoryError {
@@ -63,6 +80,7 @@ impl PastEvent {
             EventClass::Alarm => Event::Alarm(Arc::new(self.read()?)),
             EventClass::Generic => Event::Generic(Arc::new(self.read()?)),
             EventClass::Refused => Event::Refused(Arc::new(self.read()?)),
+            EventClass::MassCancel => Event::MassCancel(Arc::new(self.read()?)),
             // Pictures of the moment are not kept.
             _ => return None,
         };
@@ -76,11 +94,17 @@ impl PastEvent {
 
 /// Every call first waits, at most two seconds, until the read model has applied the caller's sequence.
 pub trait History: Send + Sync {
-    fn orders(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Order>>, HistoryError>;
+    fn orders(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<Vec<Arc<Order>>, HistoryError>;
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
 
-    fn transactions(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Transaction>>, HistoryError>;
+    fn transactions(
+        &self,
+        as_of: u64,
+        filter: Filter,
+        sort: Sort,
+        page: Page,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError>;
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError>;
 

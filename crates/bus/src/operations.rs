@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use domain::report::SessionState;
-use domain::{Refusal, Timestamp};
+use domain::{Bar, BarSize, Refusal, SecurityId, Timestamp};
 
 /// One line of `/health/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +133,9 @@ pub trait Operations: Send + Sync {
     /// The newest lines of the log, as many as are kept, oldest first, each with its number. Numbers rise from line to
     /// line, also over a restart, and stay below 2^53.
     fn log_lines(&self) -> Vec<(u64, LogLine)>;
+
+    /// The newest bars that were stored as they closed, oldest first, also of earlier starts. Blocks.
+    fn stored_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar>;
 
     /// The sessions of the FIX door; none while it is closed.
     fn fix_sessions(&self) -> Vec<FixSession>;

@@ -162,6 +162,9 @@ pub enum Command {
         mode: Mode,
         #[n(2)]
         phase: Phase,
+        /// With EXIT: it did not leave by itself.
+        #[n(3)]
+        failure: Option<Failure>,
     },
     #[n(15)]
     Configure(#[n(0)] Settings),
@@ -175,6 +178,9 @@ pub enum Command {
         #[n(1)]
         state: SessionState,
     },
+    /// Cancel all open orders of the caller's own session.
+    #[n(18)]
+    CancelOwn(#[n(0)] CancelOwn),
 }
 
 /// A new order as it is asked for: what is absent is given its default by the engine, the same for every door.
@@ -250,6 +256,14 @@ pub struct CancelOrder {
     pub int_id: IntId,
     #[n(1)]
     pub cl_ord_id: Option<Text>,
+}
+
+/// A session's wish to be rid of its orders.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct CancelOwn {
+    /// Only those in this one.
+    #[n(0)]
+    pub security: Option<SecurityId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -332,6 +346,42 @@ pub enum Mode {
     RealTime,
     #[n(1)]
     Simulation,
+}
+
+/// Why the platform stopped a strategy.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Failure {
+    #[n(0)]
+    pub kind: FailureKind,
+    /// What it did, as the end of a sentence about it.
+    #[n(1)]
+    pub text: Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum FailureKind {
+    #[n(0)]
+    Panicked,
+    /// A call-back did not return.
+    #[n(1)]
+    Hung,
+    #[n(2)]
+    Flooded,
+    /// Nobody hears of it any more, or it hears no longer of us.
+    #[n(3)]
+    Lost,
+}
+
+impl FailureKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Panicked => "panicked",
+            Self::Hung => "hung",
+            Self::Flooded => "flooded",
+            Self::Lost => "lost",
+        }
+    }
 }
 
 /// The phases of a strategy's life, in order.

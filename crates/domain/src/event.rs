@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 
-use crate::command::{GenericEvent, Mode, Origin, Phase, Subscription};
+use crate::command::{Failure, GenericEvent, Mode, Origin, Phase, Subscription};
 use crate::ids::{AdapterName, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
 use crate::order::{Fill, Order, OrderStatus, Source};
@@ -46,6 +46,8 @@ pub enum Event {
     Reference(Arc<ReferenceData>),
     /// A command that came by a session was refused; other callers hear it on their tickets alone.
     Refused(Arc<RefusedCommand>),
+    /// A session's orders are being cancelled at its own wish; what becomes of each follows.
+    MassCancel(Arc<MassCancel>),
 }
 
 /// Why a command of a session was not obeyed. It can be told again after a crash, when nobody holds the ticket any more.
@@ -65,6 +67,21 @@ pub struct RefusedCommand {
     pub order: Option<Box<Order>>,
 }
 
+/// How far a session's wish to be rid of its orders could be obeyed. It can be told again after a crash.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct MassCancel {
+    #[n(0)]
+    pub origin: Origin,
+    #[n(1)]
+    pub source: Source,
+    /// Orders whose cancel is on its way.
+    #[n(2)]
+    pub affected: u64,
+    /// Orders that stay, because their venue is not there.
+    #[n(3)]
+    pub out_of_reach: u64,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct LifeCycle {
     #[n(0)]
@@ -73,6 +90,9 @@ pub struct LifeCycle {
     pub mode: Mode,
     #[n(2)]
     pub phase: Phase,
+    /// With EXIT: it did not leave by itself.
+    #[n(3)]
+    pub failure: Option<Failure>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -130,10 +150,11 @@ pub enum EventClass {
     Generic,
     Reference,
     Refused,
+    MassCancel,
 }
 
 impl EventClass {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Tick,
         Self::Trade,
         Self::Book,
@@ -154,6 +175,7 @@ impl EventClass {
         Self::Generic,
         Self::Reference,
         Self::Refused,
+        Self::MassCancel,
     ];
 }
 
@@ -180,6 +202,7 @@ impl Event {
             Self::Generic(_) => EventClass::Generic,
             Self::Reference(_) => EventClass::Reference,
             Self::Refused(_) => EventClass::Refused,
+            Self::MassCancel(_) => EventClass::MassCancel,
         }
     }
 

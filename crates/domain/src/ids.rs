@@ -42,8 +42,59 @@ impl StrategyId {
 }
 
 /// A short text that many share.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Arc<str>);
+
+// Agrees with the derived hash and order: equal pointers have equal letters.
+#[allow(clippy::derived_hash_with_manual_eq)]
+impl PartialEq for Text {
+    /// Most texts that are compared are the same one, and then their letters need not be read.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || *self.0 == *other.0
+    }
+}
+
+/// Longer names need memory of their own while they are made.
+const NUMBERED_LENGTH_MAX: usize = 64;
+
+/// Of the largest 64-bit number.
+const DIGITS_MAX: usize = 20;
+
+impl Text {
+    /// The parts of a name and its number after them. Every order has three such names, so they are made without the
+    /// machinery of formatting.
+    pub fn numbered(parts: &[&str], number: u64) -> Self {
+        let mut digits = [0; DIGITS_MAX];
+        let number = digits_of(number, &mut digits);
+        let length = parts.iter().map(|part| part.len()).sum::<usize>() + number.len();
+        let mut short = [0; NUMBERED_LENGTH_MAX];
+        let mut long = Vec::new();
+        let name = short.get_mut(..length).unwrap_or_else(|| {
+            long.resize(length, 0);
+            &mut long
+        });
+        let mut rest = &mut *name;
+        for part in parts.iter().map(|part| part.as_bytes()).chain([number]) {
+            let (place, behind) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = behind;
+        }
+        Self::from(std::str::from_utf8(name).expect("whole texts one after the other"))
+    }
+}
+
+fn digits_of(mut number: u64, digits: &mut [u8; DIGITS_MAX]) -> &[u8] {
+    let mut first = DIGITS_MAX;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + u8::try_from(number % 10).expect("a digit");
+        number /= 10;
+        if number == 0 {
+            return &digits[first..];
+        }
+    }
+}
 
 impl Deref for Text {
     type Target = str;
@@ -111,6 +162,13 @@ pub struct NotAnIntId;
 impl IntId {
     pub const LENGTH_MAX: usize = 64;
 
+    /// As [`Text::numbered`].
+    pub fn numbered(parts: &[&str], number: u64) -> Result<Self, NotAnIntId> {
+        let text = Text::numbered(parts, number);
+        check_int_id(&text)?;
+        Ok(Self(text))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -120,12 +178,14 @@ impl FromStr for IntId {
     type Err = NotAnIntId;
 
     fn from_str(text: &str) -> Result<Self, NotAnIntId> {
-        let printable = text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
-        if text.is_empty() || text.len() > Self::LENGTH_MAX || !printable {
-            return Err(NotAnIntId);
-        }
+        check_int_id(text)?;
         Ok(Self(text.into()))
     }
+}
+
+fn check_int_id(text: &str) -> Result<(), NotAnIntId> {
+    let printable = text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
+    if text.is_empty() || text.len() > IntId::LENGTH_MAX || !printable { Err(NotAnIntId) } else { Ok(()) }
 }
 
 impl Borrow<str> for IntId {
@@ -230,6 +290,17 @@ mod tests {
         for bad in ["", "two words", "tab\t", "naïve", &"x".repeat(65)] {
             assert_eq!(bad.parse::<IntId>(), Err(NotAnIntId), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_numbered_name_is_its_parts_and_the_number() {
+        assert_eq!(&*Text::numbered(&["ALPHA", "-O"], 0), "ALPHA-O0");
+        assert_eq!(&*Text::numbered(&[], u64::MAX), "18446744073709551615");
+        let long = "é".repeat(40);
+        assert_eq!(&*Text::numbered(&[&long, "-"], 17), format!("{long}-17"));
+        assert_eq!(IntId::numbered(&["R", "-"], 7), "R-7".parse());
+        assert_eq!(IntId::numbered(&["two words-"], 7), Err(NotAnIntId));
+        assert_eq!(IntId::numbered(&["x".repeat(64).as_str()], 7), Err(NotAnIntId));
     }
 
     #[test]

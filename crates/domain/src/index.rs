@@ -18,6 +18,7 @@ impl<K, V> Default for Index<K, V> {
 }
 
 impl<K: Eq + Hash, V> Index<K, V> {
+    #[inline]
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -25,6 +26,7 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.get(key)
     }
 
+    #[inline]
     pub fn get_mut<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
@@ -32,6 +34,7 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.get_mut(key)
     }
 
+    #[inline]
     pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -39,10 +42,21 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.contains_key(key)
     }
 
+    #[inline]
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.0.insert(key, value)
     }
 
+    /// What is there, or put there now: one look-up for both.
+    #[inline]
+    pub fn or_default(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        self.0.entry(key).or_default()
+    }
+
+    #[inline]
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -50,10 +64,12 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.remove(key)
     }
 
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -70,6 +86,7 @@ impl<K: Eq + Hash, V> FromIterator<(K, V)> for Index<K, V> {
 pub struct FixedHasher(u64);
 
 impl FixedHasher {
+    #[inline]
     fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
@@ -86,14 +103,25 @@ impl Hasher for FixedHasher {
         self.add(u64::from_le_bytes(tail));
     }
 
+    #[inline]
     fn write_u8(&mut self, byte: u8) {
         self.add(byte.into());
     }
 
+    #[inline]
     fn write_u64(&mut self, word: u64) {
         self.add(word);
     }
 
+    /// Fingerprints are the keys that are looked up most.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // both halves count
+    fn write_u128(&mut self, words: u128) {
+        self.add(words as u64);
+        self.add((words >> 64) as u64);
+    }
+
+    #[inline]
     fn finish(&self) -> u64 {
         // The table takes its place from the low bits, which a multiplication leaves poor.
         self.0 ^ (self.0 >> 32)

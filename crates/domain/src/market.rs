@@ -35,6 +35,67 @@ pub struct Tick {
     pub vol: Option<Quantity>,
 }
 
+impl Tick {
+    /// Nothing is known yet.
+    pub fn nothing_of(security: SecurityId) -> Self {
+        Self {
+            security,
+            feed: Text::from(""),
+            at: Timestamp::default(),
+            last: None,
+            last_at: None,
+            vol_last: None,
+            bid: None,
+            ask: None,
+            vol_bid: None,
+            vol_ask: None,
+            vol: None,
+        }
+    }
+
+    /// Takes a newer message in; what it leaves out keeps the last value.
+    #[inline]
+    pub fn update(&mut self, newer: &Self) {
+        self.name_feed(&newer.feed);
+        self.at = newer.at;
+        if newer.last.is_some() {
+            self.last_at = newer.last_at.or(Some(newer.at));
+        }
+        put(&mut self.last, newer.last);
+        put(&mut self.vol_last, newer.vol_last);
+        put(&mut self.bid, newer.bid);
+        put(&mut self.ask, newer.ask);
+        put(&mut self.vol_bid, newer.vol_bid);
+        put(&mut self.vol_ask, newer.vol_ask);
+        put(&mut self.vol, newer.vol);
+    }
+
+    /// Becomes like another, in the place that is there already.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        self.name_feed(&other.feed);
+        let Self { security, feed: _, at, last, last_at, vol_last, bid, ask, vol_bid, vol_ask, vol } = *other;
+        (self.security, self.at, self.last, self.last_at) = (security, at, last, last_at);
+        (self.vol_last, self.bid, self.ask) = (vol_last, bid, ask);
+        (self.vol_bid, self.vol_ask, self.vol) = (vol_bid, vol_ask, vol);
+    }
+
+    /// It is nearly always the same name, and to share one more copy of it costs more than all the prices.
+    #[inline]
+    fn name_feed(&mut self, feed: &Text) {
+        if self.feed != *feed {
+            self.feed.clone_from(feed);
+        }
+    }
+}
+
+#[inline]
+fn put<T>(known: &mut Option<T>, newer: Option<T>) {
+    if newer.is_some() {
+        *known = newer;
+    }
+}
+
 /// A trade that happened in the market.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Trade {

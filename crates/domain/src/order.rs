@@ -169,15 +169,15 @@ impl BaseState {
     }
 }
 
-/// A request that the venue has not answered yet.
+/// A request that the venue has not answered yet. Boxed, since few orders have one and every order has a place for it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Pending {
     #[n(0)]
     Nothing,
     #[n(1)]
-    Cancel(#[n(0)] Request),
+    Cancel(#[n(0)] Box<Request>),
     #[n(2)]
-    Replace(#[n(0)] Request, #[n(1)] Terms),
+    Replace(#[n(0)] Box<Request>, #[n(1)] Box<Terms>),
 }
 
 /// Who asked, and by which ClOrdID where it came by FIX.
@@ -187,6 +187,9 @@ pub struct Request {
     pub cl_ord_id: Option<Text>,
     #[n(1)]
     pub source: Source,
+    /// The user, or what made the platform ask.
+    #[n(2)]
+    pub by: Option<Text>,
 }
 
 /// What a replace can change.
@@ -447,6 +450,15 @@ pub struct ClientView {
     /// Who made the request that this answers, where it is one.
     #[n(6)]
     pub asked_by: Option<Source>,
+    /// And in whose name.
+    #[n(7)]
+    pub in_the_name_of: Option<Text>,
+    /// The venue's id of the execution that this reports.
+    #[n(8)]
+    pub execution: Option<Text>,
+    /// The venue's id of the execution that is taken back or corrected.
+    #[n(9)]
+    pub undoes: Option<Text>,
 }
 
 /// An execution.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::command::{Caller, Phase, PlaceOrder, Subscription};
+use crate::command::{Caller, Failure, ModifyOrder, Phase, PlaceOrder, Subscription};
 use crate::ids::{AccountId, AdapterName, IntId, SecurityId, StrategyId, Text, TransactionId};
 use crate::market::{Bar, BarSize, OrderBook, Tick};
 use crate::order::Order;
@@ -25,7 +25,10 @@ pub enum Query {
     Transaction(TransactionId),
     TradingStates,
     Limits,
+    /// What would happen to a new order.
     Check(PlaceOrder, Caller),
+    /// What would happen to a live order that is given new terms.
+    CheckModify(ModifyOrder, Caller),
     Subscriptions,
     Ticks(Filter),
     Book(SecurityId),
@@ -78,6 +81,6 @@ pub enum Answer {
     Book(Option<Arc<OrderBook>>),
     Bars(Vec<Arc<Bar>>),
     Adapters(Vec<(AdapterName, SessionState)>),
-    Phases(Vec<(StrategyId, Phase)>),
+    Phases(Vec<(StrategyId, Phase, Option<Failure>)>),
     State(Vec<u8>),
 }

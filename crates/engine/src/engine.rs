@@ -161,9 +161,10 @@ impl Trading {
             Query::TradingStates => Answer::TradingStates(self.risk.states()),
             Query::Limits => Answer::Limits(self.risk.limits()),
             Query::Check(ask, caller) => Answer::Verdict(self.check_dry(moment, caller, ask)),
+            Query::CheckModify(ask, caller) => Answer::Verdict(self.check_modify_dry(moment, caller, ask)),
             Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
             Query::Adapters => Answer::Adapters(self.desks.sessions()),
-            Query::Phases => Answer::Phases(self.phases.iter().map(|(id, (_, phase))| (*id, *phase)).collect()),
+            Query::Phases => Answer::Phases(self.phases()),
             Query::State => Answer::State(encode(self)),
             Query::Ticks(_) | Query::Book(_) | Query::Bars(..) => unreachable!("answered by the market half"),
         })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::command::{Mode, Phase};
+use domain::command::{Failure, Phase};
 use domain::event::LifeCycle;
 use domain::query::{Answer, Reply};
 use domain::{Event, Refusal, StrategyId};
@@ -11,15 +11,33 @@ use crate::outbox::Outbox;
 use crate::trading::Trading;
 
 impl Trading {
-    pub(crate) fn enter_phase(&mut self, strategy: StrategyId, mode: Mode, phase: Phase, out: &mut Outbox) -> Reply {
+    pub(crate) fn enter_phase(&mut self, step: LifeCycle, out: &mut Outbox) -> Reply {
+        let LifeCycle { strategy, mode, phase, .. } = step;
         let name = self.directory.strategy(strategy)?.name.clone();
         let now = self.phases.get(&strategy).map(|(_, phase)| *phase);
         if !may_follow(now, phase) {
             return Err(Refusal::PhaseOrder { strategy: name, now, wanted: phase });
         }
         self.phases.insert(strategy, (mode, phase));
-        out.publish(Event::LifeCycle(Arc::new(LifeCycle { strategy, mode, phase })));
+        self.note_failure(&name, &step, out);
+        out.publish(Event::LifeCycle(Arc::new(step)));
         Ok(Answer::Done)
+    }
+
+    /// A strategy that was stopped is an alarm, and is known as such until it begins again.
+    fn note_failure(&mut self, name: &str, step: &LifeCycle, out: &mut Outbox) {
+        match &step.failure {
+            Some(failure) => {
+                out.error("strategy-stopped", format!("strategy {name} {}", failure.text));
+                self.failures.insert(step.strategy, failure.clone());
+            }
+            None => drop(self.failures.remove(&step.strategy)),
+        }
+    }
+
+    pub(crate) fn phases(&self) -> Vec<(StrategyId, Phase, Option<Failure>)> {
+        let whole = |(id, (_, phase)): (&StrategyId, &(_, Phase))| (*id, *phase, self.failures.get(id).cloned());
+        self.phases.iter().map(whole).collect()
     }
 }
 

@@ -68,5 +68,5 @@ fn can_begin_an_id(qualifier: &str) -> bool {
 }
 
 fn int_id(prefix: &str, number: u64) -> IntId {
-    [prefix, "-", &number.to_string()].concat().parse().expect("the prefix is short and printable")
+    IntId::numbered(&[prefix, "-"], number).expect("the prefix is short and printable")
 }

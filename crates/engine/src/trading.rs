@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, Command, Mode, ModifyOrder, Origin, Phase, ReferenceChange};
-use domain::event::{RefusedCommand, SessionChange};
+use domain::command::{CancelOrder, Command, Failure, Mode, ModifyOrder, Origin, Phase, ReferenceChange};
+use domain::event::{LifeCycle, RefusedCommand, SessionChange};
 use domain::query::{Answer, Reply};
 use domain::risk::Settings;
 use domain::{Event, Limits, Mark, Order, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp};
@@ -52,6 +52,10 @@ pub(crate) struct Trading {
     pub(crate) expiries: BTreeSet<(Timestamp, OrderId)>,
     #[n(12)]
     pub(crate) awaited: Awaited,
+    /// Why strategies that have not begun again were stopped.
+    #[n(13)]
+    #[cbor(default)]
+    pub(crate) failures: BTreeMap<StrategyId, Failure>,
 }
 
 impl Default for Trading {
@@ -74,6 +78,7 @@ impl Default for Trading {
             day_ends: None,
             expiries: BTreeSet::new(),
             awaited: Awaited::default(),
+            failures: BTreeMap::new(),
         }
     }
 }
@@ -118,6 +123,7 @@ impl Trading {
             Command::Place(ask) => self.place(moment, caller, ask, out),
             Command::Modify(ask) => self.modify(moment, caller, ask, out),
             Command::Cancel(ask) => self.cancel(moment, caller, ask, out),
+            Command::CancelOwn(ask) => self.cancel_own(moment, caller, ask, out),
             Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
             Command::Record(ask) => self.record(moment, ask, out),
             Command::ResetPositions => self.reset_positions(moment, out),
@@ -135,7 +141,10 @@ impl Trading {
                 Ok(Answer::Done)
             }
             Command::Reference(changes) => self.change_reference(moment, changes, out),
-            Command::EnterPhase { strategy, mode, phase } => self.enter_phase(*strategy, *mode, *phase, out),
+            Command::EnterPhase { strategy, mode, phase, failure } => {
+                let step = LifeCycle { strategy: *strategy, mode: *mode, phase: *phase, failure: failure.clone() };
+                self.enter_phase(step, out)
+            }
             Command::Configure(settings) => self.configure(moment, settings, out),
             Command::Publish(event) => {
                 out.publish(Event::Generic(Arc::new(event.clone())));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bus::history::{HistoryError, Page, PastEvent};
+use bus::history::{HistoryError, Page, PastEvent, Sort};
 use bus::operations::{BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, ReferenceTrouble, StrategyTrouble};
 use bus::{History, Operations};
 use domain::query::Filter;
-use domain::{Order, OrderStatus, Transaction, TransactionId};
+use domain::{Bar, BarSize, Order, OrderStatus, SecurityId, Transaction, TransactionId};
 
 /// Stands in where a story or a measurement asks nothing of the program but how far it is durable.
 pub struct Bystander {
@@ -50,6 +50,10 @@ impl Operations for Bystander {
         vec![]
     }
 
+    fn stored_bars(&self, _security: SecurityId, _size: BarSize, _count: usize) -> Vec<Bar> {
+        vec![]
+    }
+
     fn fix_sessions(&self) -> Vec<FixSession> {
         vec![]
     }
@@ -68,7 +72,7 @@ impl Operations for Bystander {
 }
 
 impl History for Bystander {
-    fn orders(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+    fn orders(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 
@@ -76,7 +80,7 @@ impl History for Bystander {
         Ok(vec![])
     }
 
-    fn transactions(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+    fn transactions(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
         Ok(vec![])
     }
 

@@ -78,16 +78,15 @@ impl Listing {
     }
 
     fn take_tick(&mut self, tick: &Tick, at: Timestamp, out: &mut Outbox) -> bool {
-        let newest = Arc::new(match &self.tick {
-            Some(known) => merged(known, tick),
-            None => Tick { last_at: last_at(tick), ..tick.clone() },
-        });
+        let known = self.tick.get_or_insert_with(|| Arc::new(Tick::nothing_of(self.security)));
+        // In its place, unless somebody still looks at the one before.
+        Arc::make_mut(known).update(tick);
+        let newest = known.clone();
         // A security that trades is charted by its trades, any other by the middle of its quote.
         let price = if newest.last.is_some() { tick.last } else { middle(&newest) };
         if let Some(price) = price {
             self.bars.add(price, None, &tick.feed, at, out);
         }
-        self.tick = Some(newest.clone());
         out.publish(Event::Tick(newest));
         true
     }
@@ -122,20 +121,7 @@ impl Listing {
     }
 
     fn known(&self, feed: domain::Text) -> Tick {
-        let nothing = || Tick {
-            security: self.security,
-            feed: feed.clone(),
-            at: Timestamp::default(),
-            last: None,
-            last_at: None,
-            vol_last: None,
-            bid: None,
-            ask: None,
-            vol_bid: None,
-            vol_ask: None,
-            vol: None,
-        };
-        let known = self.tick.as_deref().cloned().unwrap_or_else(nothing);
+        let known = self.tick.as_deref().cloned().unwrap_or_else(|| Tick::nothing_of(self.security));
         Tick { feed, ..known }
     }
 
@@ -178,27 +164,6 @@ impl Floor {
             Self::None => true,
         }
     }
-}
-
-/// What a feed leaves out keeps the last known value.
-fn merged(known: &Tick, new: &Tick) -> Tick {
-    Tick {
-        security: new.security,
-        feed: new.feed.clone(),
-        at: new.at,
-        last: new.last.or(known.last),
-        last_at: last_at(new).or(known.last_at),
-        vol_last: new.vol_last.or(known.vol_last),
-        bid: new.bid.or(known.bid),
-        ask: new.ask.or(known.ask),
-        vol_bid: new.vol_bid.or(known.vol_bid),
-        vol_ask: new.vol_ask.or(known.vol_ask),
-        vol: new.vol.or(known.vol),
-    }
-}
-
-fn last_at(tick: &Tick) -> Option<Timestamp> {
-    tick.last.and(tick.last_at.or(Some(tick.at)))
 }
 
 /// Multiplied by a half: a division would cost most of a tick's time.

@@ -39,26 +39,41 @@ impl Trading {
         out: &mut Outbox,
     ) {
         let word = Word { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
-        let Some(account) = self.account_of(word, out) else { return };
+        self.take_fill(word, adapter, fill, None, out);
+    }
+
+    /// Says whether it was booked; `instead_of` is the execution that it corrects.
+    fn take_fill(
+        &mut self,
+        word: Word,
+        adapter: &AdapterName,
+        fill: &VenueFill,
+        instead_of: Option<&Text>,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(account) = self.account_of(word, out) else { return false };
         let key = execution_key(adapter, account, &fill.exec_id);
         if self.orders.executions.knows(key) {
             self.orders.repeated_executions += 1;
-            return;
+            return false;
         }
         let Some(order) = self.orders.get(fill.order) else {
             let text =
                 format!("execution {} of order number {} comes days late: record it by hand", fill.exec_id, fill.order);
-            return out.error("fill-not-booked", text);
+            out.error("fill-not-booked", text);
+            return false;
         };
         match self.effect_of(word, order, fill) {
             Ok(effect) => {
                 warn_of_odd_fill(order, &effect, out);
                 let published = Arc::new(published_fill(word, order, fill));
-                self.book_fill(word, key, &published, effect, out);
+                self.book_fill(word, key, &published, effect, instead_of, out);
+                true
             }
             Err(refusal) => {
                 let text = format!("order {}: execution {} cannot be booked: {refusal}", order.int_id, fill.exec_id);
                 out.error("fill-not-booked", text);
+                false
             }
         }
     }
@@ -89,7 +104,15 @@ impl Trading {
         Ok(Effect { state, step, filled, turnover, costs, booking })
     }
 
-    fn book_fill(&mut self, word: Word, key: u128, fill: &Arc<Fill>, effect: Effect, out: &mut Outbox) {
+    fn book_fill(
+        &mut self,
+        word: Word,
+        key: u128,
+        fill: &Arc<Fill>,
+        effect: Effect,
+        instead_of: Option<&Text>,
+        out: &mut Outbox,
+    ) {
         let execution = Execution {
             order: fill.order,
             quantity: fill.quantity,
@@ -117,7 +140,8 @@ impl Trading {
             order.changed_at = word.moment.at;
         });
         self.risk.filled(&order);
-        let change = Change { fill: Some(fill), ..Change::at_venue(effect.step, word.ext_at) };
+        let step = instead_of.map_or(effect.step, |_| Step::Corrected);
+        let change = Change { fill: Some(fill), undoes: instead_of.cloned(), ..Change::at_venue(step, word.ext_at) };
         tell(word.moment, &order, change, out);
     }
 
@@ -183,17 +207,33 @@ impl Trading {
         reason: Option<&Text>,
         out: &mut Outbox,
     ) {
-        let Some(order) = self.known(word, out).cloned() else { return };
+        if let Some(order) = self.take_back(word, adapter, exec_id, reason, out) {
+            tell_bust(word, &order, exec_id, out);
+        }
+    }
+
+    /// The order without that fill, where it could be taken back; nobody is told of the order yet.
+    fn take_back(
+        &mut self,
+        word: Word,
+        adapter: &AdapterName,
+        exec_id: &Text,
+        reason: Option<&Text>,
+        out: &mut Outbox,
+    ) -> Option<Arc<Order>> {
+        let order = self.known(word, out).cloned()?;
         let key = execution_key(adapter, order.account, exec_id);
         let stands = |execution: &&Execution| !execution.busted && execution.order == order.id;
         let Some(execution) = self.orders.executions.get(key).filter(stands).cloned() else {
             self.refuse_execution(key, order.id);
-            return out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
+            out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
+            return None;
         };
         match self.undoing(word, &order, exec_id, &execution) {
-            Ok(effect) => self.book_bust(word, &order, key, reason, effect, out),
+            Ok(effect) => Some(self.book_bust(word, &order, key, reason, effect, out)),
             Err(refusal) => {
                 out.error("bust-not-booked", format!("order {}: {exec_id} stays: {refusal}", order.int_id));
+                None
             }
         }
     }
@@ -243,7 +283,7 @@ impl Trading {
         reason: Option<&Text>,
         effect: Effect,
         out: &mut Outbox,
-    ) {
+    ) -> Arc<Order> {
         self.minted.booked();
         self.portfolio.commit(
             effect.booking,
@@ -262,10 +302,10 @@ impl Trading {
         });
         self.risk.filled(&order);
         self.reserve_again(&order);
-        tell(word.moment, &order, Change::at_venue(effect.step, word.ext_at), out);
+        order
     }
 
-    /// A correction takes the old fill back and books the new one, both as new records.
+    /// A correction takes the old fill back and books the new one, both as new records; of the order it is one change.
     pub(crate) fn corrected(
         &mut self,
         word: Word,
@@ -275,9 +315,18 @@ impl Trading {
         out: &mut Outbox,
     ) {
         let reason = Text::from(format!("corrected by {}", by.exec_id));
-        self.busted(word, adapter, exec_id, Some(&reason), out);
-        self.filled(word.moment, adapter, by, word.ext_at, out);
+        let undone = self.take_back(word, adapter, exec_id, Some(&reason), out);
+        let by_word = Word { ext_at: by.at.or(word.ext_at), ..word };
+        let is_booked = self.take_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
+        if let Some(order) = undone.filter(|_| !is_booked) {
+            tell_bust(word, &order, exec_id, out);
+        }
     }
+}
+
+fn tell_bust(word: Word, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {
+    let change = Change { undoes: Some(exec_id.clone()), ..Change::at_venue(Step::Busted, word.ext_at) };
+    tell(word.moment, order, change, out);
 }
 
 fn warn_of_odd_fill(order: &Order, effect: &Effect, out: &mut Outbox) {

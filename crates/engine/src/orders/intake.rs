@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::PlaceOrder;
-use domain::order::{BaseState, Order, OrderKind, Pending, Request, Side, Step, Terms};
+use domain::order::{BaseState, Order, OrderKind, Pending, Side, Step, Terms};
 use domain::query::{Answer, Reply};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
@@ -12,6 +12,7 @@ use domain::{
     Security, StrategyId, TimeInForce, Timestamp,
 };
 
+use super::requests::request;
 use super::telling::{Change, tell};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -55,7 +56,8 @@ impl Trading {
 
     /// The verdict of all checks, without a trace.
     pub(crate) fn check_dry(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> domain::risk::Verdict {
-        let (notional, fee) = self.estimate(ask);
+        let terms = Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
+        let (notional, fee) = self.estimate(ask.security, ask.side, &terms);
         let refusal = self.check_new(moment, caller, ask, false).err();
         domain::risk::Verdict { refusal, notional, fee }
     }
@@ -128,12 +130,13 @@ impl Trading {
         let reaches =
             |id: AccountId| self.directory.adapter_of(id).is_ok_and(|adapter| self.desks.serves(adapter, exchange));
         let accounts = self.directory.data().accounts.values();
-        let fitting: Vec<_> =
-            accounts.filter(|account| account.active && reaches(account.id)).map(|account| account.id).collect();
-        match fitting[..] {
-            [] => Err(Refusal::NoAccount(exchange)),
-            [only] => Ok(only),
-            _ => Err(Refusal::AccountAmbiguous(fitting)),
+        let mut fitting = accounts.filter(|account| account.active && reaches(account.id)).map(|account| account.id);
+        match (fitting.next(), fitting.next()) {
+            (None, _) => Err(Refusal::NoAccount(exchange)),
+            (Some(only), None) => Ok(only),
+            (Some(first), Some(second)) => {
+                Err(Refusal::AccountAmbiguous([first, second].into_iter().chain(fitting).collect()))
+            }
         }
     }
 
@@ -184,7 +187,7 @@ impl Trading {
         self.risk.took_on(moment, &order, caller, reservation);
         self.orders.insert(order.clone());
         self.watch_expiry(&order);
-        let request = Request { cl_ord_id: ask.cl_ord_id.clone(), source: caller.source.clone() };
+        let request = request(caller, ask.cl_ord_id.clone());
         tell(moment, &order, Change::plain(Step::Placed).answering(Some(request)), out);
         self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));

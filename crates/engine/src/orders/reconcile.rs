@@ -72,24 +72,33 @@ impl Trading {
         }
     }
 
-    /// A request that the venue's picture does not show did not reach it: the connection was lost first.
+    /// A request that the venue's picture does not show did not reach it: the connection was lost first. A cancel does no
+    /// harm twice, and whoever asked for it relies on it; a replace could be stale by now.
     fn settle_live(&mut self, word: Word, order: &Arc<Order>, out: &mut Outbox) {
         let reason = Text::from("the request was lost with the connection");
         match order.pending {
+            Pending::Cancel(_) if order.state.is_working() => self.cancel_again(word, order, out),
             Pending::Cancel(_) => self.cancel_refused(word, &reason, out),
             Pending::Replace(..) => self.replace_refused(word, &reason, out),
-            Pending::Nothing if order.in_doubt => self.settled(word, order, out),
+            Pending::Nothing if order.in_doubt => drop(self.settled(word, order, out)),
             Pending::Nothing => {}
         }
     }
 
-    fn settled(&mut self, word: Word, order: &Order, out: &mut Outbox) {
+    fn cancel_again(&mut self, word: Word, order: &Order, out: &mut Outbox) {
+        let order = self.settled(word, order, out);
+        self.await_answer(word.moment, order.id);
+        out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
+    }
+
+    fn settled(&mut self, word: Word, order: &Order, out: &mut Outbox) -> Arc<Order> {
         let order = self.orders.change(order.id, |order| {
             order.in_doubt = false;
             order.reason = None;
             order.changed_at = word.moment.at;
         });
         tell(word.moment, &order, Change::plain(Step::Settled), out);
+        order
     }
 
     /// An open order of ours that the venue does not show.

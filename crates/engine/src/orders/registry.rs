@@ -162,15 +162,14 @@ impl Registry {
         if before.is_open == after.is_open {
             return;
         }
-        let count = self.open_counts.get(&order.security).copied().unwrap_or(0);
-        let count = if after.is_open {
+        let count = self.open_counts.or_default(order.security);
+        if after.is_open {
             self.open.insert(order.id);
-            count + 1
+            *count += 1;
         } else {
             self.open.remove(&order.id);
-            count - 1
-        };
-        self.open_counts.insert(order.security, count);
+            *count -= 1;
+        }
     }
 }
 

@@ -211,7 +211,9 @@ impl Trading {
 /// The pending request, where it is of the kind that is being answered.
 fn request_of(order: &Order, meant: impl Fn(&Pending) -> bool) -> Option<Request> {
     match &order.pending {
-        pending @ (Pending::Cancel(request) | Pending::Replace(request, _)) if meant(pending) => Some(request.clone()),
+        pending @ (Pending::Cancel(request) | Pending::Replace(request, _)) if meant(pending) => {
+            Some(Request::clone(request))
+        }
         _ => None,
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, ModifyOrder, PlaceOrder, ReducePosition, Restated};
+use domain::command::{CancelOrder, CancelOwn, ModifyOrder, PlaceOrder, ReducePosition, Restated};
+use domain::event::MassCancel;
 use domain::order::{Order, OrderKind, Pending, Request, Side, Step, Terms};
 use domain::query::{Answer, Reply};
-use domain::{Caller, Instruction, IntId, Price, Refusal, Scope, Source, Text, TimeInForce};
+use domain::risk::Verdict;
+use domain::{Caller, Event, Instruction, IntId, Origin, Price, Refusal, Scope, Source, Text, TimeInForce};
 
 use super::intake::{Route, check_terms};
 use super::telling::{Change, tell};
@@ -19,12 +21,12 @@ impl Trading {
     pub(crate) fn modify(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
         let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
         self.risk.reserve(&order, reservation);
-        let request = Request { cl_ord_id: ask.cl_ord_id.clone(), source: caller.source.clone() };
+        let request = request(caller, ask.cl_ord_id.clone());
         if let Some(cl_ord_id) = &ask.cl_ord_id {
             self.orders.chain(cl_ord_id.clone(), order.id);
         }
         let order = self.orders.change(order.id, |order| {
-            order.pending = Pending::Replace(request.clone(), terms);
+            order.pending = Pending::Replace(Box::new(request.clone()), Box::new(terms));
             forget_answer(order);
             order.changed_at = moment.at;
         });
@@ -57,6 +59,14 @@ impl Trading {
         };
         let reservation = self.check_risk(moment, &candidate)?;
         Ok((order, terms, reservation))
+    }
+
+    /// The verdict on new terms for a live order, without a trace; notional and fee are of the order as it would then be.
+    pub(crate) fn check_modify_dry(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Verdict {
+        let proposed = self.meant(caller, &ask.int_id).and_then(|order| Some((order, new_terms(order, ask).ok()?)));
+        let worth = proposed.map(|(order, terms)| self.estimate(order.security, order.side, &terms));
+        let (notional, fee) = worth.unwrap_or_default();
+        Verdict { refusal: self.check_modify(moment, caller, ask).err(), notional, fee }
     }
 
     pub(crate) fn route_of(&self, order: &Order) -> Result<Route, Refusal> {
@@ -113,9 +123,9 @@ impl Trading {
         if let Some(cl_ord_id) = &cl_ord_id {
             self.orders.chain(cl_ord_id.clone(), order.id);
         }
-        let request = Request { cl_ord_id, source: caller.source.clone() };
+        let request = request(caller, cl_ord_id);
         let order = self.orders.change(order.id, |order| {
-            order.pending = Pending::Cancel(request.clone());
+            order.pending = Pending::Cancel(Box::new(request.clone()));
             forget_answer(order);
             order.changed_at = moment.at;
         });
@@ -134,6 +144,29 @@ impl Trading {
             self.ask_cancel(moment, caller, order, None, out);
         }
         orders.len()
+    }
+
+    /// A session's own open orders, all or those of one security. Whose venue is not there stays as it is.
+    pub(crate) fn cancel_own(&mut self, moment: Moment, caller: &Caller, ask: &CancelOwn, out: &mut Outbox) -> Reply {
+        let is_meant = |order: &&Arc<Order>| {
+            order.source == caller.source && ask.security.is_none_or(|security| security == order.security)
+        };
+        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
+        let orders = self.orders.open().filter(is_meant).filter(can_be).cloned();
+        let (orders, out_of_reach): (Vec<_>, Vec<_>) =
+            orders.partition(|order| self.check_adapter(&order.adapter).is_ok());
+        if let Some(order) = out_of_reach.first().filter(|_| orders.is_empty()) {
+            self.check_adapter(&order.adapter)?;
+        }
+        if let Some(origin) = &caller.origin {
+            let (affected, out_of_reach) = (orders.len() as u64, out_of_reach.len() as u64);
+            let (origin, source) = (Origin::clone(origin), caller.source.clone());
+            out.publish(Event::MassCancel(Arc::new(MassCancel { origin, source, affected, out_of_reach })));
+        }
+        for order in &orders {
+            self.ask_cancel(moment, caller, order, None, out);
+        }
+        Ok(Answer::Done)
     }
 
     pub(crate) fn reduce(&mut self, moment: Moment, caller: &Caller, ask: &ReducePosition, out: &mut Outbox) -> Reply {
@@ -167,6 +200,10 @@ impl Trading {
             reference: None,
         })
     }
+}
+
+pub(super) fn request(caller: &Caller, cl_ord_id: Option<Text>) -> Request {
+    Request { cl_ord_id, source: caller.source.clone(), by: caller.user.clone() }
 }
 
 /// The reason why an earlier request was refused says nothing about this one; a doubt remains.

@@ -60,11 +60,7 @@ impl Resting {
     }
 
     fn side_of(&mut self, order: &Order) -> &mut BTreeSet<(Eagerness, OrderId)> {
-        let key = (order.account, order.security);
-        if !self.0.contains(&key) {
-            self.0.insert(key, Sides::default());
-        }
-        let sides = self.0.get_mut(&key).expect("it is there now");
+        let sides = self.0.or_default((order.account, order.security));
         match order.side {
             Side::Buy => &mut sides.buys,
             Side::Sell => &mut sides.sells,

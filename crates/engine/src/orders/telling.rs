@@ -17,11 +17,13 @@ pub(crate) struct Change<'a> {
     pub(crate) request: Option<Request>,
     /// The ClOrdID that was accepted last, where this change has put another in its place.
     pub(crate) accepted_before: Option<Text>,
+    /// The venue's id of the execution that is taken back or corrected.
+    pub(crate) undoes: Option<Text>,
 }
 
 impl Change<'_> {
     pub(crate) fn plain(step: Step) -> Self {
-        Self { step, fill: None, ext_at: None, request: None, accepted_before: None }
+        Self { step, fill: None, ext_at: None, request: None, accepted_before: None, undoes: None }
     }
 
     pub(crate) fn at_venue(step: Step, ext_at: Option<Timestamp>) -> Self {
@@ -75,5 +77,8 @@ fn client_view(order: &Order, change: &Change<'_>) -> Option<ClientView> {
         account: order.account,
         terms: order.terms,
         asked_by: change.request.as_ref().map(|request| request.source.clone()),
+        in_the_name_of: change.request.as_ref().and_then(|request| request.by.clone()),
+        execution: change.fill.map(|fill| fill.ext_id.clone()),
+        undoes: change.undoes.clone(),
     })
 }

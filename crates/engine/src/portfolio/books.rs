@@ -162,7 +162,7 @@ fn charges(transaction: &Transaction) -> Result<Amount, Overflow> {
 }
 
 fn check_bound(amount: Decimal) -> Result<(), Overflow> {
-    if amount.abs() > super::AMOUNT_MAX { Err(Overflow) } else { Ok(()) }
+    if super::is_within_bound(amount) { Ok(()) } else { Err(Overflow) }
 }
 
 /// A shared value on disk is the value.

@@ -145,7 +145,7 @@ impl Portfolio {
         let holding = Holding { changed_at: valuer.at, ..row.value };
         let valued = valuer.value(row.key.security, contract, &holding);
         self.live.positions.put(row.place, row.key, holding);
-        self.totals.put_position(row.place, row.key, holding.currency, valued);
+        self.totals.put_position(row.place, row.key, holding.currency, &valued);
         let position = reads::position(row.place, row.key, &holding, &valued);
         self.moved.remove(&position.id);
         out.publish(Event::Position(Arc::new(position)));
@@ -265,11 +265,16 @@ impl Portfolio {
     }
 }
 
+/// Not beyond [`AMOUNT_MAX`]. An amount with no more digits than that is within, wherever its point stands.
+fn is_within_bound(amount: Decimal) -> bool {
+    amount.mantissa().unsigned_abs() <= AMOUNT_MAX.mantissa().unsigned_abs() || amount.abs() <= AMOUNT_MAX
+}
+
 /// Brings the value of a position up to date; tells whether it moved.
 fn value(books: &Books, totals: &mut Totals, place: usize, valuer: &Valuer<'_>) -> bool {
     let Some((key, holding)) = books.positions.row(place) else { return false };
     let new = valuer.value(key.security, valuer.contract(key.security), holding);
-    totals.put_position(place, *key, holding.currency, new) != new
+    totals.put_position(place, *key, holding.currency, &new)
 }
 
 /// The places where the right rows differ from the wrong ones.

@@ -16,6 +16,12 @@ struct Sums {
     cash: Exact,
     /// Brought in less taken out today: no result of trading.
     flow: Exact,
+    held: Worth,
+}
+
+/// What one position, or all of a scope, adds to the sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Worth {
     market_value: Exact,
     realized_pl: Exact,
     unrealized_pl: Exact,
@@ -41,8 +47,8 @@ pub(super) struct Totals {
     accounts: BTreeMap<AccountId, PerCurrency>,
     strategies: BTreeMap<StrategyId, PerCurrency>,
     securities: Table<SecurityId, Held>,
-    /// By the place of the position.
-    valued: Vec<Valued>,
+    /// By the place of the position: its value, and what the sums contain of it.
+    valued: Vec<(Valued, Worth)>,
 }
 
 /// All positions in one security.
@@ -58,32 +64,33 @@ struct Held {
 
 impl Totals {
     pub(super) fn valued(&self, place: usize) -> Valued {
-        self.valued.get(place).copied().unwrap_or_default()
+        self.valued.get(place).map_or_else(Valued::default, |(valued, _)| *valued)
     }
 
-    /// Takes a new value of a position; tells the old one.
-    pub(super) fn put_position(&mut self, place: usize, key: PositionKey, currency: Currency, new: Valued) -> Valued {
-        let old = self.replace_valued(place, key, new);
-        if old == new {
-            return old;
+    /// Takes a new value of a position; tells whether it is another.
+    pub(super) fn put_position(&mut self, place: usize, key: PositionKey, currency: Currency, new: &Valued) -> bool {
+        if place == self.valued.len() {
+            self.valued.push(Default::default());
+            self.securities.entry(key.security).places.push(place);
         }
+        let (old, counted) = &mut self.valued[place];
+        if *old == *new {
+            return false;
+        }
+        let worth = Worth::from(new);
+        let change = worth.less(counted);
+        let quantities = (old.quantity, new.quantity);
+        (*old, *counted) = (*new, worth);
         let held = self.securities.entry(key.security);
-        held.put_quantity(key, old.quantity, new.quantity);
-        let change = Sums::from(&new).less(&Sums::from(&old));
-        of_currency(&mut held.sums, currency).add(&change);
-        of_currency(&mut self.platform, currency).add(&change);
-        of_currency(self.accounts.entry(key.account).or_default(), currency).add(&change);
-        of_currency(self.strategies.entry(key.strategy).or_default(), currency).add(&change);
-        old
-    }
-
-    fn replace_valued(&mut self, place: usize, key: PositionKey, new: Valued) -> Valued {
-        if let Some(known) = self.valued.get_mut(place) {
-            return std::mem::replace(known, new);
+        if quantities.0 != quantities.1 {
+            held.put_quantity(key, quantities.0, quantities.1);
         }
-        self.valued.push(new);
-        self.securities.entry(key.security).places.push(place);
-        Valued::default()
+        let accounts = self.accounts.entry(key.account).or_default();
+        let strategies = self.strategies.entry(key.strategy).or_default();
+        for sums in [&mut held.sums, &mut self.platform, accounts, strategies] {
+            of_currency(sums, currency).held.add(&change);
+        }
+        true
     }
 
     pub(super) fn put_cash(&mut self, key: CashKey, old: Amount, new: Amount) {
@@ -128,30 +135,30 @@ impl Totals {
     }
 
     pub(super) fn realized_pl(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
-        self.in_base(scope, valuer, |sums| sums.realized_pl)
+        self.in_base(scope, valuer, |sums| sums.held.realized_pl)
     }
 
     pub(super) fn market_value(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
-        self.is_priced(scope).then(|| self.in_base(scope, valuer, |sums| sums.market_value))?
+        self.is_priced(scope).then(|| self.in_base(scope, valuer, |sums| sums.held.market_value))?
     }
 
     pub(super) fn unrealized_pl(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
-        self.is_priced(scope).then(|| self.in_base(scope, valuer, |sums| sums.unrealized_pl))?
+        self.is_priced(scope).then(|| self.in_base(scope, valuer, |sums| sums.held.unrealized_pl))?
     }
 
     pub(super) fn exposure(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Exposure> {
-        let long = self.in_base(scope, valuer, |sums| sums.long)?;
-        let short = self.in_base(scope, valuer, |sums| sums.short)?;
+        let long = self.in_base(scope, valuer, |sums| sums.held.long)?;
+        let short = self.in_base(scope, valuer, |sums| sums.held.short)?;
         Some(Exposure { long, short })
     }
 
     pub(super) fn open_positions(&self, scope: Scope) -> u64 {
-        let open: i64 = self.sums(scope).iter().map(|(_, sums)| sums.open).sum();
+        let open: i64 = self.sums(scope).iter().map(|(_, sums)| sums.held.open).sum();
         u64::try_from(open).expect("as many are closed as were open")
     }
 
     fn is_priced(&self, scope: Scope) -> bool {
-        self.sums(scope).iter().all(|(_, sums)| sums.unpriced == 0)
+        self.sums(scope).iter().all(|(_, sums)| sums.held.unpriced == 0)
     }
 
     fn in_base(&self, scope: Scope, valuer: &Valuer<'_>, part: impl Fn(&Sums) -> Exact) -> Option<Amount> {
@@ -197,7 +204,7 @@ impl Held {
     }
 }
 
-impl From<&Valued> for Sums {
+impl From<&Valued> for Worth {
     fn from(valued: &Valued) -> Self {
         let (market_value, unrealized_pl) = valued.worth.unwrap_or_default();
         let is_open = !valued.quantity.is_zero();
@@ -214,16 +221,13 @@ impl From<&Valued> for Sums {
             short,
             open: is_open.into(),
             unpriced: (is_open && valued.worth.is_none()).into(),
-            ..Self::default()
         }
     }
 }
 
-impl Sums {
+impl Worth {
     fn less(&self, other: &Self) -> Self {
         Self {
-            cash: self.cash - other.cash,
-            flow: self.flow - other.flow,
             market_value: self.market_value - other.market_value,
             realized_pl: self.realized_pl - other.realized_pl,
             unrealized_pl: self.unrealized_pl - other.unrealized_pl,
@@ -235,8 +239,6 @@ impl Sums {
     }
 
     fn add(&mut self, change: &Self) {
-        self.cash = self.cash + change.cash;
-        self.flow = self.flow + change.flow;
         self.market_value = self.market_value + change.market_value;
         self.realized_pl = self.realized_pl + change.realized_pl;
         self.unrealized_pl = self.unrealized_pl + change.unrealized_pl;

@@ -64,7 +64,7 @@ fn worth(holding: &Holding, market: Option<Amount>, contract: Option<Contract>) 
 
 fn market_value(holding: &Holding, price: Price, contract: Contract) -> Option<Amount> {
     let value = holding.quantity.value_at(price, contract.size).ok()?;
-    (value.0.abs() <= super::AMOUNT_MAX).then(|| rounded(value.0))
+    super::is_within_bound(value.0).then(|| rounded(value.0))
 }
 
 pub(super) fn rounded(amount: Decimal) -> Amount {

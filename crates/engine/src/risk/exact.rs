@@ -8,6 +8,17 @@ use domain::{Decimal, Overflow};
 const DECIMALS: u32 = 12;
 const ONE: i128 = 1_000_000_000_000;
 
+/// By how much an amount of each scale is multiplied.
+const FINER: [i64; DECIMALS as usize + 1] = {
+    let mut finer = [1; DECIMALS as usize + 1];
+    let mut scale = DECIMALS as usize;
+    while scale > 0 {
+        finer[scale - 1] = finer[scale] * 10;
+        scale -= 1;
+    }
+    finer
+};
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Exact(i128);
 
@@ -18,8 +29,14 @@ impl Exact {
     /// What is larger counts as the largest.
     pub(crate) fn of(amount: Decimal) -> Self {
         let amount = if amount.scale() > DECIMALS { amount.round_dp(DECIMALS) } else { amount };
-        let finer = 10_i64.pow(DECIMALS - amount.scale());
-        amount.mantissa().checked_mul(finer.into()).map_or(Self::MAX, |units| Self(units).min(Self::MAX))
+        let finer = FINER[amount.scale() as usize];
+        let mantissa = amount.mantissa();
+        // Two numbers of 64 bits have a product that fits and costs one instruction.
+        let units = match i64::try_from(mantissa) {
+            Ok(short) => Some(i128::from(short) * i128::from(finer)),
+            Err(_) => mantissa.checked_mul(finer.into()),
+        };
+        units.map_or(Self::MAX, |units| Self(units).min(Self::MAX))
     }
 
     pub(crate) fn decimal(self) -> Result<Decimal, Overflow> {

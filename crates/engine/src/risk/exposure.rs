@@ -1,7 +1,6 @@
 //! What open orders could still do: reserved per order, added up per scope so that a check costs a look-up.
 
 use std::collections::BTreeMap;
-use std::hash::Hash;
 
 use domain::order::{Order, Side};
 use domain::risk::Scope;
@@ -164,13 +163,13 @@ impl Exposure {
     }
 
     fn add(&mut self, order: &Order, change: &Part) {
-        let within = entry(&mut self.securities, order.security);
+        let within = self.securities.or_default(order.security);
         desk(&mut within.desks, (order.account, order.strategy)).add(order.side, change);
         let holders = [
             &mut within.totals,
             &mut self.platform,
-            entry(&mut self.accounts, order.account),
-            entry(&mut self.strategies, order.strategy),
+            self.accounts.or_default(order.account),
+            self.strategies.or_default(order.strategy),
         ];
         holders.into_iter().for_each(|totals| totals.add(order.side, change));
     }
@@ -275,13 +274,6 @@ impl Sides {
     fn plus(&self, other: &Self) -> Self {
         Self { buys: self.buys + other.buys, sells: self.sells + other.sells }
     }
-}
-
-fn entry<K: Copy + Eq + Hash, V: Default>(index: &mut Index<K, V>, key: K) -> &mut V {
-    if !index.contains(&key) {
-        index.insert(key, V::default());
-    }
-    index.get_mut(&key).expect("it is there now")
 }
 
 fn of(desks: &[(Desk, Sides)], wanted: Desk) -> Option<&Sides> {

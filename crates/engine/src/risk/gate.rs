@@ -1,11 +1,10 @@
 //! The checks of one order, cheapest first. All on `&self`: a refusal leaves no trace.
 
 use domain::amount::divide;
-use domain::command::PlaceOrder;
-use domain::order::{Order, OrderKind, Side};
+use domain::order::{Order, OrderKind, Side, Terms};
 use domain::refusal::Control;
 use domain::risk::{Scope, SelfTrade, TradingState};
-use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security};
+use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security, SecurityId};
 
 use super::{Binding, Candidate, Reservation, exposure};
 use crate::moment::Moment;
@@ -286,11 +285,11 @@ impl Trading {
     }
 
     /// Notional in base currency and costs in the security's, as well as they can be told.
-    pub(crate) fn estimate(&self, ask: &PlaceOrder) -> (Option<Amount>, Option<Amount>) {
-        let Ok(security) = self.directory.security(ask.security) else { return (None, None) };
-        let worth = self.worth(security, ask.side, ask.kind).ok();
-        let notional = worth.and_then(|worth| worth.unit_notional.times(ask.quantity.0).ok());
-        let costs = self.costs(security, ask.quantity).ok();
+    pub(crate) fn estimate(&self, security: SecurityId, side: Side, terms: &Terms) -> (Option<Amount>, Option<Amount>) {
+        let Ok(security) = self.directory.security(security) else { return (None, None) };
+        let worth = self.worth(security, side, terms.kind).ok();
+        let notional = worth.and_then(|worth| worth.unit_notional.times(terms.quantity.0).ok());
+        let costs = self.costs(security, terms.quantity).ok();
         (notional, costs.and_then(|costs| costs.total().ok()))
     }
 }

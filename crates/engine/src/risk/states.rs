@@ -45,8 +45,9 @@ impl Trading {
         reason: Option<Text>,
         out: &mut Outbox,
     ) -> Reply {
+        let switch = Caller { user: Some(killer(caller, reason.as_deref())), ..caller.clone() };
         self.set_state(moment, caller, scope, TradingState::Halted, reason, out);
-        let cancels = self.cancel_all(moment, caller, scope, out);
+        let cancels = self.cancel_all(moment, &switch, scope, out);
         Ok(Answer::Killed { cancels })
     }
 
@@ -104,4 +105,11 @@ impl Trading {
         out.error("trading-restricted", format!("{scope} is {}: {reason}", state.name()));
         self.set_state(moment, &Caller::platform(), scope, state, Some(reason.into()), out);
     }
+}
+
+/// In whose name the kill switch cancels.
+fn killer(caller: &Caller, reason: Option<&str>) -> Text {
+    let user = caller.user.as_ref().map(|user| format!(", {user}")).unwrap_or_default();
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("kill switch{user}{reason}").into()
 }

@@ -58,15 +58,12 @@ impl Trial {
         let quantity = quantity.map(Quantity::from);
         let terms = new_terms(&order, quantity, limit, stop, tif);
         let decision = self.decide_terms(place, terms);
-        let (reply, out) = self.ask(Command::Modify(ModifyOrder {
-            int_id: order.int_id.clone(),
-            cl_ord_id: None,
-            quantity,
-            limit,
-            stop,
-            tif,
-            restated: Restated::default(),
-        }));
+        let (int_id, restated) = (order.int_id.clone(), Restated::default());
+        let ask = ModifyOrder { int_id, cl_ord_id: None, quantity, limit, stop, tif, restated };
+        let verdict = self.desk.engine.answer(self.desk.now, 0, &Query::CheckModify(ask.clone(), trader()));
+        let (reply, out) = self.ask(Command::Modify(ask));
+        let Ok(Answer::Verdict(verdict)) = verdict else { panic!("a check is answered by a verdict") };
+        assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run said otherwise");
         match (reply, decision) {
             (Ok(Answer::Order(_)), Ok(units)) => self.propose(place, terms, units),
             (Err(refusal), Err(expected)) => assert_eq!(refusal, expected),

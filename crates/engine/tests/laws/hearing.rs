@@ -213,6 +213,11 @@ impl Model {
         match seen.fate {
             Fate::Canceled | Fate::Expired if self.orders[place].is_working() => self.end(seen.order),
             Fate::Rejected if self.orders[place].is_working() => self.reject(seen.order),
+            // A cancel that did not reach the venue goes there again.
+            _ if self.orders[place].is_working() && self.orders[place].asked == Asked::Cancel => {
+                let order = &self.orders[place];
+                self.sent.push((order.adapter(), Sent::Cancel(order.id)));
+            }
             _ => self.answer(seen.order, |_| true),
         }
     }

@@ -1,7 +1,10 @@
 //! Nothing that is said can bring the engine down: numbers of 28 digits, ids of nobody, venues that were never attached.
 
+use domain::command::{ModifyOrder, Restated};
 use domain::query::Filter;
-use domain::{AccountId, BarSize, Input, Query, Side, StrategyId, TimeInForce, TransactionId};
+use domain::{
+    AccountId, BarSize, Decimal, Input, Price, Quantity, Query, Side, StrategyId, TimeInForce, TransactionId,
+};
 use engine::{Engine, Outbox};
 use proptest::prelude::*;
 
@@ -24,6 +27,7 @@ fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
         Query::TradingStates,
         Query::Limits,
         Query::Check(check, trader()),
+        Query::CheckModify(huge_change(), trader()),
         Query::Subscriptions,
         Query::Ticks(filter),
         Query::Adapters,
@@ -37,6 +41,19 @@ fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
     }
     let state = desk.engine.encode_state();
     assert!(Engine::from_state(&state).unwrap().encode_state() == state, "the state does not survive the disk");
+}
+
+/// More than any number can hold, for the first order there is.
+fn huge_change() -> ModifyOrder {
+    ModifyOrder {
+        int_id: "A-1".parse().unwrap(),
+        cl_ord_id: None,
+        quantity: Some(Quantity(Decimal::MAX)),
+        limit: Some(Price(Decimal::MAX)),
+        stop: None,
+        tif: None,
+        restated: Restated::default(),
+    }
 }
 
 /// Sane orders, so that nonsense has something to be about.

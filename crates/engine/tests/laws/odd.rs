@@ -53,7 +53,7 @@ fn odd_command() -> impl Strategy<Value = Command> {
         1 => (scope(), odd_limits()).prop_map(|(scope, limits)| Command::SetLimits { scope, limits }),
         2 => odd_reference().prop_map(Command::Reference),
         1 => (strategy(), phases)
-            .prop_map(|(strategy, phase)| Command::EnterPhase { strategy, mode: Mode::Simulation, phase }),
+            .prop_map(|(strategy, phase)| Command::EnterPhase { strategy, mode: Mode::Simulation, phase, failure: None }),
         1 => odd_settings().prop_map(Command::Configure),
         1 => strategy().prop_map(|strategy| {
             Command::Publish(GenericEvent { strategy, name: "".into(), body: "\u{0}".into() })

@@ -458,7 +458,6 @@ fn j_1_a_trade_is_taken_back_or_corrected() {
             venue busts 7 x2
                 7 PARTIALLY_EXECUTED filled 50
             venue corrects 7 x1 to 40 @ 10.10 x3
-                7 SUBMITTED (corrected by x3)
                 7 PARTIALLY_EXECUTED filled 40 (corrected by x3)
             venue busts 7 x3
                 7 SUBMITTED

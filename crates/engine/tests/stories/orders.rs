@@ -295,7 +295,6 @@ fn a_busted_fill_is_undone_by_a_new_record_and_a_corrected_one_replaced() {
                 booked SELL -50 @ 10.4
                 position 1 of 0 cost 0 realised 0
                 cash USD 100000
-                7 SUBMITTED (corrected by x3)
                 fill 7 50 @ 10.3
                 booked BUY 50 @ 10.3
                 position 1 of 50 cost 515 realised 0

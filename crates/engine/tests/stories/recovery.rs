@@ -158,7 +158,7 @@ fn without_a_complete_picture_the_order_stays_in_doubt() {
 }
 
 #[test]
-fn a_request_that_was_lost_with_the_connection_is_refused() {
+fn a_cancel_that_was_lost_with_the_connection_is_sent_again() {
     check(
         "place 1 buy 100 AAPL @ 10
          venue accepts 1
@@ -182,9 +182,10 @@ fn a_request_that_was_lost_with_the_connection_is_refused() {
             venue connects
                 SIM-A CONNECTED
             venue shows 1:live
-                1 SUBMITTED (the request was lost with the connection)
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
             order 1
-                1 SUBMITTED 0 of 100 LimitOrder
+                1 PENDING_CANCEL 0 of 100 LimitOrder
         "#]],
     );
 }

@@ -73,6 +73,43 @@ fn a_future_needs_its_margin() {
 }
 
 #[test]
+fn a_change_is_tried_on_the_difference_and_leaves_no_trace() {
+    check(
+        Scope::Platform,
+        none(),
+        "place 1 buy 9000 AAPL @ 10
+         check buy 9900 AAPL @ 10
+         check modify 1 to 9900 @ 10
+         check modify 1 to 10000 @ 10
+         check modify 2 to 1 @ 10
+         modify 1 to 9900 @ 10
+         check modify 1 to 9000 @ 10
+         cancel 1",
+        expect![[r#"
+            place 1 buy 9000 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            check buy 9900 AAPL @ 10
+                refused insufficient-cash, notional 99000, fee 49.5
+            check modify 1 to 9900 @ 10
+                would pass, notional 99000, fee 49.5
+            check modify 1 to 10000 @ 10
+                refused insufficient-cash, notional 100000, fee 50
+            check modify 2 to 1 @ 10
+                refused unknown-order, notional -, fee -
+            modify 1 to 9900 @ 10
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 9900 @ 10
+            check modify 1 to 9000 @ 10
+                refused replace-pending, notional 90000, fee 45
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+        "#]],
+    );
+}
+
+#[test]
 fn size_limits_bind_at_the_limit_and_not_before() {
     check(
         Scope::Account(AccountId(1)),

@@ -223,6 +223,10 @@ impl World {
             ["open"] => Query::OpenOrders(Default::default()),
             ["order", id] => Query::Order((*id).into()),
             ["positions"] => Query::Positions(Default::default()),
+            ["check", "modify", rest @ ..] => match command(&[&["modify"], rest].concat()) {
+                Command::Modify(ask) => Query::CheckModify(ask, trader()),
+                _ => panic!("only changes are checked"),
+            },
             ["check", rest @ ..] => match command(&[&["place", "?"], rest].concat()) {
                 Command::Place(ask) => Query::Check(ask, trader()),
                 _ => panic!("only orders are checked"),

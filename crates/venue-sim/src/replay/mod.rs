@@ -67,11 +67,13 @@ pub struct Replay {
     /// The first instant at which a GTD order ends, in any market.
     next_expiry: Option<Timestamp>,
     minted: Minted,
+    /// Empty in between; kept for its memory.
+    spoken: Words,
 }
 
 #[derive(Debug)]
 enum Request {
-    Submit(Box<Working>),
+    Submit(Working),
     Replace(SecurityId, OrderId, Terms),
     Cancel(SecurityId, OrderId),
 }
@@ -101,6 +103,7 @@ impl Replay {
             words: VecDeque::new(),
             next_expiry: None,
             minted,
+            spoken: Words::new(),
         }
     }
 
@@ -114,7 +117,7 @@ impl Replay {
         if self.requests.len() >= UNDERWAY_MAX {
             return self.say(at, Said::Rejected { order: order.id, reason: BUSY.into() });
         }
-        self.send(at, Request::Submit(Box::new(Working::from(order))));
+        self.send(at, Request::Submit(Working::from(order)));
     }
 
     pub fn replace(&mut self, at: Timestamp, order: &Order, terms: Terms) {
@@ -160,10 +163,9 @@ impl Replay {
     #[inline]
     fn meet(&mut self, at: Timestamp, security: SecurityId, what: impl FnOnce(&mut Market, &mut Words, &mut Minted)) {
         let Some(place) = self.places.get(&security) else { return };
-        let mut words = Words::new();
-        what(&mut self.markets[*place], &mut words, &mut self.minted);
-        if !words.is_empty() {
-            words.into_iter().for_each(|said| self.say(at, said));
+        what(&mut self.markets[*place], &mut self.spoken, &mut self.minted);
+        if !self.spoken.is_empty() {
+            self.send_words(at);
         }
     }
 
@@ -187,9 +189,8 @@ impl Replay {
             self.receive(at, request);
         }
         if self.next_expiry.is_some_and(|due| due <= to) {
-            let mut words = Words::new();
-            self.markets.iter_mut().for_each(|market| market.expire(to, &mut words));
-            words.into_iter().for_each(|said| self.say(to, said));
+            self.markets.iter_mut().for_each(|market| market.expire(to, &mut self.spoken));
+            self.send_words(to);
             self.find_expiry();
         }
     }
@@ -209,23 +210,29 @@ impl Replay {
     }
 
     fn receive(&mut self, at: Timestamp, request: Request) {
-        let mut words = Words::new();
+        let words = &mut self.spoken;
         match request {
             Request::Submit(order) => match self.places.get(&order.security) {
-                Some(place) => self.markets[*place].receive(at, *order, &mut words, &mut self.minted),
+                Some(place) => self.markets[*place].receive(at, order, words, &mut self.minted),
                 None => words.push(rejected(order.id, "security: no prices are recorded here")),
             },
             Request::Replace(security, order, terms) => match self.places.get(&security) {
-                Some(place) => self.markets[*place].replace(at, order, terms, &mut words, &mut self.minted),
+                Some(place) => self.markets[*place].replace(at, order, terms, words, &mut self.minted),
                 None => words.push(Said::ReplaceRejected { order, reason: "unknown-order".into() }),
             },
             Request::Cancel(security, order) => match self.places.get(&security) {
-                Some(place) => self.markets[*place].cancel(order, &mut words),
+                Some(place) => self.markets[*place].cancel(order, words),
                 None => words.push(Said::CancelRejected { order, reason: "unknown-order".into() }),
             },
         }
-        words.into_iter().for_each(|said| self.say(at, said));
+        self.send_words(at);
         self.find_expiry();
+    }
+
+    /// What matching left behind goes on its way.
+    fn send_words(&mut self, at: Timestamp) {
+        let due = later(at, self.config.order_latency_nanos);
+        self.words.extend(self.spoken.drain(..).map(|said| (due, Spoken { said, at })));
     }
 
     fn say(&mut self, at: Timestamp, said: Said) {
@@ -236,13 +243,13 @@ impl Replay {
 impl Minted {
     fn order(&mut self) -> Text {
         self.orders += 1;
-        format!("{}-O{}", self.name, self.orders).into()
+        Text::numbered(&[&self.name, "-O"], self.orders)
     }
 
     /// The id of an execution: it begins with the rule that made it.
     fn execution(&mut self) -> Text {
         self.executions += 1;
-        format!("{}{}", self.execution, self.executions).into()
+        Text::numbered(&[&self.execution], self.executions)
     }
 }
 
