@@ -18,9 +18,11 @@ use tokio::time::{Sleep, sleep_until, timeout};
 
 use crate::ending::{self, End};
 use crate::house::House;
-use crate::hub::{Place, Snapshot};
+use crate::hub::Place;
 use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX};
 use crate::mailbox::Mailbox;
+use crate::slowness;
+use crate::snapshot::Snapshot;
 use crate::transport::{Received, Transport};
 
 /// Who has come.
@@ -83,7 +85,7 @@ impl<T: Transport> Connection<T> {
         let now = house.clock.now();
         let rules = if T::PINGS { &house.websocket_rules } else { &house.stream_rules };
         let place = house.hub.seat(Mailbox::new(lanes));
-        let session = Session::new(now, format!("rialto-{}", place.id.0), rules.clone());
+        let session = Session::new(now, session_name(&place), rules.clone());
         let ping_at = if T::PINGS { now.after(house.limits.ping_every) } else { Time::NEVER };
         Self {
             house,
@@ -126,12 +128,16 @@ impl<T: Transport> Connection<T> {
 
     fn look_at_time(&mut self, now: Time) {
         let mailbox = self.place.mailbox.clone();
-        let end = {
+        let (end, falls_behind) = {
             let mut content = mailbox.open();
             let late = content.lanes.check_wait(now).err().map(End::Slow);
             content.end = content.end.take().or(late);
-            content.end.clone()
+            (content.end.clone(), content.falls_behind())
         };
+        if falls_behind {
+            let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
+            slowness::tell(&self.house, &session_name(&self.place), user);
+        }
         let mut actions = Vec::new();
         match end {
             Some(end) => self.session.refuse(&end.text(), None, &mut actions),
@@ -166,7 +172,7 @@ impl<T: Transport> Connection<T> {
         let has_room = self.place.mailbox.open().lanes.takes_more();
         if has_room
             && let Some(snapshot) = self.snapshots.front_mut()
-            && self.place.go_on(now, snapshot)
+            && self.place.go_on(now, snapshot, &self.house.bus.catalogue.now())
         {
             self.snapshots.pop_front();
         }
@@ -284,4 +290,9 @@ impl<T: Transport> Connection<T> {
         self.closing = Some(ending::close_code(closing, end.as_ref()));
         self.is_sending = true;
     }
+}
+
+/// As CONNECTED tells it.
+fn session_name(place: &Place) -> String {
+    format!("rialto-{}", place.id.0)
 }

@@ -12,7 +12,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
-use socket2::SockRef;
 use stomp::lanes::Lanes;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
@@ -23,7 +22,8 @@ use tower::ServiceExt;
 
 use crate::connection::{Connection, Shown, Visitor};
 use crate::house::House;
-use crate::limits::{LOCAL_BYTES, SEND_BUFFER_BYTES};
+use crate::limits::LOCAL_BYTES;
+use crate::sockets::treat_socket;
 use crate::stream::ByteStream;
 use crate::upgrade::Reached;
 
@@ -59,9 +59,7 @@ pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) 
 
 /// What TLS and upgrades need lies in boxes of their own, so that a plain connection takes no more memory than it needs.
 async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: OwnedSemaphorePermit) {
-    // Messages are small and awaited; a failure here costs only speed, and older prices for a slow reader.
-    let _ = stream.set_nodelay(true);
-    let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES);
+    treat_socket(&stream);
     let served = match door {
         Door::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
         Door::Tcp(Some(tls)) => learn(house, stream, tls, place).await,

@@ -52,13 +52,14 @@ const WEBSOCKET_GRACE: u32 = 3;
 
 impl House {
     pub(crate) fn new(settings: Settings, bus: Bus, access: Arc<Access>) -> Arc<Self> {
-        let connect_wait = settings.limits.connect_wait;
-        let rules = Rules { connect_wait, ..Rules::new(&settings.server) };
+        let Limits { connect_wait, body_bytes, .. } = settings.limits;
+        let limits = stomp::Limits { body_bytes, ..stomp::Limits::default() };
+        let rules = Rules { connect_wait, limits, ..Rules::new(&settings.server) };
         let long_gap: Duration = settings.min_rate_per_consumer.gap();
         Arc::new(Self {
             bus,
             access,
-            hub: Hub::new(long_gap),
+            hub: Hub::new(long_gap, settings.limits.state_topics),
             clock: Clock::start(),
             client_destinations: settings.client_destinations,
             distributed: settings.distributed,

@@ -6,19 +6,24 @@ use std::time::Duration;
 
 use access::Pass;
 use domain::command::GenericEvent;
+use domain::{Event, Published, ReferenceData};
 use stomp::lanes::{Delivery, SlotKey};
 use stomp::queues::Queues;
 use stomp::session::{Marks, Publication, Subscription, SubscriptionKey};
-use stomp::topics::{Book, TooManyTopics, TopicTree};
-use stomp::{Destination, Headers, Kind, Message, Pattern, Time};
+use stomp::topics::{Book, Pace, TopicId, TopicTree};
+use stomp::{Destination, Kind, Message, Pattern, Time};
 
 use crate::echoes::Echoes;
 use crate::ending::End;
-use crate::limits::{MARKET_TOPICS_MAX, SNAPSHOT_STEP_BYTES, STATE_TOPICS_MAX};
+use crate::limits::MARKET_TOPICS_MAX;
 use crate::mailbox::Mailbox;
 use crate::numbers::Numbers;
+use crate::snapshot::Snapshot;
+use crate::standing::Standing;
 use crate::strategy_bus::StrategyBus;
-use crate::translate::{Family, Told, headers};
+use crate::subject::{Family, Subject};
+use crate::telling::{MessageNumbers, Telling, Words};
+use crate::translate::headers;
 
 /// A connection, never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +32,9 @@ pub(crate) struct ConnectionId(pub(crate) u64);
 /// One subscription of one connection.
 pub(crate) type Consumer = (ConnectionId, SubscriptionKey);
 
+/// The slot of a price and how often there is one; nothing for any other event.
+pub(super) type Price = Option<(TopicId, Pace)>;
+
 pub(crate) struct Hub(Mutex<State>);
 
 pub(super) struct State {
@@ -34,16 +42,17 @@ pub(super) struct State {
     pub(super) bus: StrategyBus,
     echoes: Echoes,
     /// Last values of prices, with their pace.
-    pub(super) market: Book,
+    pub(super) market: Book<Subject, Arc<Telling>>,
     /// Last values of everything else that is remembered.
-    state: Book,
+    pub(super) standing: Standing,
     pub(super) queues: Queues<Consumer>,
     pub(super) seats: BTreeMap<ConnectionId, Seat>,
     next_connection: u64,
-    next_message: u64,
-    /// Of the newest event that was published.
+    pub(super) numbers: MessageNumbers,
+    /// Events that were told.
+    told: u64,
+    /// Of the newest of them.
     sequence: u64,
-    is_full_told: bool,
 }
 
 /// What the hub knows of a connection.
@@ -61,30 +70,21 @@ pub(crate) struct Place {
     pub(crate) mailbox: Arc<Mailbox>,
 }
 
-/// The last values of one pattern on their way to a new subscription.
-#[derive(Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) subscription: SubscriptionKey,
-    pattern: Pattern,
-    /// The last topic that was put in; none at the beginning.
-    after: Option<Destination>,
-}
-
 impl Hub {
-    /// A gap of `long_gap` between two prices of a topic is long.
-    pub(crate) fn new(long_gap: Duration) -> Arc<Self> {
+    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` may have a last value beside them.
+    pub(crate) fn new(long_gap: Duration, state_topics: usize) -> Arc<Self> {
         Arc::new(Self(Mutex::new(State {
             tree: TopicTree::default(),
             bus: StrategyBus::new(),
             echoes: Echoes::default(),
             market: Book::new(MARKET_TOPICS_MAX, long_gap),
-            state: Book::new(STATE_TOPICS_MAX, long_gap),
+            standing: Standing::new(state_topics),
             queues: Queues::default(),
             seats: BTreeMap::new(),
             next_connection: 1,
-            next_message: 1,
+            numbers: MessageNumbers::default(),
+            told: 0,
             sequence: 0,
-            is_full_told: false,
         })))
     }
 
@@ -97,22 +97,17 @@ impl Hub {
     }
 
     /// Events of the engine, in their order.
-    pub(crate) fn tell(&self, now: Time, events: &[(u64, Told)]) {
+    pub(crate) fn tell(&self, now: Time, events: impl IntoIterator<Item = Published>, reference: &ReferenceData) {
         let mut state = self.lock();
-        for (sequence, told) in events {
-            state.sequence = state.sequence.max(*sequence);
-            let from = told.generic.as_ref().and_then(|event| state.echoes.claim(event));
-            told.destinations.iter().for_each(|destination| state.publish(now, told, destination, from));
-            state.share(now, told, from);
-        }
+        events.into_iter().for_each(|published| state.tell(now, published, reference));
     }
 
     /// A line of our own, beside the engine's events: it bears the sequence of the newest of those.
-    pub(crate) fn announce(&self, now: Time, destination: Destination, body: Vec<u8>) {
+    pub(crate) fn announce(&self, now: Time, destination: &Destination, body: &[u8]) {
         let mut state = self.lock();
         let headers = headers(state.sequence);
-        let message = state.message(&destination, &headers, &body);
-        state.deliver(now, &destination, &message, None);
+        let message = state.numbers.message(destination, &headers, body);
+        state.hand_out(now, destination, &message, None);
     }
 
     /// Everybody is disconnected with an ERROR.
@@ -152,55 +147,62 @@ impl Hub {
 }
 
 impl State {
-    fn publish(&mut self, now: Time, told: &Told, destination: &Destination, from: Option<ConnectionId>) {
-        let message = self.message(destination, &told.headers, &told.body);
-        match told.family {
-            Family::Market => return self.publish_price(now, destination, &message),
-            Family::State => self.remember(now, destination, told.subject.as_deref(), &message),
-            Family::LastOfState => drop(self.state.forget(destination)),
-            Family::Passing => {}
+    fn tell(&mut self, now: Time, published: Published, reference: &ReferenceData) {
+        if wire::topics::roots(&published.event).is_empty() {
+            return;
         }
-        self.deliver(now, destination, &message, from);
+        self.sequence = self.sequence.max(published.sequence);
+        self.told += 1;
+        let telling = Telling::new(published, self.told);
+        let words = telling.words(reference);
+        let from = match telling.event() {
+            Event::Generic(event) => self.echoes.claim(event),
+            _ => None,
+        };
+        let price = self.remember(now, &telling);
+        self.publish(now, &telling, &words, price, from);
+        self.share(now, &telling, &words, price, from);
     }
 
-    fn publish_price(&mut self, now: Time, destination: &Destination, message: &Arc<Message>) {
-        let Ok((topic, pace)) = self.market.record(now, destination, message) else {
-            return self.deliver(now, destination, message, None);
-        };
-        for (connection, subscription) in self.tree.listeners(destination) {
-            if let Some(seat) = self.seats.get(&connection) {
-                seat.mailbox.market(SlotKey { subscription, topic }, message, pace);
+    /// Gives the slot and the pace of a price.
+    fn remember(&mut self, now: Time, telling: &Arc<Telling>) -> Price {
+        match Family::of(telling.event()) {
+            // Where there are too many topics of prices, those of the others are not conflated.
+            Family::Market(subject) => return self.market.record(now, subject, telling.clone()).ok(),
+            Family::State(subject) => self.standing.record(subject, telling),
+            Family::LastOfState(subject) => self.standing.forget(&subject),
+            Family::Passing => {}
+        }
+        None
+    }
+
+    /// To everybody who listens. Where nobody does, nothing is put into words.
+    fn publish(&mut self, now: Time, telling: &Telling, words: &Words<'_>, price: Price, from: Option<ConnectionId>) {
+        for (place, root) in telling.roots().iter().enumerate() {
+            if !self.tree.hears(root) {
+                continue;
+            }
+            let mut listeners = self.tree.listeners(&words.destinations()[place]).peekable();
+            if listeners.peek().is_none() {
+                continue;
+            }
+            let message = &telling.messages(words, &mut self.numbers)[place];
+            match price {
+                Some(price) => hand_out_price(&self.seats, listeners, message, price),
+                None => hand_out(&self.seats, listeners, now, message, from),
             }
         }
     }
 
-    fn remember(&mut self, now: Time, destination: &Destination, subject: Option<&str>, message: &Arc<Message>) {
-        let remembered = match subject {
-            Some(subject) => self.state.record_about(now, destination, subject, message),
-            None => self.state.record(now, destination, message),
-        };
-        if let Err(full @ TooManyTopics { .. }) = remembered
-            && !std::mem::replace(&mut self.is_full_told, true)
-        {
-            tracing::warn!("snapshots leave out new topics: {full}");
-        }
-    }
-
-    fn deliver(&mut self, now: Time, destination: &Destination, message: &Arc<Message>, from: Option<ConnectionId>) {
+    fn hand_out(&mut self, now: Time, destination: &Destination, message: &Arc<Message>, from: Option<ConnectionId>) {
         hand_out(&self.seats, self.tree.listeners(destination), now, message, from);
-    }
-
-    pub(super) fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<Message> {
-        let id = self.next_message;
-        self.next_message += 1;
-        Arc::new(Message::new(id, destination, headers, body))
     }
 
     /// A client's own headers, with the sequence of the newest event behind them.
     fn message_of(&mut self, sent: &Publication) -> Arc<Message> {
         let mut headers = sent.headers.clone();
         headers.push("sequence", &self.sequence.to_string());
-        self.message(&sent.destination, &headers, &sent.body)
+        self.numbers.message(&sent.destination, &headers, &sent.body)
     }
 
     fn tree_of(&mut self, pattern: &Pattern) -> &mut TopicTree<Consumer> {
@@ -235,7 +237,21 @@ pub(super) fn hand_out(
     }
 }
 
-fn delivery(subscription: SubscriptionKey, message: &Arc<Message>, marks: Marks) -> Delivery {
+/// To everybody who listens to a price, of which the newest counts.
+fn hand_out_price(
+    seats: &BTreeMap<ConnectionId, Seat>,
+    listeners: impl IntoIterator<Item = Consumer>,
+    message: &Arc<Message>,
+    (topic, pace): (TopicId, Pace),
+) {
+    for (connection, subscription) in listeners {
+        if let Some(seat) = seats.get(&connection) {
+            seat.mailbox.market(SlotKey { subscription, topic }, message, pace);
+        }
+    }
+}
+
+pub(super) fn delivery(subscription: SubscriptionKey, message: &Arc<Message>, marks: Marks) -> Delivery {
     Delivery { subscription, message: message.clone(), token: None, marks }
 }
 
@@ -261,46 +277,11 @@ impl Place {
                 Kind::Queue => state.join_queue(now, pattern.name(), consumer, subscription.prefetch)?,
             }
         }
-        let snapshots = if subscription.snapshot { self.begin_snapshots(&state, &subscription) } else { vec![] };
+        let snapshots = if subscription.snapshot { Snapshot::begin(&subscription, state.told) } else { vec![] };
         if let Some(seat) = state.seats.get_mut(&self.id) {
             seat.subscriptions.insert(subscription.key, subscription);
         }
         Ok(snapshots)
-    }
-
-    /// Prices are put in at once, because they conflate; the rest follows as fast as the client reads.
-    fn begin_snapshots(&self, state: &State, subscription: &Subscription) -> Vec<Snapshot> {
-        let topics = subscription.patterns.iter().filter(|pattern| pattern.kind() == Kind::Topic);
-        let begun = topics.map(|pattern| {
-            for (_, topic) in state.market.matching(pattern) {
-                let key = SlotKey { subscription: subscription.key, topic: topic.id };
-                self.mailbox.market_snapshot(key, &topic.last);
-            }
-            Snapshot { subscription: subscription.key, pattern: pattern.clone(), after: None }
-        });
-        begun.collect()
-    }
-
-    /// Puts in more of a snapshot and says whether that was all. What is put in is the last value of this moment, so a
-    /// topic never goes back in time.
-    pub(crate) fn go_on(&self, now: Time, snapshot: &mut Snapshot) -> bool {
-        let state = self.hub.lock();
-        let marks = Marks { snapshot: true, ..Marks::default() };
-        let mut octets = 0;
-        let after = snapshot.after.take();
-        let missing = state.state.matching(&snapshot.pattern);
-        for (destination, topic) in missing.filter(|(destination, _)| after.as_ref().is_none_or(|at| *destination > at))
-        {
-            for last in topic.last_words() {
-                octets += last.tail(stomp::Version::V12).len();
-                self.mailbox.reliable(now, delivery(snapshot.subscription, last, marks));
-            }
-            if octets >= SNAPSHOT_STEP_BYTES {
-                snapshot.after = Some(destination.clone());
-                return false;
-            }
-        }
-        true
     }
 
     pub(crate) fn unsubscribe(&self, key: SubscriptionKey) {
@@ -325,7 +306,7 @@ impl Place {
     pub(crate) fn send_to_topic(&self, now: Time, sent: &Publication) {
         let mut state = self.hub.lock();
         let message = state.message_of(sent);
-        state.deliver(now, &sent.destination, &message, Some(self.id));
+        state.hand_out(now, &sent.destination, &message, Some(self.id));
     }
 
     pub(crate) fn send_to_queue(&self, now: Time, sent: &Publication) -> Result<(), String> {

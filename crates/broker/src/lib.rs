@@ -13,6 +13,8 @@ mod numbers;
 
 /// The ports: TCP, TLS and WebSocket.
 mod doors;
+/// Sockets that hold little.
+mod sockets;
 /// Who is called, and from where, at the WebSocket port.
 mod hosts;
 /// How a request becomes a WebSocket.
@@ -29,6 +31,8 @@ mod websocket;
 mod connection;
 /// What a session wants done.
 mod work;
+/// What is said about a client that falls behind.
+mod slowness;
 /// Why a connection ends.
 mod ending;
 /// Who was let in stays only as long as he may.
@@ -38,6 +42,14 @@ mod rights;
 
 /// Where publishers and connections meet.
 mod hub;
+/// An event, put into words when somebody needs them.
+mod telling;
+/// What an event is the last word about.
+mod subject;
+/// What stands, for those who come late.
+mod standing;
+/// The last values for a new subscription.
+mod snapshot;
 /// Queues at the hub.
 mod queues;
 /// Topics that strategies in processes of their own share.
@@ -77,6 +89,7 @@ pub use hosts::OurHosts;
 pub use house::Settings;
 pub use limits::*;
 pub use numbers::{Numbers, Watch};
+pub use sockets::treat_socket;
 pub use stomp::lanes::Rate;
 pub use stomp::{NotADestination, Pattern};
 pub use upgrade::Reached;

@@ -24,7 +24,8 @@ pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 pub const EVENTS_MAX: usize = 65_536;
 /// Topics of market data that have a last value; events of further ones are not conflated.
 pub const MARKET_TOPICS_MAX: usize = 262_144;
-/// Other topics that have a last value; further ones are left out of snapshots.
+/// Other topics that have a last value. For more of them the oldest orders give way and are left out of snapshots; where
+/// no order is left, the new ones are.
 pub const STATE_TOPICS_MAX: usize = 65_536;
 /// Lines of the log that wait for the broker, and those that are published in a second; of more only the count is told.
 pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
@@ -36,8 +37,12 @@ pub struct Limits {
     pub connections: usize,
     /// [`EVENTS_MAX`]
     pub events: usize,
+    /// [`STATE_TOPICS_MAX`]
+    pub state_topics: usize,
     /// [`stomp::session::CONNECT_WAIT_MAX`]
     pub connect_wait: Duration,
+    /// [`stomp::BODY_BYTES_MAX`]
+    pub body_bytes: usize,
     /// [`HANDSHAKE_WAIT_MAX`]
     pub handshake_wait: Duration,
     /// [`UPGRADE_WAIT_MAX`]
@@ -51,7 +56,9 @@ impl Default for Limits {
         Self {
             connections: CONNECTIONS_MAX,
             events: EVENTS_MAX,
+            state_topics: STATE_TOPICS_MAX,
             connect_wait: stomp::session::CONNECT_WAIT_MAX,
+            body_bytes: stomp::BODY_BYTES_MAX,
             handshake_wait: HANDSHAKE_WAIT_MAX,
             upgrade_wait: UPGRADE_WAIT_MAX,
             ping_every: PING_EVERY,
@@ -63,12 +70,19 @@ impl Default for Limits {
 pub(crate) const EVENTS_AT_ONCE: usize = 256;
 /// Octets between the broker and somebody in the same process.
 pub(crate) const LOCAL_BYTES: usize = 64 * 1_024;
-/// Octets that the system holds for a socket, of which it takes half for itself. What it holds can no longer be replaced by
-/// newer prices, and left to itself it holds megabytes for whoever does not read.
+/// Octets that the system holds for a socket, sent or not, until the peer has confirmed them.
 pub(crate) const SEND_BUFFER_BYTES: usize = 64 * 1_024;
+/// Octets of these that are not even sent: with more, the socket has no room.
+#[cfg(target_os = "linux")]
+pub(crate) const UNSENT_BYTES_MAX: u32 = 16 * 1_024;
+/// A peer that has not confirmed what was sent to it by then is gone.
+#[cfg(target_os = "linux")]
+pub(crate) const UNHEARD_MAX: Duration = Duration::from_secs(30);
 /// Octets that are handed to a socket at once; what has not been handed over can still be replaced by newer prices.
 pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
 /// Octets that are read at once.
 pub(crate) const READ_BYTES: usize = 4 * 1_024;
 /// Octets of a snapshot that are put into a lane at once.
 pub(crate) const SNAPSHOT_STEP_BYTES: usize = 64 * 1_024;
+/// Subjects that are looked at in one go for a snapshot, whether it selects them or not.
+pub(crate) const SNAPSHOT_STEP_SUBJECTS: usize = 4_096;

@@ -19,6 +19,8 @@ pub(crate) struct Content {
     pub(crate) lanes: Lanes,
     /// Why the connection must end.
     pub(crate) end: Option<End>,
+    /// Half of what may wait is waiting, and nobody was told.
+    has_fallen_behind: bool,
     /// Messages that came when it had to end already.
     untaken: u64,
 }
@@ -29,10 +31,15 @@ impl Content {
         self.untaken + self.lanes.waiting_messages() as u64
     }
 
+    /// Says it once for each time that the client falls behind.
+    pub(crate) fn falls_behind(&mut self) -> bool {
+        std::mem::take(&mut self.has_fallen_behind)
+    }
+
     fn note(&mut self, taken: Result<Pressure, SlowConsumer>) {
         match taken {
             Ok(Pressure::Easy) => {}
-            Ok(Pressure::Slow) => tracing::warn!("a consumer reads slowly; half of what may wait for it is waiting"),
+            Ok(Pressure::Slow) => self.has_fallen_behind = true,
             Err(slow) => {
                 self.untaken += 1;
                 self.end.get_or_insert(End::Slow(slow));
@@ -43,7 +50,8 @@ impl Content {
 
 impl Mailbox {
     pub(crate) fn new(lanes: Lanes) -> Arc<Self> {
-        Arc::new(Self { content: Mutex::new(Content { lanes, end: None, untaken: 0 }), mail: Notify::new() })
+        let content = Content { lanes, end: None, has_fallen_behind: false, untaken: 0 };
+        Arc::new(Self { content: Mutex::new(content), mail: Notify::new() })
     }
 
     /// Market data, of which the newest counts.

@@ -22,6 +22,9 @@ pub struct Numbers {
     pub conflated: u64,
     /// Messages that waited for connections which were cut because they did not read.
     pub dropped: u64,
+    /// Times that half of what may wait for a connection was waiting.
+    pub slow_consumers: u64,
+    /// Connections that were cut because they did not read.
     pub slow_disconnects: u64,
 }
 
@@ -46,6 +49,7 @@ pub(crate) struct Counters {
     delivered: AtomicU64,
     conflated: AtomicU64,
     dropped: AtomicU64,
+    slow_consumers: AtomicU64,
     slow_disconnects: AtomicU64,
 }
 
@@ -57,6 +61,11 @@ impl Counters {
         if batch.conflated() > 0 {
             self.conflated.fetch_add(batch.conflated(), Ordering::Relaxed);
         }
+    }
+
+    /// A connection reads slowly.
+    pub(crate) fn fell_behind(&self) {
+        self.slow_consumers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A connection is cut while so many messages wait for it.
@@ -71,6 +80,7 @@ impl Counters {
             delivered: read(&self.delivered),
             conflated: read(&self.conflated),
             dropped: read(&self.dropped),
+            slow_consumers: read(&self.slow_consumers),
             slow_disconnects: read(&self.slow_disconnects),
             ..Numbers::default()
         }

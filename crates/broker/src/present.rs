@@ -8,7 +8,6 @@ use domain::report::SessionState;
 use domain::{AdapterName, Answer, Event, Published, Query};
 
 use crate::house::House;
-use crate::translate;
 
 /// Asks the engine for what stands and remembers it; whoever is there already hears it once more.
 pub(crate) async fn remember(house: &House) {
@@ -32,8 +31,7 @@ pub(crate) async fn remember(house: &House) {
 fn note(house: &House, sequence: u64, answer: Answer) {
     let (reference, at) = (house.bus.catalogue.now(), house.access.now());
     let published = events(answer).into_iter().map(|event| Published { sequence, at, event });
-    let told = published.filter_map(|published| Some((sequence, translate::from_domain(&published, &reference)?)));
-    house.hub.tell(house.clock.now(), &told.collect::<Vec<_>>());
+    house.hub.tell(house.clock.now(), published, &reference);
 }
 
 fn events(answer: Answer) -> Vec<Event> {

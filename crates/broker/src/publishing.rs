@@ -15,7 +15,7 @@ use crate::house::House;
 use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
 use crate::translate;
 
-const LOG_WARN: &str = "log-event.warn";
+pub(crate) const LOG_WARN: &str = "log-event.warn";
 
 /// Says what happens until it is dropped. Where it falls behind, everybody is disconnected rather than left without an
 /// event, and joins again.
@@ -25,7 +25,7 @@ pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
             let mut events = Vec::with_capacity(1);
             events.push(first);
             events.extend(std::iter::from_fn(|| listener.poll()).take(EVENTS_AT_ONCE));
-            tell(&house, &events);
+            tell(&house, events);
         }
         listener = listen(&house);
         house.hub.end_all(&End::EventsLost);
@@ -38,11 +38,8 @@ pub(crate) fn listen(house: &House) -> Listener {
     house.bus.feed.listen(&EventClass::ALL, house.limits.events)
 }
 
-fn tell(house: &House, events: &[Published]) {
-    let reference = house.bus.catalogue.now();
-    let told = |published: &Published| Some((published.sequence, translate::from_domain(published, &reference)?));
-    let told: Vec<_> = events.iter().filter_map(told).collect();
-    house.hub.tell(house.clock.now(), &told);
+fn tell(house: &House, events: Vec<Published>) {
+    house.hub.tell(house.clock.now(), events, &house.bus.catalogue.now());
 }
 
 /// Publishes the lines of the log until there are no more, at most so many in a second; of the others the count.
@@ -80,10 +77,10 @@ fn summary(first: &LogLine, untold: u64) -> LogLine {
     LogLine { level: "WARN", logger: "log".into(), message, error: None, ..first.clone() }
 }
 
-fn announce(house: &House, topic: &str, line: &LogLine) {
+pub(crate) fn announce(house: &House, topic: &str, line: &LogLine) {
     let event = LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref());
     if let Some(topic) = translate::topic_of(topic) {
-        house.hub.announce(house.clock.now(), topic, wire::json::encode(&event));
+        house.hub.announce(house.clock.now(), &topic, &wire::json::encode(&event));
     }
 }
 

@@ -4,10 +4,11 @@
 use stomp::lanes::SlotKey;
 use stomp::topics::TopicTree;
 use stomp::{Destination, Kind, Pattern, Time};
-use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
+use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA, shared_topic};
 
-use crate::hub::{ConnectionId, Consumer, State, hand_out};
-use crate::translate::{Told, topic_of};
+use crate::hub::{ConnectionId, Consumer, Price, State, hand_out};
+use crate::telling::{Telling, Words};
+use crate::translate::topic_of;
 
 /// The first segment of the bus's topics and queues.
 pub(crate) const STRATEGY_BUS: &str = "strategy-bus";
@@ -41,11 +42,19 @@ impl StrategyBus {
 
 impl State {
     /// The event for strategies. No rate holds a price back; to one that falls behind, the newest of each security goes.
-    pub(super) fn share(&mut self, now: Time, told: &Told, from: Option<ConnectionId>) {
-        let Some(shared) = &told.shared else { return };
-        let Some((topic, listeners)) = self.bus.listeners(shared.topic) else { return };
-        let message = self.message(&topic, &told.headers, shared.body.as_deref().unwrap_or(&told.body));
-        let Some(own) = told.destinations.first().and_then(|own| self.market.id_of(own)) else {
+    pub(super) fn share(
+        &mut self,
+        now: Time,
+        telling: &Telling,
+        words: &Words<'_>,
+        price: Price,
+        from: Option<ConnectionId>,
+    ) {
+        let Some(shared) = shared_topic(telling.event()) else { return };
+        let Some((topic, listeners)) = self.bus.listeners(shared) else { return };
+        let own = words.shared_body();
+        let message = self.numbers.message(&topic, &words.headers(), own.as_deref().unwrap_or_else(|| words.body()));
+        let Some((own, _)) = price else {
             return hand_out(&self.seats, listeners, now, &message, from);
         };
         for (connection, subscription) in listeners {

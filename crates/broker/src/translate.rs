@@ -1,57 +1,11 @@
-//! Their words and ours: an event of the engine as messages on topics, a SEND as a command.
-
-use std::sync::Arc;
+//! Their words and ours: names and headers of topics, a SEND as a command.
 
 use domain::command::GenericEvent;
-use domain::{Event, Published, ReferenceData, Status, StrategyId};
+use domain::{ReferenceData, StrategyId};
 use stomp::session::Publication;
 use stomp::{Destination, Headers, Kind, decode_segment};
 
-use wire::topics::Shared;
-
 use crate::rights::GENERIC_EVENT;
-
-/// How a topic's messages are treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
-    /// Of prices the newest counts, and it is remembered.
-    Market,
-    /// Nothing is lost, and the newest is remembered.
-    State,
-    /// As state, but its subject is done with: this is the last that is heard of it.
-    LastOfState,
-    /// Nothing is lost, and nothing remembered: these topics come without end.
-    Passing,
-}
-
-/// An event as subscribers hear it: one body under one or more names.
-#[derive(Debug)]
-pub(crate) struct Told {
-    pub(crate) family: Family,
-    pub(crate) destinations: Vec<Destination>,
-    /// Where a topic speaks about several: whom or what this is about.
-    pub(crate) subject: Option<String>,
-    pub(crate) headers: Headers,
-    pub(crate) body: Vec<u8>,
-    /// For strategies in processes of their own.
-    pub(crate) shared: Option<Shared>,
-    /// Where it is one: it may be the word of somebody who does not want to hear it.
-    pub(crate) generic: Option<Arc<GenericEvent>>,
-}
-
-/// What subscribers hear of an event; absent where no topic carries it.
-pub(crate) fn from_domain(published: &Published, reference: &ReferenceData) -> Option<Told> {
-    let publication = wire::topics::publication(published, reference)?;
-    let destinations = publication.topics.iter().filter_map(|topic| topic_of(topic)).collect();
-    let headers = headers(published.sequence);
-    let generic = match &published.event {
-        Event::Generic(event) => Some(event.clone()),
-        _ => None,
-    };
-    let (family, body, shared) = (family(&published.event), publication.body, publication.shared);
-    let subject = subject(&published.event);
-    Some(Told { family, destinations, subject, headers, body, shared, generic })
-}
 
 /// By the sequence a subscriber joins what he hears with what REST answers.
 pub(crate) fn headers(sequence: u64) -> Headers {
@@ -59,30 +13,7 @@ pub(crate) fn headers(sequence: u64) -> Headers {
 }
 
 pub(crate) fn topic_of(name: &str) -> Option<Destination> {
-    Destination::parse(&format!("{}{name}", Kind::Topic.prefix())).ok()
-}
-
-fn family(event: &Event) -> Family {
-    match event {
-        _ if event.is_market_data() => Family::Market,
-        Event::Order(order) if !order.is_open() => Family::LastOfState,
-        Event::OrderStatus(status) if is_final(status.status) => Family::LastOfState,
-        Event::Fill(_) | Event::Transaction(_) | Event::Alarm(_) | Event::Generic(_) => Family::Passing,
-        _ => Family::State,
-    }
-}
-
-/// One topic carries the balances of all accounts in a currency, and the sessions of all adapters of a kind.
-fn subject(event: &Event) -> Option<String> {
-    match event {
-        Event::Cash(balance) => Some(balance.account.to_string()),
-        Event::Session(change) => Some(change.adapter.to_string()),
-        _ => None,
-    }
-}
-
-fn is_final(status: Status) -> bool {
-    matches!(status, Status::Executed | Status::Canceled | Status::Rejected)
+    Destination::parse(&[Kind::Topic.prefix(), name].concat()).ok()
 }
 
 /// Whether a SEND is for the engine, which writes it down before anybody hears it.
@@ -110,6 +41,8 @@ fn strategy_named(name: &str, reference: &ReferenceData) -> Option<StrategyId> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use domain::Strategy;
 
     use super::*;

@@ -119,6 +119,11 @@ impl Pattern {
         self.segments().any(|segment| segment == "*" || segment == ">")
     }
 
+    /// Whether something that begins with this segment can match.
+    pub fn may_select(&self, root: &str) -> bool {
+        self.segments().next().is_some_and(|first| first == root || first == "*" || first == ">")
+    }
+
     pub fn matches(&self, destination: &Destination) -> bool {
         self.covers(&destination.0)
     }
@@ -210,6 +215,11 @@ mod tests {
         for (pattern, expected) in cases {
             let selected: Vec<&str> = topics.into_iter().filter(|topic| selects(pattern, topic)).collect();
             assert_eq!(selected.join(" "), expected, "{pattern}");
+            let may = |topic: &&str| {
+                let root = topic.split('.').next().unwrap();
+                Pattern::parse(&format!("/topic/{pattern}")).unwrap().may_select(root)
+            };
+            assert!(selected.iter().all(may), "{pattern}");
         }
     }
 

@@ -112,10 +112,29 @@ fn when_the_broker_falls_behind_the_engine_everybody_is_told_and_joins_again() {
     });
     assert!(websocket.rest().contains("ERROR\nmessage:events were lost"));
     assert_eq!(websocket.stream.closed_with, Some(1013));
-    let mut again = Client::join(desk.tcp);
-    again.subscribe(1, "/topic/log-event.>", "");
-    desk.alarm(1_000_000);
-    assert!(again.frame().contains("sequence:1000000\n"));
+    assert!(once_it_has_caught_up(&desk, 1_000_000).contains("\nsequence:1000000\n"));
+}
+
+/// What is heard after the feed has calmed down. The broker may have fallen behind once more before that, and the first
+/// event afterwards may be one too many for what still waits; each time everybody is told again, and joins again.
+fn once_it_has_caught_up(desk: &Desk, sequence: u64) -> String {
+    let mut heard = std::iter::repeat_with(|| hear(desk, sequence)).take(3);
+    heard.find(|frame| !frame.starts_with("ERROR\nmessage:events were lost")).expect("the third time it has caught up")
+}
+
+/// Joins, listens, and gives the first word about an event, or the last one of the broker.
+fn hear(desk: &Desk, sequence: u64) -> String {
+    let mut client = Client::dial(desk.tcp);
+    client.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
+    client.send("SUBSCRIBE\nid:1\ndestination:/topic/log-event.>\nreceipt:s1\n\n");
+    for _ in ["CONNECTED", "RECEIPT"] {
+        let frame = client.frame();
+        if frame.starts_with("ERROR\n") {
+            return frame;
+        }
+    }
+    desk.alarm(sequence);
+    client.frame()
 }
 
 #[test]

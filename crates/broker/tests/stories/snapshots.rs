@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
-use domain::AdapterName;
-use domain::Event;
+use broker::Limits;
 use domain::command::{Mode, Phase};
 use domain::event::{LifeCycle, SessionChange};
+use domain::order::{BaseState, Step};
 use domain::report::SessionState;
+use domain::{AdapterName, Event, OrderStatus, Quantity, Status, Timestamp};
 
 use crate::client::Client;
 use crate::desk::{Desk, tick};
@@ -23,7 +24,12 @@ fn settle(desk: &Desk, sequence: u64) {
 }
 
 fn phase(strategy: u64, phase: Phase) -> Event {
-    Event::LifeCycle(Arc::new(LifeCycle { strategy: domain::StrategyId(strategy), mode: Mode::RealTime, phase }))
+    Event::LifeCycle(Arc::new(LifeCycle {
+        strategy: domain::StrategyId(strategy),
+        mode: Mode::RealTime,
+        phase,
+        failure: None,
+    }))
 }
 
 #[test]
@@ -45,14 +51,138 @@ fn who_comes_late_gets_the_last_value_of_each_topic_and_then_what_follows() {
         client.subscribe(2, "/topic/life-cycle.*", wish);
         let frames = [client.frame(), client.frame()];
         assert!(frames.iter().all(|frame| frame.contains("\nsnapshot:true\n")), "{frames:?}");
-        // By the name of the strategy: MOMENTUM, then SERVER.
-        assert_eq!(frames.each_ref().map(|frame| sequence_of(frame)), [6, 5]);
+        // By the number of the strategy: SERVER, then MOMENTUM.
+        assert_eq!(frames.each_ref().map(|frame| sequence_of(frame)), [5, 6]);
         desk.publish(8, tick(7, 30));
         let frame = client.frame();
         assert!(!frame.contains("snapshot:"), "{frame}");
         desk.publish(2, tick(7, 11));
         assert_eq!(sequence_of(&client.frame()), 2);
     }
+}
+
+fn message_id_of(frame: &str) -> &str {
+    frame.lines().find_map(|line| line.strip_prefix("message-id:")).unwrap()
+}
+
+#[test]
+fn what_nobody_listens_to_is_put_into_words_only_for_the_first_who_asks_and_then_once_for_all() {
+    let desk = Desk::open();
+    for bid in 1..=10 {
+        desk.publish(bid, tick(7, 1));
+        desk.publish(bid, order(bid, BaseState::New));
+        desk.publish(bid, status(bid, Status::Submitted));
+    }
+    // Messages are numbered when they are written: the first is the one by which this knows that all were taken.
+    settle(&desk, 11);
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/tick.*", "snapshot:true\n");
+    assert_eq!(message_id_of(&client.frame()), "2");
+    client.subscribe(2, "/topic/order.SERVER.TEST-3", "snapshot:true\n");
+    let first = client.frame();
+    assert_eq!((message_id_of(&first), sequence_of(&first)), ("3", 3));
+    client.subscribe(3, "/topic/order.>", "snapshot:true\n");
+    let frames: Vec<_> = (0..10).map(|_| client.frame()).collect();
+    let numbers: Vec<_> = frames.iter().map(|frame| message_id_of(frame)).collect();
+    assert_eq!(numbers, ["4", "5", "3", "6", "7", "8", "9", "10", "11", "12"]);
+    assert_eq!(frames[2], first.replace("subscription:2", "subscription:3"));
+}
+
+#[test]
+fn a_last_value_is_heard_as_a_snapshot_or_as_news_but_never_twice() {
+    const TOPICS: u64 = 20_000;
+    let desk = Desk::open();
+    (1..=TOPICS).for_each(|security| desk.publish(1, tick(security, 1)));
+    settle(&desk, 2);
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/tick.*", "snapshot:true\n");
+    // While the snapshot is under way, the last of them gets a new price; another snapshot comes behind both.
+    desk.publish(3, tick(TOPICS, 2));
+    client.send("SUBSCRIBE\nid:2\ndestination:/topic/tick.1\nsnapshot:true\n\n");
+    let frames = std::iter::repeat_with(|| client.frame()).take_while(|frame| frame.contains("\nsubscription:1\n"));
+    let last = format!("\ndestination:/topic/tick.{TOPICS}\n");
+    let (twice, once): (Vec<_>, Vec<_>) = frames.partition(|frame| frame.contains(&last));
+    assert_eq!(once.len() as u64, TOPICS - 1);
+    let is_news: Vec<_> = twice.iter().map(|frame| !frame.contains("\nsnapshot:true\n")).collect();
+    // Either the snapshot had come to it before, or it is left to the news.
+    assert!(is_news == [true] || is_news == [false, true], "{twice:?}");
+}
+
+fn order(id: u64, state: BaseState) -> Event {
+    Event::Order(Arc::new(domain::Order { state, ..samples::order(id) }))
+}
+
+fn status(id: u64, status: Status) -> Event {
+    let order = samples::order(id);
+    Event::OrderStatus(Arc::new(OrderStatus {
+        order: order.id,
+        int_id: order.int_id,
+        ext_id: None,
+        strategy: order.strategy,
+        at: Timestamp(0),
+        ext_at: None,
+        sequence: id,
+        status,
+        step: Step::Accepted,
+        filled: Quantity::ZERO,
+        remaining: Quantity::from(1),
+        last_quantity: None,
+        last_price: None,
+        avg_price: None,
+        reason: None,
+        request: None,
+        client: None,
+    }))
+}
+
+/// The last segments of what a newcomer is told of all topics that remember.
+fn remembered(desk: &Desk) -> String {
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/>", "snapshot:true\n");
+    // What is said now comes behind what was said before.
+    desk.alarm(1_000);
+    let told =
+        |frame: String| frame.lines().find_map(|line| line.strip_prefix("destination:/topic/").map(str::to_owned));
+    let topics = std::iter::repeat_with(|| told(client.frame()).unwrap()).take_while(|topic| topic != "log-event.warn");
+    topics.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn where_too_much_is_remembered_the_oldest_orders_give_way_and_those_that_are_done_went_before() {
+    let desk = Desk::open_within(Limits { state_topics: 9, ..Limits::default() }, &[], None);
+    let of_order = |id| {
+        format!(
+            "order.SERVER.TEST-{id} order-status.SERVER.TEST-{id} the service.SERVER.TEST-{id} rialto.SERVER.TEST-{id}"
+        )
+    };
+    // One topic and four of each order: there is room for two of them.
+    desk.publish(1, phase(1, Phase::Run));
+    for id in [1, 2] {
+        desk.publish(2, order(id, BaseState::New));
+        desk.publish(2, status(id, Status::Submitted));
+    }
+    settle(&desk, 3);
+    assert_eq!(remembered(&desk), format!("life-cycle.SERVER {} {}", of_order(1), of_order(2)));
+    desk.publish(4, order(1, BaseState::Filled));
+    desk.publish(4, status(1, Status::Executed));
+    desk.publish(5, order(3, BaseState::New));
+    desk.publish(5, status(3, Status::Submitted));
+    settle(&desk, 6);
+    assert_eq!(remembered(&desk), format!("life-cycle.SERVER {} {}", of_order(2), of_order(3)));
+    desk.publish(7, order(4, BaseState::New));
+    desk.publish(7, status(4, Status::Submitted));
+    desk.publish(8, phase(2, Phase::Run));
+    settle(&desk, 9);
+    assert_eq!(remembered(&desk), format!("life-cycle.SERVER life-cycle.MOMENTUM {}", of_order(4)));
+    // One that gave way is back as soon as it is heard of.
+    desk.publish(10, order(3, BaseState::PartiallyFilled));
+    settle(&desk, 11);
+    let told = format!("life-cycle.SERVER life-cycle.MOMENTUM order.SERVER.TEST-3 {}", of_order(4));
+    assert_eq!(remembered(&desk), told);
+    // Where no order is left to give way, what is new is not remembered.
+    (3..=20).for_each(|strategy| desk.publish(12, phase(strategy, Phase::Run)));
+    settle(&desk, 13);
+    assert_eq!(remembered(&desk).split(' ').filter(|topic| topic.starts_with("life-cycle.")).count(), 9);
 }
 
 fn session(qualifier: &str, state: SessionState) -> Event {

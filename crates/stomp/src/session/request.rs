@@ -88,7 +88,7 @@ fn subscribe(frame: &Frame, version: Version) -> Result<Wanted, Breach> {
         destination: destination.to_owned(),
         patterns: patterns(joined)?,
         mode: mode(frame),
-        prefetch: option("prefetchSize").map_or(Ok(PREFETCH_MAX), prefetch)?,
+        prefetch: option("prefetchSize").map_or(PREFETCH_MAX, prefetch),
         no_local: option("noLocal").is_some_and(is_true),
         snapshot: option("retroactive").is_some_and(is_true) || frame.headers.get("snapshot").is_some_and(is_true),
     })
@@ -129,10 +129,10 @@ fn mode(frame: &Frame) -> AckMode {
     }
 }
 
-/// Nought would be a consumer that is never given anything; it gets one message at a time.
-fn prefetch(value: &str) -> Result<usize, Breach> {
-    let wanted: u64 = value.trim().parse().map_err(|_| Breach::BadPrefetch)?;
-    Ok(usize::try_from(wanted).map_or(PREFETCH_MAX, |wanted| wanted.clamp(1, PREFETCH_MAX)))
+/// Nought would be a consumer that is never given anything; it gets one message at a time. What is no number, or one
+/// below nought, is as good as nothing, as in ActiveMQ, whose options are never an error.
+fn prefetch(value: &str) -> usize {
+    value.trim().parse().map_or(PREFETCH_MAX, |wanted: usize| wanted.clamp(1, PREFETCH_MAX))
 }
 
 fn is_true(value: &str) -> bool {
@@ -216,7 +216,9 @@ mod tests {
         let with = |size| wanted(&[("id", "1"), ("destination", "/topic/a"), ("activemq.prefetchSize", size)]);
         assert_eq!(with("0").unwrap().prefetch, 1);
         assert_eq!(with("99999999").unwrap().prefetch, PREFETCH_MAX);
-        assert_eq!(with("many"), Err(Breach::BadPrefetch));
+        for nonsense in ["many", "-1", "", "99999999999999999999999"] {
+            assert_eq!(with(nonsense).unwrap().prefetch, PREFETCH_MAX, "{nonsense:?}");
+        }
     }
 
     #[test]

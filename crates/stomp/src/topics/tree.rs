@@ -95,6 +95,12 @@ impl<S: Copy + Ord> TopicTree<S> {
         self.sets.len() - self.free.len()
     }
 
+    /// Whether some pattern may select topics that begin with this segment: where none does, their names need not even be
+    /// put together.
+    pub fn hears(&self, root: &str) -> bool {
+        self.root.rest.is_some() || self.root.any.is_some() || self.root.named.contains_key(root)
+    }
+
     /// Everybody who listens to this topic; one who listens by two patterns appears twice.
     pub fn listeners(&mut self, topic: &Destination) -> impl Iterator<Item = S> {
         let fingerprint = fingerprint(topic.name());
@@ -209,6 +215,24 @@ mod tests {
         assert_eq!(heard(&mut tree, "tick"), [3, 4, 7]);
         assert_eq!(heard(&mut tree, "tick.12.x"), [3, 4]);
         assert_eq!(heard(&mut tree, "trade.12"), [4, 5]);
+    }
+
+    #[test]
+    fn a_family_that_no_pattern_begins_with_is_not_heard() {
+        for (patterns, families) in [
+            (&["tick.12", "tick.>"][..], "tick"),
+            (&["order.*.7", "tick"], "tick order"),
+            (&["*.12"], "tick order"),
+            (&[">"], "tick order"),
+            (&[], ""),
+        ] {
+            let mut tree = TopicTree::default();
+            patterns.iter().for_each(|name| assert!(tree.subscribe(&pattern(name), 1)));
+            let heard: Vec<_> = ["tick", "order"].into_iter().filter(|family| tree.hears(family)).collect();
+            assert_eq!(heard.join(" "), families);
+            patterns.iter().for_each(|name| assert!(tree.unsubscribe(&pattern(name), 1)));
+            assert!(!tree.hears("tick"));
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) struct Broker {
     last_number: u32,
     tree: TopicTree<Consumer>,
     queues: Queues<Consumer>,
-    book: Book,
+    book: Book<Destination, Arc<Message>>,
     next_message: u64,
     outputs: Vec<String>,
 }
@@ -206,7 +206,7 @@ impl Broker {
 
     fn deliver_last_values(&mut self, number: u32, subscription: SubscriptionKey, pattern: &Pattern) {
         let client = self.clients.get_mut(&number).expect("it has just asked");
-        for (_, topic) in self.book.matching(pattern) {
+        for (_, topic) in self.book.behind(None).filter(|(destination, _)| pattern.matches(destination)) {
             client.lanes.market_snapshot(SlotKey { subscription, topic: topic.id }, topic.last.clone());
         }
     }
@@ -279,7 +279,7 @@ impl Broker {
     fn price(&mut self, destination: &str, body: &[u8]) {
         let destination = destination_of(destination);
         let message = self.message(&destination, &Headers::default(), body);
-        let (topic, pace) = self.book.record(self.now, &destination, &message).expect("a book with room");
+        let (topic, pace) = self.book.record(self.now, destination.clone(), message.clone()).expect("a book with room");
         for (number, subscription) in self.tree.listeners(&destination) {
             let client = self.clients.get_mut(&number).expect("who has gone listens no more");
             client.lanes.market(SlotKey { subscription, topic }, message.clone(), pace);

@@ -1,0 +1,42 @@
+//! Sockets as prices want them: what the system holds can no longer be replaced by newer ones, and left to itself it
+//! holds megabytes for whoever does not read.
+
+use socket2::SockRef;
+use tokio::net::TcpStream;
+
+use crate::limits::SEND_BUFFER_BYTES;
+
+/// Makes a socket hand over small messages at once, hold little, and notice a peer that is gone. A failure costs only
+/// speed, and older prices for a slow reader.
+pub fn treat_socket(stream: &TcpStream) {
+    let _ = stream.set_nodelay(true);
+    let socket = SockRef::from(stream);
+    let _ = socket.set_send_buffer_size(SEND_BUFFER_BYTES);
+    #[cfg(target_os = "linux")]
+    {
+        let _ = socket.set_tcp_notsent_lowat(crate::limits::UNSENT_BYTES_MAX);
+        let _ = socket.set_tcp_user_timeout(Some(crate::limits::UNHEARD_MAX));
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::limits::{UNHEARD_MAX, UNSENT_BYTES_MAX};
+
+    #[tokio::test]
+    async fn a_socket_holds_little_and_notices_who_is_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        treat_socket(&stream);
+        let socket = SockRef::from(&stream);
+        assert!(stream.nodelay().unwrap());
+        // The system doubles what it is told, for its own use.
+        assert_eq!(socket.send_buffer_size().unwrap(), 2 * SEND_BUFFER_BYTES);
+        assert_eq!(socket.tcp_notsent_lowat().unwrap(), UNSENT_BYTES_MAX);
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(UNHEARD_MAX));
+    }
+}
