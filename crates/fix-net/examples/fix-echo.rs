@@ -90,7 +90,7 @@ fn open(
         let dictionary = dictionaries.get(&settings.dictionary)?;
         let session = Session::new(settings.clone(), dictionary, MemoryStore::new(now()));
         let (handle, mailbox) = mailbox();
-        let conversation = Conversation::new(session, Echo::default());
+        let conversation = Conversation::new(session, Echo::of(&settings));
         tasks.push(tokio::spawn(run_session(conversation, mailbox, None, shutdown.clone())));
         handles.push((settings, handle));
     }

@@ -181,8 +181,16 @@ pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<
             Err(SendError::NotLoggedOn) => conversation.application_mut().unsent(message),
         },
         Request::Decide(ticket, verdict) => conversation.decide(now(), ticket, &verdict),
-        Request::LogOut(text) => conversation.log_out(now(), text.as_deref()),
-        Request::Reset => conversation.reset(now()),
+        Request::LogOut { text, done } => {
+            conversation.log_out(now(), text.as_deref());
+            // Whoever asked may have gone.
+            let _ = done.map(|done| done.send(()));
+        }
+        Request::Reset { done } => {
+            conversation.reset(now());
+            // Whoever asked may have gone.
+            let _ = done.send(());
+        }
         Request::SetNumbers { incoming, outgoing, done } => {
             let set = conversation.session_mut().set_numbers(incoming, outgoing).unwrap_or(false);
             // Whoever asked may have gone.

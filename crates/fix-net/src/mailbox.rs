@@ -38,8 +38,8 @@ impl std::error::Error for MailboxFull {}
 pub(crate) enum Request {
     Send(Outgoing),
     Decide(LogonTicket, Verdict),
-    LogOut(Option<String>),
-    Reset,
+    LogOut { text: Option<String>, done: Option<oneshot::Sender<()>> },
+    Reset { done: oneshot::Sender<()> },
     SetNumbers { incoming: SeqNum, outgoing: SeqNum, done: oneshot::Sender<bool> },
     Status(oneshot::Sender<Status>),
     Wake,
@@ -72,7 +72,14 @@ impl SessionHandle {
     }
 
     pub fn log_out(&self, text: Option<String>) -> Result<(), MailboxFull> {
-        self.request(Request::LogOut(text))
+        self.request(Request::LogOut { text, done: None })
+    }
+
+    /// Waits until the session has taken leave; the peer may take its time to answer.
+    pub async fn log_out_now(&self, text: Option<String>) -> Result<(), MailboxFull> {
+        let (done, answer) = oneshot::channel();
+        self.request(Request::LogOut { text, done: Some(done) })?;
+        answer.await.map_err(|_| MailboxFull)
     }
 
     /// Has `Application::woken` called.
@@ -80,8 +87,11 @@ impl SessionHandle {
         self.request(Request::Wake)
     }
 
-    pub fn reset(&self) -> Result<(), MailboxFull> {
-        self.request(Request::Reset)
+    /// Both numbers begin at 1; a peer that is logged on is logged out first.
+    pub async fn reset(&self) -> Result<(), MailboxFull> {
+        let (done, answer) = oneshot::channel();
+        self.request(Request::Reset { done })?;
+        answer.await.map_err(|_| MailboxFull)
     }
 
     /// Sets both numbers while nobody is connected; says whether that was so.

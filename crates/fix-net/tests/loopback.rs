@@ -182,7 +182,7 @@ async fn an_operator_sets_numbers_only_while_nobody_is_connected() {
     caller.say("35=A|34=7|98=0|108=30").await;
     assert!(caller.hear().await.unwrap().contains("|35=A|34=9|"));
     assert!(!world.handle().set_numbers(1, 1).await.unwrap());
-    world.handle().reset().unwrap();
+    world.handle().reset().await.unwrap();
     assert!(caller.hear().await.unwrap().contains("|35=5|34=10|"));
     assert_eq!(caller.hear().await, None);
     world.stop().await;

@@ -24,6 +24,9 @@ pub trait Application {
     /// sent while the session is logged on goes out.
     fn woken(&mut self, _line: &mut dyn Line) {}
 
+    /// We have sent a Logout, and the peer's answer is awaited.
+    fn logging_out(&mut self) {}
+
     fn logged_out(&mut self) {}
 
     /// A connection has ended, whether or not it came to a Logon.
@@ -265,6 +268,7 @@ impl<S: Store, A: Application> Desk<S, A> {
                     actions: &mut self.actions,
                     now,
                 }),
+                (Action::LoggingOut, _) => self.application.logging_out(),
                 (Action::LoggedOut, _) => self.application.logged_out(),
                 (Action::Close(reason), _) => self.ended = Some(reason),
                 // Only a received message is delivered or asked about.

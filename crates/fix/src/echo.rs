@@ -4,6 +4,7 @@ use crate::codec::{Message, Outgoing};
 use crate::conversation::{Application, Line, LogonTicket, Verdict};
 use crate::dictionary::Dictionary;
 use crate::reject::BusinessRejectReason;
+use crate::settings::{Credentials, Role, SessionSettings};
 use crate::tag::{self, Tag};
 use std::collections::BTreeSet;
 
@@ -13,11 +14,22 @@ pub const ECHO_ORDERS_MAX: usize = 100_000;
 /// Echoes orders, security definitions and e-mails; anything else is a message type it does not support.
 #[derive(Debug, Default)]
 pub struct Echo {
+    /// What a Logon must show.
+    expected: Option<Credentials>,
     seen: BTreeSet<Vec<u8>>,
     answer: Outgoing,
 }
 
 impl Echo {
+    /// Lets in whoever the settings of the session do.
+    pub fn of(settings: &SessionSettings) -> Self {
+        let expected = match &settings.role {
+            Role::Acceptor { credentials, .. } => credentials.clone(),
+            Role::Initiator { .. } => None,
+        };
+        Self { expected, ..Self::default() }
+    }
+
     /// An order that may be a repetition is echoed only if it is none.
     fn is_repetition(&mut self, message: &Message<'_>) -> bool {
         let Some(id) = message.get(tag::CL_ORD_ID).filter(|_| message.msg_type() == b"D") else { return false };
@@ -49,8 +61,13 @@ fn is_kept(tag: Tag) -> bool {
 }
 
 impl Application for Echo {
-    fn logon(&mut self, _logon: &Message<'_>, _ticket: LogonTicket) -> Verdict {
-        Verdict::Admit
+    fn logon(&mut self, logon: &Message<'_>, _ticket: LogonTicket) -> Verdict {
+        let shows = |tag, wanted: &str| logon.get(tag) == Some(wanted.as_bytes());
+        let is_known = self
+            .expected
+            .as_ref()
+            .is_none_or(|expected| shows(tag::USERNAME, &expected.username) & shows(tag::PASSWORD, &expected.password));
+        if is_known { Verdict::Admit } else { Verdict::Refuse("wrong credentials".to_owned()) }
     }
 
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line) {

@@ -55,7 +55,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn at(reason: RejectReason, tag: Tag) -> Self {
+    pub fn at(reason: RejectReason, tag: Tag) -> Self {
         Self { reason, tag: Some(tag) }
     }
 
@@ -64,7 +64,7 @@ impl Fault {
     }
 
     /// The Reject (3) that tells the peer.
-    pub(crate) fn reject(self, refused: &Message<'_>, out: &mut Outgoing) {
+    pub fn reject(self, refused: &Message<'_>, out: &mut Outgoing) {
         out.begin("3");
         reverse_route(refused, out);
         refer_to(refused, out);

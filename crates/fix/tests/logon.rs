@@ -80,11 +80,26 @@ fn a_stranger_resets_nothing() {
     let mut conversation = conversation(false, store);
     let answer = say(&mut conversation, "35=A|34=1|98=0|108=30|141=Y|554=guess");
     assert!(
-        answer.contains("|35=5|34=50|") && answer.contains("|58=the Logon was refused: wrong password|"),
+        answer.contains("|35=5|34=1|") && answer.contains("|58=the Logon was refused: wrong password|"),
         "{answer}"
     );
     assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
-    assert_eq!(numbers(&conversation), (40, 51), "only our Logout has a number");
+    assert_eq!(numbers(&conversation), (40, 50));
+}
+
+#[test]
+fn a_stranger_uses_up_no_number() {
+    let mut store = MemoryStore::new(noon());
+    store.set_next_incoming(40, Traffic::Session).unwrap();
+    store.set_next_outgoing(50).unwrap();
+    let mut conversation = conversation(false, store);
+    assert_eq!(say(&mut conversation, "35=A|34=40|98=0|108=30|554=guess"), "");
+    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
+    assert_eq!(numbers(&conversation), (40, 50));
+    conversation.connect(noon());
+    let answer = say(&mut conversation, "35=A|34=40|98=0|108=30|554=open sesame");
+    assert!(answer.contains("|35=A|34=50|") && !answer.contains("|35=2|"), "{answer}");
+    assert_eq!(numbers(&conversation), (41, 51));
 }
 
 #[test]

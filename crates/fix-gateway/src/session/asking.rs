@@ -1,20 +1,18 @@
-//! Questions about orders (H, AF) and mass cancels (q): the session setting `ExtendedMessages=Y` offers them.
+//! Questions about orders (H, AF): the session setting `ExtendedMessages=Y` offers them. An answer belongs to the connection
+//! on which it was asked for; whoever loses that asks again.
 
 use std::sync::Arc;
 
 use bus::Closed;
-use domain::command::CancelOrder;
 use domain::query::Filter;
-use domain::{Answer, Caller, Command, Envelope, Order, Query, Refusal, Source, Text, Timestamp};
+use domain::{Answer, Order, Query, Refusal, Source, Text, Timestamp};
 use fix::{Outgoing, tag};
 use fix_net::SessionHandle;
 
 use super::desk::unavailable;
 use crate::house::House;
 use crate::patience::patiently;
-use crate::words::{
-    Affected, Complaint, Memo, Scope, field, mass_cancel_report, not_answered, not_available, standing, unknown_order,
-};
+use crate::words::{Complaint, Memo, Scope, field, not_answered, not_available, standing, unknown_order};
 
 /// A question that came in a message, and where its answer goes.
 pub(crate) struct Question {
@@ -40,8 +38,7 @@ impl Question {
     pub(crate) async fn answer(self) {
         let answers = match self.memo.get(tag::MSG_TYPE) {
             Some("H") => self.status().await,
-            Some("AF") => self.mass_status().await,
-            _ => Ok(vec![mass_cancel_report(&self.memo, self.mass_cancel().await, self.now())]),
+            _ => self.mass_status().await,
         };
         // Nothing is said about orders that nobody could look at.
         let answers = answers.unwrap_or_else(|reject| vec![reject]);
@@ -79,29 +76,6 @@ impl Question {
             self.echo(answer, field::MASS_STATUS_REQ_ID)
         };
         Ok(orders.iter().enumerate().map(number).collect())
-    }
-
-    /// What becomes of each order is told as for any change. An order whose cancel found no place does not count.
-    async fn mass_cancel(&self) -> Result<Affected, Complaint> {
-        let orders = self.open_orders(self.scope.clone()?).await?.orders;
-        for (affected, order) in (0..).zip(&orders) {
-            if let Err(closed) = patiently(|| self.cancel(order)).await {
-                let complaint = unavailable(&closed);
-                let text = format!("{}; only {affected} of {} orders are cancelled", complaint.text, orders.len());
-                return if affected == 0 {
-                    Err(complaint)
-                } else {
-                    Ok(Affected { orders: affected, text: Some(text) })
-                };
-            }
-        }
-        Ok(Affected { orders: orders.len() as u64, text: None })
-    }
-
-    fn cancel(&self, order: &Order) -> Result<(), Closed> {
-        let command = Command::Cancel(CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None });
-        let caller = Caller { source: Source::Fix(self.comp_id.clone()), user: None, origin: None };
-        self.house.bus.inbox.command(Envelope { caller, command }).map(drop)
     }
 
     async fn open_orders(&self, scope: Scope) -> Result<Seen, Complaint> {

@@ -50,6 +50,11 @@ impl Board {
         self.seen().state = SessionState::LoggedOn;
     }
 
+    /// The line stands, but nothing is taken for this client any more.
+    pub(crate) fn logging_out(&self) {
+        self.seen().state = SessionState::Connected;
+    }
+
     pub(crate) fn received(&self, at: Time) {
         self.seen().last_received = Some(Timestamp(at.nanos()));
     }
@@ -86,8 +91,10 @@ impl Board {
     pub(crate) fn act(&self, act: FixAct, runtime: &Handle) -> Result<(), FixTrouble> {
         let busy = |_| FixTrouble::Busy;
         match act {
-            FixAct::Logout => self.handle.log_out(Some("logged out by an operator".into())).map_err(busy),
-            FixAct::Reset => self.handle.reset().map_err(busy),
+            FixAct::Logout => {
+                runtime.block_on(self.handle.log_out_now(Some("logged out by an operator".into()))).map_err(busy)
+            }
+            FixAct::Reset => runtime.block_on(self.handle.reset()).map_err(busy),
             FixAct::Number { next_in, next_out } => {
                 let (now_in, now_out) = self.pen.numbers();
                 let set = self.handle.set_numbers(next_in.unwrap_or(now_in), next_out.unwrap_or(now_out));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bus::Ticket;
 use bus::history::{HistoryError, Page};
 use domain::query::Filter;
-use domain::{Answer, Event, Order, Published, Query, Source, Text};
+use domain::{Answer, Event, Order, OrderStatus, Published, Query, Source, Text};
 use fix_net::SessionHandle;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -29,6 +29,8 @@ pub(crate) enum News {
     Standing {
         sequence: u64,
         order: Arc<Order>,
+        /// The newest of what the client may not have heard.
+        missed: Option<Arc<OrderStatus>>,
     },
     /// Everything up to this sequence is told.
     CaughtUp(u64),
@@ -144,25 +146,30 @@ impl Courier {
         Ok(())
     }
 
-    /// One picture of each order that is open or changed since the Logon before; refusals that were not told are.
+    /// One picture of each order that is open or changed since the Logon before; answers that were not told are.
     async fn bring_pictures(&self, bookmark: Bookmark, now: u64, open: Vec<Arc<Order>>) -> Result<(), Gone> {
         let mut orders: BTreeMap<_, _> = open.into_iter().map(|order| (order.id, order)).collect();
         let untold = bookmark.cursor.unwrap_or(Cursor::behind(now));
         let mut past = Past::after(Cursor::behind(bookmark.logon_before.unwrap_or(now)));
+        let mut missed: BTreeMap<_, Arc<OrderStatus>> = BTreeMap::new();
         while let Some(events) = self.read(&mut past, now).await? {
             for happening in events {
                 match &happening.published.event {
-                    Event::OrderStatus(status) if !orders.contains_key(&status.order) => {
-                        let closed = self.order_named(status.int_id.as_str()).await?;
-                        orders.extend(closed.map(|order| (order.id, order)));
-                    }
-                    Event::Refused(_) if is_behind(&happening, untold) => self.tell(News::Happened(happening)).await?,
+                    Event::OrderStatus(status) => drop(missed.insert(status.order, status.clone())),
+                    _ if is_behind(&happening, untold) => self.tell(News::Happened(happening)).await?,
                     _ => {}
                 }
             }
         }
+        for status in missed.values() {
+            if !orders.contains_key(&status.order) {
+                let closed = self.order_named(status.int_id.as_str()).await?;
+                orders.extend(closed.map(|order| (order.id, order)));
+            }
+        }
         for order in orders.into_values() {
-            self.tell(News::Standing { sequence: now, order }).await?;
+            let missed = missed.remove(&order.id);
+            self.tell(News::Standing { sequence: now, order, missed }).await?;
         }
         Ok(())
     }

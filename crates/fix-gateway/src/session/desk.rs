@@ -8,7 +8,7 @@ use bus::Closed;
 use domain::report::SessionState;
 use domain::{AdapterName, Caller, Command, Envelope, Event, ReferenceData, Source, Text, Timestamp};
 use fix::{
-    Application, BusinessRejectReason, Direction, DisconnectReason, GatewaySettings, Line, LogonTicket, Message,
+    Application, BusinessRejectReason, Direction, DisconnectReason, Fault, GatewaySettings, Line, LogonTicket, Message,
     Outgoing, Role, SendError, SessionSettings, Verdict, tag,
 };
 use fix_net::SessionHandle;
@@ -26,7 +26,7 @@ use super::throttle::Throttle;
 use crate::house::House;
 use crate::ledger::{Cursor, Pen};
 use crate::limits::NEWS_MAX;
-use crate::words::{self, Answering, Complaint, Memo, Profile, Scope, field};
+use crate::words::{self, Answering, Complaint, Memo, Profile, ReportIds, Scope, field};
 
 /// The adapter type under which clients' sessions are announced: topic `session.FIX`.
 const ADAPTER_TYPE: &str = "FIX";
@@ -117,6 +117,14 @@ impl Desk {
         self.submit(message, command, line);
     }
 
+    fn is_offered(&self, kind: &[u8]) -> bool {
+        match kind {
+            b"D" | b"G" | b"F" => true,
+            b"H" | b"AF" | b"q" => self.rules().extended_messages,
+            _ => false,
+        }
+    }
+
     fn too_fast(&self) -> Complaint {
         let most = self.rules().max_orders_per_second.unwrap_or_default();
         Complaint::other("too-many-orders", &format!("more than {most} orders a second"))
@@ -154,7 +162,14 @@ impl Desk {
         self.send(&answer, line);
     }
 
-    /// An application message that is none of ours, or can't even be answered as what it is.
+    /// A message that can't even be answered as what it is.
+    fn reject_unfit(&mut self, fault: Fault, message: &Message<'_>, line: &mut dyn Line) {
+        let mut reject = Outgoing::default();
+        fault.reject(message, &mut reject);
+        self.send(&reject, line);
+    }
+
+    /// An application message that is none of ours, or without the name that its answer needs.
     fn reject(&mut self, reason: BusinessRejectReason, text: Option<&str>, message: &Message<'_>, line: &mut dyn Line) {
         let mut reject = Outgoing::default();
         reason.reject(message, text, &mut reject);
@@ -198,11 +213,11 @@ impl Desk {
                 true
             }
             News::Happened(happening) => self.tell_happening(&happening, line),
-            News::Standing { sequence, order } => {
+            News::Standing { sequence, order, missed } => {
                 let occasion = self.settings().id.to_string();
                 let exec_id = self.house.ids.of_state(&occasion, sequence, order.id.0);
                 let at = Timestamp(line.now().nanos());
-                let report = words::standing(&order, at, &self.reference(), &exec_id);
+                let report = words::picture(&order, missed.as_deref(), at, &self.reference(), &exec_id);
                 self.send(&report, line)
             }
             News::CaughtUp(sequence) => {
@@ -215,16 +230,17 @@ impl Desk {
 
     fn tell_happening(&mut self, happening: &Happening, line: &mut dyn Line) -> bool {
         let Happening { place, published } = happening;
-        let exec_id = self.house.ids.of_event(published.sequence, *place);
-        let reference = self.reference();
+        let (reference, profile, at) = (self.reference(), self.profile(), published.at);
         let report = match &published.event {
             Event::OrderStatus(status) => {
                 let Some(view) = &status.client else { return true };
                 self.known.follow(status);
-                words::report(status, view, &reference, self.profile(), &exec_id)
+                let ids = ReportIds::of(self.house.ids, status, view, (published.sequence, *place));
+                words::report(status, view, &reference, profile, &ids)
             }
+            Event::MassCancel(cancel) => words::mass_cancelled(cancel, at),
             Event::Refused(refused) => {
-                let (at, profile) = (published.at, self.profile());
+                let exec_id = self.house.ids.of_event(published.sequence, *place);
                 let answering = Answering { at, reference: &reference, profile, exec_id: &exec_id };
                 words::refused_command(refused, &answering)
             }
@@ -289,10 +305,17 @@ impl Application for Desk {
 
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let is_named = words::text_of(message, field::CL_ORD_ID).is_some();
-        match message.msg_type() {
-            _ if self.sentry.as_ref().is_some_and(Sentry::is_over) => {
-                self.reject(BusinessRejectReason::NotAuthorized, Some(NO_LONGER_ADMITTED), message, line);
-            }
+        let kind = message.msg_type();
+        if self.sentry.as_ref().is_some_and(Sentry::is_over) {
+            return self.reject(BusinessRejectReason::NotAuthorized, Some(NO_LONGER_ADMITTED), message, line);
+        }
+        if !self.is_offered(kind) {
+            return self.reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);
+        }
+        if let Some(fault) = words::unfit(message) {
+            return self.reject_unfit(fault, message, line);
+        }
+        match kind {
             b"D" | b"G" | b"F" if !is_named => {
                 let text = Some("missing-field: ClOrdID (11) is needed");
                 self.reject(BusinessRejectReason::ConditionallyRequiredFieldMissing, text, message, line);
@@ -300,8 +323,11 @@ impl Application for Desk {
             b"D" => self.place(message, line),
             b"G" => self.replace(message, line),
             b"F" => self.submit(message, words::cancel(message, &self.known).map(Command::Cancel), line),
-            b"H" | b"AF" | b"q" if self.rules().extended_messages => self.ask(message),
-            _ => self.reject(BusinessRejectReason::UnsupportedMessageType, None, message, line),
+            b"q" => {
+                let command = words::mass_cancel(message, &self.reference()).map(Command::CancelOwn);
+                self.submit(message, command, line);
+            }
+            _ => self.ask(message),
         }
     }
 
@@ -313,6 +339,11 @@ impl Application for Desk {
                 self.news = None;
             }
         }
+    }
+
+    fn logging_out(&mut self) {
+        self.board.logging_out();
+        self.announce(SessionState::Connected);
     }
 
     fn logged_out(&mut self) {

@@ -9,6 +9,9 @@ use tokio::sync::mpsc;
 
 use crate::limits::{EVENTS_MAX, LIVE_EVENTS_MAX};
 
+/// What can be about a client.
+const HEARD: [EventClass; 3] = [EventClass::OrderStatus, EventClass::Refused, EventClass::MassCancel];
+
 /// What the engine did to a session's order, or did not do for it; with its place among the order events of its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Happening {
@@ -26,7 +29,7 @@ pub(crate) struct Counting {
 impl Counting {
     /// Its place; none for an event that is not about an order of ours.
     pub(crate) fn place(&mut self, published: Published) -> Option<Happening> {
-        if !matches!(published.event, Event::OrderStatus(_) | Event::Refused(_)) {
+        if !matches!(published.event, Event::OrderStatus(_) | Event::Refused(_) | Event::MassCancel(_)) {
             return None;
         }
         if published.sequence != self.sequence {
@@ -42,10 +45,15 @@ impl Counting {
 pub(crate) fn client_of(event: &Event) -> Option<&Text> {
     match event {
         Event::OrderStatus(status) => status.client.as_ref().map(|view| &view.comp_id),
-        Event::Refused(refused) => match &refused.source {
-            Source::Fix(comp_id) => Some(comp_id),
-            _ => None,
-        },
+        Event::Refused(refused) => client_behind(&refused.source),
+        Event::MassCancel(cancel) => client_behind(&cancel.source),
+        _ => None,
+    }
+}
+
+fn client_behind(source: &Source) -> Option<&Text> {
+    match source {
+        Source::Fix(comp_id) => Some(comp_id),
         _ => None,
     }
 }
@@ -65,7 +73,7 @@ impl Switchboard {
     pub(crate) async fn run(self, feed: Feed) {
         loop {
             // First the ears, then the cut: whoever joins behind the cut misses nothing.
-            let mut listener = feed.listen(&[EventClass::OrderStatus, EventClass::Refused], EVENTS_MAX);
+            let mut listener = feed.listen(&HEARD, EVENTS_MAX);
             self.lines().clear();
             let mut counting = Counting::default();
             while let Some(published) = listener.next().await {

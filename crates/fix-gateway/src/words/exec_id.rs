@@ -13,6 +13,11 @@ impl ExecIds {
         self.of(&[b"event", &sequence.to_be_bytes(), &place.to_be_bytes()])
     }
 
+    /// Of an execution of an order, by the venue's id; what takes it back or corrects it refers to the same.
+    pub(crate) fn of_execution(self, order: u64, execution: &str) -> String {
+        self.of(&[b"execution", &order.to_be_bytes(), execution.as_bytes()])
+    }
+
     /// Of the answer to a message that never became a command; `key` is its place in the session's life.
     pub(crate) fn of_message(self, session: &str, key: u64) -> String {
         self.of(&[b"message", session.as_bytes(), &key.to_be_bytes()])
@@ -46,6 +51,8 @@ mod tests {
             ids.of_message("FIX.4.4:A->B", 12),
             ids.of_message("FIX.4.4:A->C", 12),
             ids.of_state("logon", 12, 1),
+            ids.of_execution(12, "1"),
+            ids.of_execution(1, "21"),
         ];
         let distinct: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());

@@ -9,6 +9,7 @@ pub(crate) const AVG_PX: Tag = 6;
 pub(crate) const CL_ORD_ID: Tag = 11;
 pub(crate) const CUM_QTY: Tag = 14;
 pub(crate) const EXEC_ID: Tag = 17;
+pub(crate) const EXEC_REF_ID: Tag = 19;
 pub(crate) const SECURITY_ID_SOURCE: Tag = 22;
 pub(crate) const LAST_PX: Tag = 31;
 pub(crate) const LAST_QTY: Tag = 32;
@@ -127,6 +128,16 @@ pub(crate) fn named_status(status: Status) -> &'static str {
         Status::Rejected => "8",
         Status::PendingReplace => "E",
     }
+}
+
+/// Whether FIX 4.4 has such a Side (54), be it one of ours or not.
+pub(crate) fn is_side(value: &str) -> bool {
+    matches!(value.as_bytes(), [b'1'..=b'9' | b'A'..=b'G'])
+}
+
+/// Whether FIX 4.4 has such a TimeInForce (59), be it one of ours or not.
+pub(crate) fn is_time_in_force(value: &str) -> bool {
+    matches!(value.as_bytes(), [b'0'..=b'7'])
 }
 
 /// FIX 4.4 has no value for an index, a commodity or a perpetual swap.

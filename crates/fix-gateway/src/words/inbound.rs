@@ -1,6 +1,6 @@
 //! Orders and requests on their way in: New Order Single (D), Order Cancel/Replace Request (G), Order Cancel Request (F).
 
-use domain::command::{CancelOrder, ModifyOrder, PlaceOrder, Restated};
+use domain::command::{CancelOrder, CancelOwn, ModifyOrder, PlaceOrder, Restated};
 use domain::{Calendar, IntId, OrderKind, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce};
 use fix::tag::Tag;
 use fix::{GatewaySettings, Message};
@@ -12,6 +12,7 @@ use super::field::{
 use super::naming;
 use super::reading::{Complaint, date, decimal, flag, required, text_of, time};
 use super::reasons::{UNKNOWN_ORDER, UNSUPPORTED};
+use super::scope::Scope;
 use crate::session::Standing;
 use crate::session::known::Known;
 
@@ -85,6 +86,11 @@ pub(crate) fn cancel(message: &Message<'_>, known: &Known) -> Result<CancelOrder
     }
     time(message, TRANSACT_TIME)?;
     Ok(CancelOrder { int_id, cl_ord_id: Some(cl_ord_id) })
+}
+
+/// Which of its orders a client wants to be rid of.
+pub(crate) fn mass_cancel(message: &Message<'_>, reference: &ReferenceData) -> Result<CancelOwn, Complaint> {
+    Scope::of(message, reference).map(|scope| CancelOwn { security: scope.security() })
 }
 
 /// A ClOrdID can become the platform's id of the order, and so obeys the same rule.

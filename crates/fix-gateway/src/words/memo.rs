@@ -35,9 +35,9 @@ pub(crate) struct Memo(Vec<(Tag, String)>);
 
 impl Memo {
     pub(crate) fn of(message: &Message<'_>) -> Self {
-        let value = |tag: Tag| message.get(tag).filter(|value| !value.is_empty());
-        let kept = |tag: Tag| Some((tag, String::from_utf8_lossy(value(tag)?).into_owned()));
-        Self(KEPT.into_iter().filter_map(kept).collect())
+        // What is not text can't be repeated as it was.
+        let value = |tag: Tag| std::str::from_utf8(message.get(tag)?).ok().filter(|value| !value.is_empty());
+        Self(KEPT.into_iter().filter_map(|tag| Some((tag, value(tag)?.to_owned()))).collect())
     }
 
     pub(crate) fn write(&self) -> String {
@@ -62,6 +62,10 @@ impl Memo {
 
     pub(crate) fn is_replace(&self) -> bool {
         self.get(tag::MSG_TYPE) == Some("G")
+    }
+
+    pub(crate) fn is_mass_cancel(&self) -> bool {
+        self.get(tag::MSG_TYPE) == Some("q")
     }
 
     /// The name of the order that a request is about.

@@ -8,6 +8,8 @@ mod reading;
 mod naming;
 /// Which of its orders a client asks about.
 mod scope;
+/// Messages that can't even be answered as what they are.
+mod unfit;
 /// Orders and requests on their way in.
 mod inbound;
 /// What is remembered of a request until it is answered.
@@ -25,11 +27,12 @@ mod exec_id;
 mod tests;
 
 pub(crate) use exec_id::ExecIds;
-pub(crate) use inbound::{cancel, order, replace};
+pub(crate) use inbound::{cancel, mass_cancel, order, replace};
 pub(crate) use memo::Memo;
 pub(crate) use reading::{Complaint, text_of};
 pub(crate) use refusal::{
-    Affected, Answering, mass_cancel_report, not_answered, not_available, refused_command, refused_here, unknown_order,
+    Answering, mass_cancelled, not_answered, not_available, refused_command, refused_here, unknown_order,
 };
-pub(crate) use report::{Profile, report, standing};
+pub(crate) use report::{Profile, ReportIds, picture, report, standing};
 pub(crate) use scope::Scope;
+pub(crate) use unfit::unfit;

@@ -57,13 +57,16 @@ pub(crate) fn optional<T: FromStr>(message: &Message<'_>, tag: Tag, wanted: &str
     parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, wanted))
 }
 
-/// A decimal as FIX writes it: digits, perhaps a sign and a point.
 pub(crate) fn decimal(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Complaint> {
     let Some(value) = message.get(tag).filter(|value| !value.is_empty()) else { return Ok(None) };
-    let plain = value.iter().all(|byte| byte.is_ascii_digit() || b"-.".contains(byte));
-    let text = std::str::from_utf8(value).ok().filter(|_| plain);
-    let parsed = text.and_then(|text| Decimal::from_str_exact(text).ok());
+    let parsed = std::str::from_utf8(value).ok().and_then(parse_decimal);
     parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, "a decimal"))
+}
+
+/// A decimal as FIX writes it: digits, perhaps a sign and a point.
+pub(crate) fn parse_decimal(text: &str) -> Option<Decimal> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
+    Decimal::from_str_exact(text).ok().filter(|_| is_plain)
 }
 
 pub(crate) fn time(message: &Message<'_>, tag: Tag) -> Result<Option<Timestamp>, Complaint> {

@@ -18,6 +18,10 @@ const VENUE_OPTION: u64 = 2;
 const ALREADY_PENDING: u64 = 3;
 const DUPLICATE_CL_ORD_ID: u64 = 6;
 
+/// MassCancelRejectReason (532).
+const MASS_CANCEL_NOT_SUPPORTED: u64 = 0;
+const MASS_CANCEL_UNKNOWN_SECURITY: u64 = 1;
+
 /// BusinessRejectReason (380).
 pub(crate) const UNANSWERABLE: u64 = 0;
 pub(crate) const UNKNOWN_SECURITY: u64 = 2;
@@ -54,5 +58,14 @@ pub(crate) fn of_request(code: &str) -> u64 {
         "cancel-pending" | "replace-pending" => ALREADY_PENDING,
         "duplicate-order" => DUPLICATE_CL_ORD_ID,
         _ => OTHER,
+    }
+}
+
+/// MassCancelRejectReason for the reason of a complaint. The field is a single letter, so dictionaries refuse the 99 (other)
+/// of FIX 4.4, and Text says the rest.
+pub(crate) fn of_mass_cancel(reason: u64) -> u64 {
+    match reason {
+        UNKNOWN_SYMBOL => MASS_CANCEL_UNKNOWN_SECURITY,
+        _ => MASS_CANCEL_NOT_SUPPORTED,
     }
 }

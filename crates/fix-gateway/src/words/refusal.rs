@@ -1,13 +1,13 @@
 //! Answers to requests that were refused, by our own checks or by the engine's: no order has changed.
 
-use domain::event::RefusedCommand;
+use domain::event::{MassCancel, RefusedCommand};
 use domain::order::Status;
 use domain::{Order, ReferenceData, Timestamp};
 use fix::{Outgoing, tag};
 
 use super::field::{self, named_status};
 use super::memo::Memo;
-use super::reading::Complaint;
+use super::reading::{Complaint, parse_decimal};
 use super::reasons;
 use super::report::{Profile, plain, standing, standing_as, utc};
 use crate::session::Standing;
@@ -25,6 +25,9 @@ pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_
     let memo = Memo::read(refused.origin.memo.as_deref().unwrap_or_default());
     let text = format!("{}: {}", refused.code, refused.text);
     let order = refused.order.as_deref();
+    if memo.is_mass_cancel() {
+        return mass_cancel_report(&memo, Err(&Complaint { reason: reasons::OTHER, text }), answering.at);
+    }
     if !memo.is_new_order() {
         let order = order.map(Subject::of);
         return cancel_reject(&memo, order, reasons::of_request(&refused.code), &text, answering.at);
@@ -43,9 +46,10 @@ pub(crate) fn refused_here(
     answering: &Answering<'_>,
 ) -> Outgoing {
     let Complaint { reason, text } = complaint;
-    match memo.is_new_order() {
-        true => order_reject(memo, *reason, text, answering),
-        false => cancel_reject(memo, meant.map(Subject::standing), *reason, text, answering.at),
+    match memo {
+        memo if memo.is_new_order() => order_reject(memo, *reason, text, answering),
+        memo if memo.is_mass_cancel() => mass_cancel_report(memo, Err(complaint), answering.at),
+        memo => cancel_reject(memo, meant.map(Subject::standing), *reason, text, answering.at),
     }
 }
 
@@ -87,17 +91,21 @@ fn order_reject(memo: &Memo, reason: u64, text: &str, answering: &Answering<'_>)
     order_report(memo, "8", reason, text, answering)
 }
 
-/// Repeats what the client sent; there is nothing else to tell.
+/// Repeats what the client sent; there is nothing else to tell. A value that FIX does not have is not repeated, because the
+/// client's own dictionary would refuse the answer.
 fn order_report(memo: &Memo, exec_type: &str, reason: u64, text: &str, answering: &Answering<'_>) -> Outgoing {
     let sent = |tag, otherwise| memo.get(tag).unwrap_or(otherwise);
+    let sane =
+        |tag, is_sane: fn(&str) -> bool, otherwise| memo.get(tag).filter(|text| is_sane(text)).unwrap_or(otherwise);
     let mut reject = Outgoing::new("8");
     reject.field(field::EXEC_ID, answering.exec_id).field(field::EXEC_TYPE, exec_type).field(field::ORD_STATUS, "8");
     reject.field(field::ORDER_ID, field::NONE).field(field::CL_ORD_ID, sent(field::CL_ORD_ID, field::NONE));
     reject.field(field::ACCOUNT, sent(field::ACCOUNT, field::NONE));
     reject.field(field::SECURITY_ID, sent(field::SECURITY_ID, field::NONE));
     reject.field(field::SYMBOL, sent(field::SYMBOL, field::NONE));
-    reject.field(field::SIDE, sent(field::SIDE, "1")).field(field::ORDER_QTY, sent(field::ORDER_QTY, "0"));
-    reject.field(field::TIME_IN_FORCE, sent(field::TIME_IN_FORCE, "0"));
+    reject.field(field::SIDE, sane(field::SIDE, field::is_side, "1"));
+    reject.field(field::ORDER_QTY, sane(field::ORDER_QTY, |text| parse_decimal(text).is_some(), "0"));
+    reject.field(field::TIME_IN_FORCE, sane(field::TIME_IN_FORCE, field::is_time_in_force, "0"));
     reject.field(field::AVG_PX, "0").field(field::CUM_QTY, "0").field(field::LEAVES_QTY, "0");
     reject.number(field::ORD_REJ_REASON, reason).field(field::TEXT, plain(text));
     reject.field(field::TRANSACT_TIME, utc(answering.at));
@@ -137,29 +145,30 @@ fn business_reject(memo: &Memo, number: u64, reason: u64, complaint: &Complaint)
     reject
 }
 
-/// How many orders a mass cancel affects, and what stands in the way of the others.
-pub(crate) struct Affected {
-    pub(crate) orders: u64,
-    pub(crate) text: Option<String>,
+/// Order Mass Cancel Report of a request that the engine obeys; the reports of each order follow.
+pub(crate) fn mass_cancelled(cancel: &MassCancel, at: Timestamp) -> Outgoing {
+    let memo = Memo::read(cancel.origin.memo.as_deref().unwrap_or_default());
+    mass_cancel_report(&memo, Ok(cancel), at)
 }
 
-/// Order Mass Cancel Report: how many orders are affected, or why none can be.
-pub(crate) fn mass_cancel_report(memo: &Memo, outcome: Result<Affected, Complaint>, at: Timestamp) -> Outgoing {
+/// How many orders are affected, or why none can be.
+fn mass_cancel_report(memo: &Memo, outcome: Result<&MassCancel, &Complaint>, at: Timestamp) -> Outgoing {
     let wanted = memo.get(field::MASS_CANCEL_REQUEST_TYPE).unwrap_or_default();
     let request = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
     let mut report = Outgoing::new("r");
     report.field(field::ORDER_ID, request).field(field::CL_ORD_ID, request);
     report.field(field::MASS_CANCEL_REQUEST_TYPE, wanted).field(field::TRANSACT_TIME, utc(at));
     match outcome {
-        Ok(Affected { orders, text }) => {
-            report.field(field::MASS_CANCEL_RESPONSE, wanted).number(field::TOTAL_AFFECTED_ORDERS, orders);
-            if let Some(text) = text {
-                report.field(field::TEXT, plain(&text));
+        Ok(MassCancel { affected, out_of_reach, .. }) => {
+            report.field(field::MASS_CANCEL_RESPONSE, wanted).number(field::TOTAL_AFFECTED_ORDERS, *affected);
+            if *out_of_reach > 0 {
+                let text = format!("adapter-down: {out_of_reach} orders stay, their venue is not connected");
+                report.field(field::TEXT, text);
             }
         }
-        Err(Complaint { text, .. }) => {
-            report.field(field::MASS_CANCEL_RESPONSE, "0").field(field::MASS_CANCEL_REJECT_REASON, "0");
-            report.field(field::TEXT, plain(&text));
+        Err(Complaint { reason, text }) => {
+            report.field(field::MASS_CANCEL_RESPONSE, "0").field(field::TEXT, plain(text));
+            report.number(field::MASS_CANCEL_REJECT_REASON, reasons::of_mass_cancel(*reason));
         }
     }
     report

@@ -4,6 +4,7 @@ use domain::order::{ClientView, OrderStatus, Status, Step, Terms};
 use domain::{AccountId, Order, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp};
 use fix::{Outgoing, Time};
 
+use super::exec_id::ExecIds;
 use super::field::{self, named_status};
 use super::reasons;
 
@@ -34,17 +35,34 @@ pub(super) struct Execution<'a> {
     pub(super) at: Timestamp,
 }
 
+/// The ids of a report.
+#[derive(Debug)]
+pub(crate) struct ReportIds {
+    exec_id: String,
+    /// Of the execution that is taken back or corrected.
+    exec_ref_id: Option<String>,
+}
+
+impl ReportIds {
+    /// Of the `place`-th order event that an input caused.
+    pub(crate) fn of(ids: ExecIds, status: &OrderStatus, view: &ClientView, (sequence, place): (u64, u32)) -> Self {
+        let execution = |id: &str| ids.of_execution(status.order.0, id);
+        let exec_id = view.execution.as_deref().map_or_else(|| ids.of_event(sequence, place), execution);
+        Self { exec_id, exec_ref_id: view.undoes.as_deref().map(execution) }
+    }
+}
+
 /// The report of a change: an Execution Report, or where a request of the client was refused, an Order Cancel Reject.
 pub(crate) fn report(
     status: &OrderStatus,
     view: &ClientView,
     reference: &ReferenceData,
     profile: Profile,
-    exec_id: &str,
+    ids: &ReportIds,
 ) -> Outgoing {
     match (status.step, &status.request) {
         (Step::CancelRefused | Step::ReplaceRefused, Some(request)) => cancel_reject(status, view, request),
-        _ => change(status, view, reference, profile, exec_id),
+        _ => change(status, view, reference, profile, ids),
     }
 }
 
@@ -53,13 +71,12 @@ fn change(
     view: &ClientView,
     reference: &ReferenceData,
     profile: Profile,
-    exec_id: &str,
+    ids: &ReportIds,
 ) -> Outgoing {
     let accepted = view.cl_ord_id.as_deref();
     let request = status.request.as_deref();
-    let is_asked = request.is_some() || !is_request(status.step);
     let execution = Execution {
-        exec_id,
+        exec_id: &ids.exec_id,
         exec_type: exec_type(status.step, status.status, request.is_some(), profile),
         status: status.status,
         order_id: status.int_id.as_str(),
@@ -73,17 +90,25 @@ fn change(
         remaining: status.remaining,
         average: status.avg_price,
         last: status.last_quantity.zip(status.last_price),
-        text: text(status, view, is_asked),
+        text: text(status, view),
         at: status.at,
     };
     let mut report = execution.report(reference);
+    if let Some(id) = &ids.exec_ref_id {
+        report.field(field::EXEC_REF_ID, id.as_str());
+    }
     if status.step == Step::Refused {
         report.number(field::ORD_REJ_REASON, reasons::VENUE_REFUSED);
     }
-    if profile.standard && !is_asked && matches!(status.step, Step::Canceled | Step::Expired | Step::Replaced) {
+    if profile.standard && !is_asked(status) && matches!(status.step, Step::Canceled | Step::Expired | Step::Replaced) {
         report.number(field::EXEC_RESTATEMENT_REASON, restatement(view));
     }
     report
+}
+
+/// Whether the client asked for it, or nobody can.
+fn is_asked(status: &OrderStatus) -> bool {
+    status.request.is_some() || !is_request(status.step)
 }
 
 /// Whether it begins or ends what somebody can ask for.
@@ -128,24 +153,26 @@ fn exec_type(step: Step, status: Status, was_asked: bool, profile: Profile) -> &
 }
 
 /// The venue's reason, and for what the client did not ask for, who did.
-fn text(status: &OrderStatus, view: &ClientView, is_asked: bool) -> Option<String> {
+fn text(status: &OrderStatus, view: &ClientView) -> Option<String> {
     let reason = status.reason.as_deref().map(str::to_owned);
-    if is_asked {
+    if is_asked(status) {
         return reason;
     }
     let cause = cause(view);
-    Some(reason.map_or_else(|| cause.to_owned(), |reason| format!("{reason} ({cause})")))
+    Some(reason.map_or_else(|| cause.clone(), |reason| format!("{reason} ({cause})")))
 }
 
-fn cause(view: &ClientView) -> &'static str {
-    match &view.asked_by {
+fn cause(view: &ClientView) -> String {
+    let door = match &view.asked_by {
         None => "by the venue",
         Some(Source::Rest) => "asked for by REST",
         Some(Source::Ui) => "asked for in the UI",
         Some(Source::Strategy) => "asked for by a strategy",
-        Some(Source::Fix(_)) => "asked for by FIX",
+        // Without a request of the order's own.
+        Some(Source::Fix(_)) => "asked for by a mass cancel",
         Some(Source::Platform) => "asked for by the platform",
-    }
+    };
+    view.in_the_name_of.as_ref().map_or_else(|| door.to_owned(), |name| format!("{door}, {name}"))
 }
 
 /// ExecRestatementReason (378): the venue's option, or the broker's.
@@ -153,7 +180,20 @@ fn restatement(view: &ClientView) -> u64 {
     if view.asked_by.is_none() { 8 } else { 4 }
 }
 
-/// The state of an order, for whoever asked or came back.
+/// The state of an order, for a client that came back: with the words of what it missed last.
+pub(crate) fn picture(
+    order: &Order,
+    missed: Option<&OrderStatus>,
+    at: Timestamp,
+    reference: &ReferenceData,
+    exec_id: &str,
+) -> Outgoing {
+    let told = missed.and_then(|status| text(status, status.client.as_deref()?));
+    let text = told.or_else(|| order.reason.as_deref().map(str::to_owned));
+    standing_as(order, "I", text, at, reference, exec_id)
+}
+
+/// The state of an order, for whoever asked.
 pub(crate) fn standing(order: &Order, at: Timestamp, reference: &ReferenceData, exec_id: &str) -> Outgoing {
     standing_as(order, "I", order.reason.as_deref().map(str::to_owned), at, reference, exec_id)
 }

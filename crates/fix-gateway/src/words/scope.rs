@@ -6,6 +6,7 @@ use fix::Message;
 use super::field::{MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_TYPE, SECURITY_ID, named};
 use super::naming;
 use super::reading::{Complaint, required};
+use super::reasons::UNSUPPORTED;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -29,15 +30,19 @@ impl Scope {
             }
             _ => {
                 let text = format!("{} is 1 (by security, with 48 or 55) or 7 (all)", named(kind));
-                Err(Complaint::other("not-offered", &text))
+                Err(Complaint::new(UNSUPPORTED, "not-offered", &text))
             }
         }
     }
 
-    pub(crate) fn covers(self, order: &Order) -> bool {
+    pub(crate) fn security(self) -> Option<SecurityId> {
         match self {
-            Self::All => true,
-            Self::Security(id) => order.security == id,
+            Self::All => None,
+            Self::Security(id) => Some(id),
         }
+    }
+
+    pub(crate) fn covers(self, order: &Order) -> bool {
+        self.security().is_none_or(|security| security == order.security)
     }
 }

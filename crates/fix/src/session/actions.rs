@@ -15,6 +15,8 @@ pub enum Action {
     /// The Logon that was just received waits for `admit` or `refuse`.
     AskLogon,
     LoggedOn,
+    /// Our Logout is on its way.
+    LoggingOut,
     LoggedOut,
     /// What lies in the buffer is still to be written, then the socket is to be closed.
     Close(DisconnectReason),

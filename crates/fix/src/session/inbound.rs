@@ -146,7 +146,7 @@ impl<S: Store> Session<S> {
         let reason = if self.link.phase == Phase::LoggingOut {
             DisconnectReason::LogoutAnswered
         } else {
-            self.log_out(now, None, actions)?;
+            self.say_goodbye(now, "", actions)?;
             DisconnectReason::LoggedOutByPeer(message.text(tag::TEXT).map(str::to_owned))
         };
         self.close(now, reason, actions)?;

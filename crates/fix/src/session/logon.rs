@@ -1,5 +1,5 @@
 //! Logon. The peer's Logon is checked as far as that changes nothing, then put to the application (who is it, may it),
-//! and only when it is admitted are numbers read, reset or used.
+//! and only when it is admitted are numbers read, reset or used. Whoever is not let in leaves no trace in the session.
 
 use super::link::{Link, LogonFacts, Parked};
 use super::{Action, Actions, DisconnectReason, Phase, Session};
@@ -75,12 +75,12 @@ impl<S: Store> Session<S> {
             return self.close(now, DisconnectReason::BadLogon(Fault::of(reason)), actions);
         }
         if reset && number != 1 {
-            return self.turn_away(now, DisconnectReason::ResetWithoutOne, actions);
+            let reason = DisconnectReason::ResetWithoutOne;
+            return self.turn_away(now, &reason.to_string(), reason, reset, actions);
         }
         let Some(heartbeat_seconds) = self.heartbeat_of(logon) else {
-            let fault = Fault::at(RejectReason::ValueIncorrect, tag::HEART_BT_INT);
-            self.say_goodbye(now, "HeartBtInt must not be negative", actions)?;
-            return self.close(now, DisconnectReason::BadLogon(fault), actions);
+            let reason = DisconnectReason::BadLogon(Fault::at(RejectReason::ValueIncorrect, tag::HEART_BT_INT));
+            return self.turn_away(now, "HeartBtInt must not be negative", reason, reset, actions);
         };
         let facts = LogonFacts { number, heartbeat_seconds, reset };
         if self.link.phase == Phase::LogonSent {
@@ -108,17 +108,39 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// The application refuses it. The peer hears why; the numbers of the session are not reset.
+    /// The application refuses it. A peer that counts from 1 at its next Logon hears why. Any other would count the
+    /// Logout and then miss a number, or we would have to give one to a stranger; so the line is closed without a word, as
+    /// the standard allows for this very reason.
     pub fn refuse(&mut self, now: Time, why: &str, actions: &mut Actions) -> Result<(), StoreError> {
-        match self.link.logon.take() {
-            Some(_) => self.turn_away(now, DisconnectReason::LogonRefused(why.to_owned()), actions),
-            None => Ok(()),
+        let Some(facts) = self.link.logon.take() else { return Ok(()) };
+        let reason = DisconnectReason::LogonRefused(why.to_owned());
+        match self.counts_anew(facts.reset) || self.link.phase.is_logged_on() {
+            true => self.turn_away(now, &reason.to_string(), reason, facts.reset, actions),
+            false => self.close(now, reason, actions),
         }
     }
 
-    fn turn_away(&mut self, now: Time, reason: DisconnectReason, actions: &mut Actions) -> Result<(), StoreError> {
-        self.say_goodbye(now, &reason.to_string(), actions)?;
+    /// The Logout to somebody who is not let in has the number that an answer would have had, and does not use it up.
+    fn turn_away(
+        &mut self,
+        now: Time,
+        text: &str,
+        reason: DisconnectReason,
+        reset: bool,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        if self.link.phase.is_logged_on() {
+            self.say_goodbye(now, text, actions)?;
+        } else {
+            let number = if self.counts_anew(reset) { 1 } else { self.store.next_outgoing() };
+            self.show_the_door(now, number, text, actions);
+        }
         self.close(now, reason, actions)
+    }
+
+    /// Whether an accepted Logon would have both sides begin at 1.
+    fn counts_anew(&self, reset: bool) -> bool {
+        reset || (self.settings.reset_on_logon && matches!(self.settings.role, Role::Acceptor { .. }))
     }
 
     fn welcome(&mut self, now: Time, facts: LogonFacts, actions: &mut Actions) -> Result<(), StoreError> {
@@ -151,7 +173,6 @@ impl<S: Store> Session<S> {
         if self.settings.refresh_on_logon {
             self.store.refresh()?;
         }
-        let by_setting = self.settings.reset_on_logon && matches!(self.settings.role, Role::Acceptor { .. });
-        if facts.reset || by_setting { self.start_again(now) } else { Ok(()) }
+        if self.counts_anew(facts.reset) { self.start_again(now) } else { Ok(()) }
     }
 }

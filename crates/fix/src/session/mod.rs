@@ -119,8 +119,9 @@ impl<S: Store> Session<S> {
         if self.link.phase.is_logged_on() {
             actions.push(Action::LoggedOut);
         }
+        let was_let_in = self.link.phase.is_logged_on() || self.link.phase == Phase::LogonSent;
         self.link = Link::default();
-        if self.settings.reset_on_disconnect { self.store.reset(now) } else { Ok(()) }
+        if was_let_in && self.settings.reset_on_disconnect { self.store.reset(now) } else { Ok(()) }
     }
 
     /// We end the connection.

@@ -26,9 +26,10 @@ impl fmt::Display for SendError {
 impl std::error::Error for SendError {}
 
 impl<S: Store> Session<S> {
-    /// Sends a message of the application; says which number it got.
+    /// Sends a message of the application; says which number it got. Also behind our Logout, because what came before the
+    /// peer has seen that is still answered.
     pub fn send(&mut self, now: Time, message: &Outgoing, actions: &mut Actions) -> Result<SeqNum, SendError> {
-        if self.link.phase != Phase::LoggedOn {
+        if !matches!(self.link.phase, Phase::LoggedOn | Phase::LoggingOut) {
             return Err(SendError::NotLoggedOn);
         }
         self.draft.copy_from(message);
@@ -42,6 +43,7 @@ impl<S: Store> Session<S> {
         }
         self.link.phase = Phase::LoggingOut;
         self.link.since = now;
+        actions.push(Action::LoggingOut);
         self.send_logout(now, text, actions)
     }
 
@@ -51,6 +53,14 @@ impl<S: Store> Session<S> {
             return Ok(());
         }
         self.send_logout(now, Some(text).filter(|text| !text.is_empty()), actions)
+    }
+
+    /// A Logout that is not remembered, for somebody who was never let in.
+    pub(super) fn show_the_door(&mut self, now: Time, number: SeqNum, text: &str, actions: &mut Actions) {
+        self.draft.begin("5").field(tag::TEXT, text);
+        let start = actions.wire.len();
+        self.encode(now, number, None, actions);
+        actions.push(Action::Send(start..actions.wire.len()));
     }
 
     fn send_logout(&mut self, now: Time, text: Option<&str>, actions: &mut Actions) -> Result<(), StoreError> {

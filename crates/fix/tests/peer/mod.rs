@@ -41,8 +41,9 @@ impl Peer {
         let settings = Settings::parse(&text).unwrap().sessions.remove(0);
         let dictionary = DICTIONARY.get_or_init(|| Arc::new(Dictionary::fix44())).clone();
         let now = Time::parse(EPOCH.as_bytes()).unwrap();
+        let echo = Echo::of(&settings);
         let session = Session::new(Arc::new(settings), Some(dictionary), MemoryStore::new(now));
-        Self { now, line: Conversation::new(session, Echo::default()), connected: false, heard: String::new() }
+        Self { now, line: Conversation::new(session, echo), connected: false, heard: String::new() }
     }
 
     pub(crate) fn now(&self) -> Time {

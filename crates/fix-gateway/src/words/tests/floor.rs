@@ -2,19 +2,21 @@
 //! and what the client hears comes out.
 
 use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
 
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, ReferenceChange, Restated};
 use domain::order::{Pending, Terms};
 use domain::report::{Picture, Profile as Served, Report, Said, SessionState, VenueFill};
 use domain::{
-    AdapterName, Answer, Caller, Envelope, Event, Exchange, ExchangeId, Input, Mark, Order, OrderKind, Origin, Price,
-    Quantity, Query, Security, SecurityId, Side, Source, Stamped, Strategy, StrategyId, TimeInForce, Timestamp,
+    AdapterName, Answer, Caller, Envelope, Event, Exchange, ExchangeId, Input, Mark, Order, OrderKind, OrderStatus,
+    Origin, Price, Quantity, Query, Security, SecurityId, Side, Source, Stamped, Strategy, StrategyId, TimeInForce,
+    Timestamp,
 };
 use engine::{Engine, Outbox};
-use fix::{CancelOnDisconnect, Decoder, GatewaySettings, Outgoing};
+use fix::{CancelOnDisconnect, CheckRules, Checker, Decoder, Dictionary, GatewaySettings, Outgoing};
 
 use crate::session::known::Known;
-use crate::words::{self, Answering, Complaint, ExecIds, Memo, Profile};
+use crate::words::{self, Answering, Complaint, ExecIds, Memo, Profile, ReportIds};
 
 /// 2026-11-16 12:00 UTC, a Monday.
 const NOON: i64 = 1_794_830_400_000_000_000;
@@ -25,6 +27,8 @@ pub(super) struct Floor {
     sequence: u64,
     rules: GatewaySettings,
     known: Known,
+    /// What happened to an order last.
+    last: Option<Arc<OrderStatus>>,
     /// How much of a report is shown.
     pub(super) shows_all: bool,
 }
@@ -49,8 +53,14 @@ impl Floor {
             cancel_on_disconnect_grace_seconds: 0,
             max_orders_per_second: None,
         };
-        let mut floor =
-            Self { engine: Engine::default(), sequence: 0, rules, known: Known::default(), shows_all: false };
+        let mut floor = Self {
+            engine: Engine::default(),
+            sequence: 0,
+            rules,
+            known: Known::default(),
+            last: None,
+            shows_all: false,
+        };
         floor.ask(Source::Platform, Command::Reference(reference()));
         let served = Served {
             exchanges: vec![samples::EXCHANGE, ExchangeId(2)],
@@ -88,6 +98,13 @@ impl Floor {
         self.engine.reference()
     }
 
+    /// An order as a client sees it whose numbers began anew, and who missed the last that happened.
+    pub(super) fn picture(&self, name: &str) -> String {
+        let (order, exec_id) = (self.order(name), ExecIds(1).of_state("logon", self.sequence, 1));
+        let missed = self.last.as_deref();
+        in_short(&words::picture(&order, missed, Timestamp(NOON), self.engine.reference(), &exec_id))
+    }
+
     /// Every line with what the client hears because of it.
     pub(super) fn tell(&mut self, story: &str) -> String {
         let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -100,6 +117,7 @@ impl Floor {
 
     fn line(&mut self, line: &str) -> Vec<String> {
         let told = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["venue", "is", "away"] => self.say(Said::Session(SessionState::Disconnected)),
             ["venue", verb, order, ref rest @ ..] => {
                 let said = self.said(verb, order, rest);
                 self.say(said)
@@ -108,9 +126,12 @@ impl Floor {
                 let place = PlaceOrder { int_id: Some(name.parse().unwrap()), cl_ord_id: None, ..an_order() };
                 self.ask(Source::Rest, Command::Place(place))
             }
-            ["rest", "cancels", order] => {
-                let int_id = order.parse().unwrap();
-                self.ask(Source::Rest, Command::Cancel(CancelOrder { int_id, cl_ord_id: None }))
+            ["rest", "cancels", order] => self.cancel(Source::Rest, None, order),
+            ["rest", "user", user, "cancels", order] => self.cancel(Source::Rest, Some(user), order),
+            ["user", user, "cancels", order] => self.cancel(Source::Ui, Some(user), order),
+            ["user", user, "kills", "because", reason] => {
+                let kill = Command::Kill { scope: domain::Scope::Platform, reason: Some(reason.into()) };
+                self.ask_as(Source::Ui, Some(user), kill)
             }
             ["rest", "resizes", order, quantity] => {
                 let ask = ModifyOrder {
@@ -126,6 +147,7 @@ impl Floor {
             }
             _ => self.message(line),
         };
+        told.iter().for_each(assert_sound);
         told.iter().map(|report| if self.shows_all { in_full(report) } else { in_short(report) }).collect()
     }
 
@@ -134,11 +156,17 @@ impl Floor {
         let bytes = wire(text);
         let mut decoder = Decoder::new();
         let message = decoder.decode(&bytes).unwrap();
+        if let Some(fault) = words::unfit(&message) {
+            let mut reject = Outgoing::default();
+            fault.reject(&message, &mut reject);
+            return vec![reject];
+        }
         let memo = Memo::of(&message);
         let reference = self.engine.reference().clone();
         let command = match message.msg_type() {
             b"D" => words::order(&message, &reference, &self.rules, None).map(Command::Place),
             b"G" => words::replace(&message, &reference, &self.rules, &self.known).map(Command::Modify),
+            b"q" => words::mass_cancel(&message, &reference).map(Command::CancelOwn),
             _ => words::cancel(&message, &self.known).map(Command::Cancel),
         };
         match command {
@@ -165,8 +193,17 @@ impl Floor {
         Profile { standard: self.rules.standard_exec_types }
     }
 
+    fn cancel(&mut self, source: Source, user: Option<&str>, order: &str) -> Vec<Outgoing> {
+        let ask = CancelOrder { int_id: order.parse().unwrap(), cl_ord_id: None };
+        self.ask_as(source, user, Command::Cancel(ask))
+    }
+
     fn ask(&mut self, source: Source, command: Command) -> Vec<Outgoing> {
-        let caller = Caller { source, user: None, origin: None };
+        self.ask_as(source, None, command)
+    }
+
+    fn ask_as(&mut self, source: Source, user: Option<&str>, command: Command) -> Vec<Outgoing> {
+        let caller = Caller { source, user: user.map(Into::into), origin: None };
         self.apply(Input::Command(Box::new(Envelope { caller, command })))
     }
 
@@ -210,24 +247,30 @@ impl Floor {
         let mut out = Outbox::default();
         // The client hears refusals by an event.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
-        let told = out.events.iter().filter(|event| matches!(event, Event::OrderStatus(_) | Event::Refused(_)));
+        let is_told =
+            |event: &&Event| matches!(event, Event::OrderStatus(_) | Event::Refused(_) | Event::MassCancel(_));
+        let told = out.events.iter().filter(is_told);
         for event in &out.events {
             if let Event::OrderStatus(status) = event {
                 self.known.follow(status);
+                self.last = Some(status.clone());
             }
         }
         (0..).zip(told).filter_map(|(place, event)| self.report(place, event)).collect()
     }
 
     fn report(&self, place: u32, event: &Event) -> Option<Outgoing> {
-        let exec_id = ExecIds(1).of_event(self.sequence, place);
-        let (reference, profile) = (self.engine.reference(), self.profile());
+        let (reference, profile, at) = (self.engine.reference(), self.profile(), Timestamp(NOON));
         match event {
             Event::OrderStatus(status) => {
-                Some(words::report(status, status.client.as_ref()?, reference, profile, &exec_id))
+                let view = status.client.as_ref()?;
+                let ids = ReportIds::of(ExecIds(1), status, view, (self.sequence, place));
+                Some(words::report(status, view, reference, profile, &ids))
             }
+            Event::MassCancel(cancel) => Some(words::mass_cancelled(cancel, at)),
             Event::Refused(refused) => {
-                let answering = Answering { at: Timestamp(NOON), reference, profile, exec_id: &exec_id };
+                let exec_id = ExecIds(1).of_event(self.sequence, place);
+                let answering = Answering { at, reference, profile, exec_id: &exec_id };
                 Some(words::refused_command(refused, &answering))
             }
             _ => None,
@@ -282,13 +325,24 @@ fn an_order() -> PlaceOrder {
 /// The terms that the order's pending request asks for.
 fn wanted(order: &Order) -> Terms {
     match &order.pending {
-        Pending::Replace(_, terms) => *terms,
+        Pending::Replace(_, terms) => **terms,
         Pending::Cancel(_) | Pending::Nothing => order.terms,
     }
 }
 
 fn number<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
     text.parse().unwrap()
+}
+
+/// A client that checks what it gets against FIX 4.4 takes it.
+fn assert_sound(report: &Outgoing) {
+    static FIX44: OnceLock<Dictionary> = OnceLock::new();
+    let header = "|34=1|49=RIALTO|52=20261116-12:00:00|56=CLIENT|";
+    let bytes = wire(&in_full(report).replacen('|', header, 1));
+    let mut decoder = Decoder::new();
+    let message = decoder.decode(&bytes).unwrap();
+    let checked = Checker::default().check(FIX44.get_or_init(Dictionary::fix44), CheckRules::default(), &message);
+    assert_eq!(checked, Ok(()), "{}", in_full(report));
 }
 
 /// A whole message of a story's line.
@@ -326,11 +380,12 @@ fn in_short(report: &Outgoing) -> String {
                 last.unwrap_or_default()
             )
         }
-        _ => format!(
+        b"9" => format!(
             "9{names} 39={} id {} to {}{rest}",
             get(39).unwrap_or_default(),
             get(37).unwrap_or_default(),
             get(434).unwrap_or_default()
         ),
+        _ => in_full(report),
     }
 }

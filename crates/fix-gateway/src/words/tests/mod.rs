@@ -10,6 +10,10 @@ mod unasked;
 mod orders;
 /// Questions that can't be answered.
 mod questions;
+/// All orders of a client at once.
+mod mass_cancel;
+/// Who did what the client did not ask for.
+mod causes;
 /// Whole messages.
 mod messages;
 

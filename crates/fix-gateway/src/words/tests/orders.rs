@@ -108,21 +108,21 @@ fn a_field_that_is_missing_or_can_not_be_read_is_named() {
     check(
         &changes,
         &expect![[r#"
-        54= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: Side (54) is needed
-        38= => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 99 text missing-field: OrderQty (38) is needed
-        40= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: OrdType (40) is needed
-        60= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: TransactTime (60) is needed
-        48= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: Symbol (55) is needed
-        54=5 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: Side (54) 5 is not 1 (buy) or 2 (sell)
-        38=ten => 8(X) 8/8 id NONE of ten cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) ten is not a decimal
-        38=+5 => 8(X) 8/8 id NONE of +5 cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) +5 is not a decimal
-        38=1_000 => 8(X) 8/8 id NONE of 1_000 cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) 1_000 is not a decimal
-        38=0 => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 13 text not-positive: quantity 0 must be more than zero
-        44=1,5 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: Price (44) 1,5 is not a decimal
-        60=noon => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: TransactTime (60) noon is not a UTC time such as 20260105-14:30:00
-        7003=maybe => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: ExchangeOrder (7003) maybe is not Y or N
-        11=two words => 8(two words) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: ClOrdID (11) two words is not 1 to 64 printable characters without a blank
-    "#]],
+            54= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: Side (54) is needed
+            38= => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 99 text missing-field: OrderQty (38) is needed
+            40= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: OrdType (40) is needed
+            60= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: TransactTime (60) is needed
+            48= => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text missing-field: Symbol (55) is needed
+            54=5 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: Side (54) 5 is not 1 (buy) or 2 (sell)
+            38=ten => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) ten is not a decimal
+            38=+5 => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) +5 is not a decimal
+            38=1_000 => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) 1_000 is not a decimal
+            38=0 => 8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 13 text not-positive: quantity 0 must be more than zero
+            44=1,5 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: Price (44) 1,5 is not a decimal
+            60=noon => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: TransactTime (60) noon is not a UTC time such as 20260105-14:30:00
+            7003=maybe => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: ExchangeOrder (7003) maybe is not Y or N
+            11=two words => 8(two words) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text bad-field: ClOrdID (11) two words is not 1 to 64 printable characters without a blank
+        "#]],
     );
 }
 

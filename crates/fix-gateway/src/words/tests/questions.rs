@@ -1,11 +1,11 @@
 //! Questions that can't be answered say so, and which orders a question is about.
 
-use domain::{ReferenceData, Timestamp};
+use domain::ReferenceData;
 use expect_test::expect;
-use fix::Decoder;
+use fix::{Decoder, Outgoing};
 
 use super::floor::{Floor, in_full, wire};
-use crate::words::{Affected, Complaint, Memo, Scope, mass_cancel_report, not_answered, not_available};
+use crate::words::{Complaint, Memo, Scope, not_answered, not_available, unfit};
 
 fn scope(text: &str, reference: &ReferenceData) -> String {
     let bytes = wire(text);
@@ -13,14 +13,7 @@ fn scope(text: &str, reference: &ReferenceData) -> String {
     let message = decoder.decode(&bytes).unwrap();
     match Scope::of(&message, reference) {
         Ok(scope) => format!("{text} => {scope:?}\n"),
-        Err(complaint) => {
-            let memo = Memo::of(&message);
-            let answer = match message.msg_type() {
-                b"q" => mass_cancel_report(&memo, Err(complaint), Timestamp(0)),
-                _ => not_answered(&memo, 4, &complaint),
-            };
-            format!("{text} => {}\n", in_full(&answer))
-        }
+        Err(complaint) => format!("{text} => {}\n", in_full(&not_answered(&Memo::of(&message), 4, &complaint))),
     }
 }
 
@@ -35,8 +28,6 @@ fn a_question_about_many_orders_says_which() {
         "35=AF|584=A|585=1|48=9",
         "35=AF|584=A|585=1",
         "35=AF|584=A|585=3",
-        "35=q|11=B|530=1|55=IBM",
-        "35=q|11=B|530=2",
     ];
     let told: String = questions.iter().map(|question| scope(question, floor.reference())).collect();
     expect![[r#"
@@ -47,8 +38,6 @@ fn a_question_about_many_orders_says_which() {
         35=AF|584=A|585=1|48=9 => 35=j|45=4|58=unknown-security: SecurityID (48) 9 is not known|372=AF|379=A|380=2
         35=AF|584=A|585=1 => 35=j|45=4|58=missing-field: SecurityID (48) is needed|372=AF|379=A|380=0
         35=AF|584=A|585=3 => 35=j|45=4|58=not-offered: MassStatusReqType (585) is 1 (by security, with 48 or 55) or 7 (all)|372=AF|379=A|380=0
-        35=q|11=B|530=1|55=IBM => Security(SecurityId(3))
-        35=q|11=B|530=2 => 35=r|11=B|37=B|58=not-offered: MassCancelRequestType (530) is 1 (by security, with 48 or 55) or 7 (all)|60=19700101-00:00:00.000|530=2|531=0|532=0
     "#]].assert_eq(&told);
 }
 
@@ -57,15 +46,60 @@ fn an_engine_without_time_is_no_answer_about_orders() {
     let memo = |text: &str| Memo::of(&Decoder::new().decode(&wire(text)).unwrap());
     let busy = Complaint::other("busy", "the platform has too much to do, try again");
     let question = not_available(&memo("35=H|11=X"), 7, &busy);
-    let cancel = memo("35=q|11=B|530=7");
-    let none = mass_cancel_report(&cancel, Err(busy), Timestamp(0));
-    let some = Affected { orders: 2, text: Some("busy: try again; only 2 of 3 orders are cancelled".into()) };
-    let some = mass_cancel_report(&cancel, Ok(some), Timestamp(0));
-    let told: String = [question, none, some].iter().map(|answer| in_full(answer) + "\n").collect();
+    expect!["35=j|45=7|58=busy: the platform has too much to do, try again|372=H|379=X|380=4"]
+        .assert_eq(&in_full(&question));
+}
+
+#[test]
+fn what_an_answer_has_to_repeat_must_be_there_and_of_fix() {
+    let unfit = [
+        "35=H|54=1",
+        "35=H|37=X|54=1",
+        "35=AF|585=7",
+        "35=AF|584=A",
+        "35=AF|584=A|585=9",
+        "35=q|530=7",
+        "35=q|11=|530=7",
+        "35=q|11=B",
+        "35=q|11=B|530=8",
+        "35=q|11=B|530=70",
+        "35=q|11=B|530=7",
+        "35=D|54=1",
+    ];
+    let told: String = unfit.iter().map(|text| format!("{text} => {}\n", fault(&wire(text)))).collect();
     expect![[r#"
-        35=j|45=7|58=busy: the platform has too much to do, try again|372=H|379=X|380=4
-        35=r|11=B|37=B|58=busy: the platform has too much to do, try again|60=19700101-00:00:00.000|530=7|531=0|532=0
-        35=r|11=B|37=B|58=busy: try again; only 2 of 3 orders are cancelled|60=19700101-00:00:00.000|530=7|531=7|533=2
+        35=H|54=1 => 35=3|58=Required tag missing|371=11|372=H|373=1
+        35=H|37=X|54=1 => taken
+        35=AF|585=7 => 35=3|58=Required tag missing|371=584|372=AF|373=1
+        35=AF|584=A => 35=3|58=Required tag missing|371=585|372=AF|373=1
+        35=AF|584=A|585=9 => 35=3|58=Value is incorrect (out of range) for this tag|371=585|372=AF|373=5
+        35=q|530=7 => 35=3|58=Required tag missing|371=11|372=q|373=1
+        35=q|11=|530=7 => 35=3|58=Required tag missing|371=11|372=q|373=1
+        35=q|11=B => 35=3|58=Required tag missing|371=530|372=q|373=1
+        35=q|11=B|530=8 => 35=3|58=Value is incorrect (out of range) for this tag|371=530|372=q|373=5
+        35=q|11=B|530=70 => 35=3|58=Value is incorrect (out of range) for this tag|371=530|372=q|373=5
+        35=q|11=B|530=7 => taken
+        35=D|54=1 => taken
     "#]]
     .assert_eq(&told);
+    let unreadable = ["D", "G", "F", "H", "q"].map(|kind| {
+        let mut bytes = wire(&format!("35={kind}|11=B?|41=A|530=7"));
+        let at = bytes.iter().position(|byte| *byte == b'?').unwrap();
+        bytes[at] = 0xff;
+        let sum = bytes[..bytes.len() - 7].iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+        bytes.truncate(bytes.len() - 7);
+        bytes.extend(format!("10={sum:03}\x01").bytes());
+        fault(&bytes)
+    });
+    assert!(unreadable.iter().all(|told| told.contains("|371=11|") && told.ends_with("|373=6")), "{unreadable:?}");
+}
+
+fn fault(bytes: &[u8]) -> String {
+    let mut decoder = Decoder::new();
+    let message = decoder.decode(bytes).unwrap();
+    unfit(&message).map_or("taken".to_owned(), |fault| {
+        let mut reject = Outgoing::default();
+        fault.reject(&message, &mut reject);
+        in_full(&reject)
+    })
 }

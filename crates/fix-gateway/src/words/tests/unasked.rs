@@ -289,34 +289,32 @@ fn j_a_fill_is_taken_back_or_corrected() {
     check(
         &story,
         &expect![[r#"
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        venue accepts X
-            8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
-        venue fills X e1 40 10
-            8(X) F/1 id X of 100 cum 40 leaves 60 avg 10 last 40 at 10
-        venue corrects X e1 30 10.5
-            8(X) I/0 id X of 100 cum 0 leaves 100 avg 0 text corrected by e1-new
-            8(X) F/1 id X of 100 cum 30 leaves 70 avg 10.5 last 30 at 10.5 text corrected by e1-new
-        venue busts X e1-new
-            8(X) I/0 id X of 100 cum 0 leaves 100 avg 0
-    "#]],
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            venue fills X e1 40 10
+                8(X) F/1 id X of 100 cum 40 leaves 60 avg 10 last 40 at 10
+            venue corrects X e1 30 10.5
+                8(X) I/1 id X of 100 cum 30 leaves 70 avg 10.5 last 30 at 10.5 text corrected by e1-new
+            venue busts X e1-new
+                8(X) I/0 id X of 100 cum 0 leaves 100 avg 0
+        "#]],
     );
     check_standard(
         &story,
         &expect![[r#"
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        venue accepts X
-            8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
-        venue fills X e1 40 10
-            8(X) F/1 id X of 100 cum 40 leaves 60 avg 10 last 40 at 10
-        venue corrects X e1 30 10.5
-            8(X) H/0 id X of 100 cum 0 leaves 100 avg 0 text corrected by e1-new
-            8(X) F/1 id X of 100 cum 30 leaves 70 avg 10.5 last 30 at 10.5 text corrected by e1-new
-        venue busts X e1-new
-            8(X) H/0 id X of 100 cum 0 leaves 100 avg 0
-    "#]],
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            venue fills X e1 40 10
+                8(X) F/1 id X of 100 cum 40 leaves 60 avg 10 last 40 at 10
+            venue corrects X e1 30 10.5
+                8(X) G/1 id X of 100 cum 30 leaves 70 avg 10.5 last 30 at 10.5 text corrected by e1-new
+            venue busts X e1-new
+                8(X) H/0 id X of 100 cum 0 leaves 100 avg 0
+        "#]],
     );
 }
 
