@@ -4,10 +4,9 @@
 use std::net::IpAddr;
 
 use access::{Access, Actor, Credentials, Denied, Door, Identity, Visit};
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::{Caller, Source};
 
@@ -16,6 +15,7 @@ use crate::credentials::shown;
 use crate::doors::Doors;
 use crate::endpoints::{Endpoint, Role, endpoint};
 use crate::guard::Reached;
+use crate::passage::LastSteps;
 use crate::problem::{Problem, ProblemCode};
 
 /// What a browser asks its user for; a page of ours asks in its own way.
@@ -43,27 +43,33 @@ impl Speaker {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InTheAudit;
 
+/// What the audit tells of an act beside its path.
+#[derive(Debug, Clone)]
+pub(crate) struct Particulars(pub(crate) String);
+
 /// Lets a request pass to its endpoint.
-pub(crate) async fn admit(State(doors): State<Doors>, path: MatchedPath, request: Request, next: Next) -> Response {
-    let is_ui = is_ui(request.headers());
-    let mut response = match endpoint(request.method(), path.as_str()) {
-        Some(row) if row.role > Role::Anyone => admit_to(row, &doors, request, next).await,
-        _ => next.run(request).await,
+pub(crate) async fn admit(doors: &Doors, row: &Endpoint, mut request: Request, last_steps: LastSteps) -> Response {
+    if row.role == Role::Anyone {
+        return last_steps.walk(request).await;
+    }
+    let speaker = match Knock::of(row, &request).answer(row.role, doors.access()).await {
+        Ok(speaker) => speaker,
+        Err(problem) => return problem.into_response(),
     };
+    let actor = is_act(row).then(|| speaker.actor.clone());
+    request.extensions_mut().insert(speaker);
+    match actor {
+        Some(actor) => act(doors.clone(), actor, request, last_steps).await,
+        None => last_steps.walk(request).await,
+    }
+}
+
+/// Who is not known is asked for his name.
+pub(crate) fn challenge(mut response: Response, is_ui: bool) -> Response {
     if response.status() == StatusCode::UNAUTHORIZED && !is_ui {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, CHALLENGE);
     }
     response
-}
-
-async fn admit_to(row: &'static Endpoint, doors: &Doors, mut request: Request, next: Next) -> Response {
-    let knock = Knock::of(row, &request);
-    let speaker = match knock.answer(row.role, doors.access()).await {
-        Ok(speaker) => speaker,
-        Err(problem) => return problem.into_response(),
-    };
-    request.extensions_mut().insert(speaker.clone());
-    if is_act(row) { act(doors.clone(), speaker.actor, request, next).await } else { next.run(request).await }
 }
 
 /// What a request brings to the door; its body stays outside.
@@ -113,10 +119,10 @@ fn is_act(row: &Endpoint) -> bool {
 }
 
 /// What has begun is done and written down to its end, also when the caller hangs up.
-async fn act(doors: Doors, actor: Actor, request: Request, next: Next) -> Response {
+async fn act(doors: Doors, actor: Actor, request: Request, last_steps: LastSteps) -> Response {
     let path = request.uri().path().to_owned();
     let acting = async move {
-        let response = next.run(request).await;
+        let response = last_steps.walk(request).await;
         record(doors.access(), &actor, &path, response).await
     };
     tokio::spawn(acting).await.unwrap_or_else(|_| Problem::new("internal", "the request failed").into_response())
@@ -134,12 +140,21 @@ async fn record(access: &Access, actor: &Actor, path: &str, response: Response) 
         access.refused(actor, code, path).await;
         return response;
     }
-    let sequence = response.headers().get(SEQUENCE_HEADER).and_then(|sequence| sequence.to_str().ok());
-    let detail = sequence.map_or(path.to_owned(), |sequence| format!("{path}, sequence {sequence}"));
-    if access.done(actor, &detail).await {
+    if access.done(actor, &detail(path, &response)).await {
         return response;
     }
     Problem::new("internal", "this was done, but the audit could not be written").into_response()
+}
+
+fn detail(path: &str, response: &Response) -> String {
+    let mut detail = path.to_owned();
+    if let Some(Particulars(particulars)) = response.extensions().get() {
+        detail.push_str(&format!(", {particulars}"));
+    }
+    if let Some(sequence) = response.headers().get(SEQUENCE_HEADER).and_then(|sequence| sequence.to_str().ok()) {
+        detail.push_str(&format!(", sequence {sequence}"));
+    }
+    detail
 }
 
 /// Who comes by which door, and what for.
@@ -168,7 +183,7 @@ fn peer(request: &Request) -> Option<IpAddr> {
     request.extensions().get::<Reached>().map(|reached| reached.from.ip().to_canonical())
 }
 
-fn is_ui(headers: &HeaderMap) -> bool {
+pub(crate) fn is_ui(headers: &HeaderMap) -> bool {
     headers.get("rialto-source").is_some_and(|source| source == "UI")
 }
 
@@ -178,14 +193,14 @@ impl From<Denied> for Problem {
     }
 }
 
-/// Who asks; nobody gets here without having been let in.
+/// Who asks, taken out once; nobody gets here without having been let in.
 pub(crate) struct Client(pub(crate) Speaker);
 
 impl FromRequestParts<Doors> for Client {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
-        let speaker = parts.extensions.get::<Speaker>().cloned();
+        let speaker = parts.extensions.remove::<Speaker>();
         speaker.map(Self).ok_or_else(|| Denied::LoginNeeded.into())
     }
 }

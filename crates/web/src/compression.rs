@@ -9,7 +9,6 @@ use std::task::{Context, Poll, ready};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -22,16 +21,31 @@ use tokio::task::coop::poll_proceed;
 /// A shorter answer is sent as it is.
 const COMPRESSED_FROM_BYTES: usize = 1024;
 
-/// The router drops the body of a HEAD after this, so its headers are those of the GET.
-pub(crate) async fn compress(request: Request, next: Next) -> Response {
-    let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let takes_gzip = takes_gzip(request.headers());
-    let mut response = next.run(request).await;
-    if !reads || !varies(&response) {
-        return response;
+/// How whoever asks takes the answer.
+pub(crate) enum Reader {
+    /// He does not read, he acts.
+    No,
+    Plain,
+    Gzip,
+}
+
+impl Reader {
+    pub(crate) fn of(request: &Request) -> Self {
+        match *request.method() {
+            Method::GET | Method::HEAD if takes_gzip(request.headers()) => Self::Gzip,
+            Method::GET | Method::HEAD => Self::Plain,
+            _ => Self::No,
+        }
     }
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-    if takes_gzip { compressed(response).await } else { response }
+
+    /// The router drops the body of a HEAD after this, so its headers are those of the GET.
+    pub(crate) async fn served(self, mut response: Response) -> Response {
+        if matches!(self, Self::No) || !varies(&response) {
+            return response;
+        }
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        if matches!(self, Self::Gzip) { compressed(response).await } else { response }
+    }
 }
 
 /// Whether its bytes depend on what the client takes; of what the client has already, they did.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::header;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -25,6 +26,7 @@ use crate::limits::Limits;
 use crate::opening::{Version, learn_version, shake_hands};
 use crate::patience::Impatient;
 use crate::pulse::Pulse;
+use crate::socket::OnSocket;
 
 type Ended = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -68,7 +70,7 @@ impl Connection {
 
     async fn serve_version<S>(self, version: Version, stream: S, opening: Vec<u8>, reached: Reached) -> Ended
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
     {
         let Self { router, limits, closing, place } = self;
         let stream = Impatient::new(stream, opening, place, limits.write_timeout);
@@ -93,16 +95,22 @@ async fn unless_closing<T>(closing: &mut watch::Receiver<()>, opened: impl Futur
 
 /// A request may turn the connection into a WebSocket; then it is out of our hands.
 async fn serve_http1<S>(
-    stream: Impatient<S>,
+    mut stream: Impatient<S>,
     reached: Reached,
     router: Router,
     limits: &Limits,
     mut closing: watch::Receiver<()>,
 ) -> Ended
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
 {
-    let service = service_fn(move |request| answer(router.clone(), reached, request));
+    let socket = stream.socket();
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if request.headers().contains_key(header::UPGRADE) {
+            request.extensions_mut().insert(socket.clone());
+        }
+        answer(router.clone(), reached, request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
@@ -125,7 +133,7 @@ async fn serve_http2<S>(
     mut closing: watch::Receiver<()>,
 ) -> Ended
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
 {
     let pulse = Pulse::start();
     let watched = pulse.clone();

@@ -1,25 +1,34 @@
 //! What other origins may read: the account list is for everybody, all else for the origins that are allowed by name.
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::doors::Doors;
 use crate::endpoints::methods_at;
 
 /// The one path that the specification opens to every origin.
 const PUBLIC_PATH: &str = "/rest/account";
 
-pub(crate) async fn cors(State(doors): State<Doors>, request: Request, next: Next) -> Response {
-    let granted = granted(&request, &doors.settings().allowed_origins);
-    let preflight_of = request.extensions().get::<MatchedPath>().filter(|_| request.method() == Method::OPTIONS);
-    let methods = preflight_of.and_then(|path| HeaderValue::try_from(methods_at(path.as_str())).ok());
-    let mut response = next.run(request).await;
-    if let Some(origin) = granted {
-        grant(response.headers_mut(), origin, methods);
+/// Who may read an answer.
+pub(crate) struct Grant {
+    origin: Option<HeaderValue>,
+    /// Of a preflight: what may be called at that path.
+    methods: Option<HeaderValue>,
+}
+
+impl Grant {
+    pub(crate) fn of(request: &Request, allowed: &[String]) -> Self {
+        let preflight_of = request.extensions().get::<MatchedPath>().filter(|_| request.method() == Method::OPTIONS);
+        let methods = preflight_of.and_then(|path| HeaderValue::try_from(methods_at(path.as_str())).ok());
+        Self { origin: granted(request, allowed), methods }
     }
-    response
+
+    pub(crate) fn put_on(self, mut response: Response) -> Response {
+        if let Some(origin) = self.origin {
+            grant(response.headers_mut(), origin, self.methods);
+        }
+        response
+    }
 }
 
 fn granted(request: &Request, allowed: &[String]) -> Option<HeaderValue> {

@@ -3,15 +3,12 @@
 
 use std::net::SocketAddr;
 
-use access::OurHosts;
-use axum::extract::{Request, State};
+use access::{Access, Actor, OurHosts};
+use axum::extract::Request;
 use axum::http::{HeaderMap, Method, Uri, Version, header};
-use axum::middleware::Next;
-use axum::response::Response;
 
 use crate::Settings;
 use crate::admission::stranger;
-use crate::doors::Doors;
 use crate::problem::Problem;
 
 /// How a connection reached us; every request of it carries this.
@@ -33,18 +30,25 @@ impl Reached {
     }
 }
 
-pub(crate) async fn guard(State(doors): State<Doors>, request: Request, next: Next) -> Result<Response, Problem> {
-    check_url(request.uri(), doors.settings().limits.url_bytes)?;
-    let guard = Guard { settings: doors.settings(), reached: request.extensions().get().copied() };
-    if let Err(problem) = guard.check(&request) {
-        let stranger = stranger(&request);
-        problem.record(doors.access(), &stranger).await;
-        return Err(problem);
-    }
-    Ok(next.run(request).await)
+/// Somebody who is not let in, and why; it is yet to be written down.
+pub(crate) struct Barred {
+    stranger: Actor,
+    problem: Problem,
 }
 
-fn check_url(uri: &Uri, url_bytes: usize) -> Result<(), Problem> {
+impl Barred {
+    pub(crate) async fn written_down(self, access: &Access) -> Problem {
+        self.problem.record(access, &self.stranger).await;
+        self.problem
+    }
+}
+
+pub(crate) fn guard(settings: &Settings, request: &Request) -> Result<(), Barred> {
+    let guard = Guard { settings, reached: request.extensions().get().copied() };
+    guard.check(request).map_err(|problem| Barred { stranger: stranger(request), problem })
+}
+
+pub(crate) fn check_url(uri: &Uri, url_bytes: usize) -> Result<(), Problem> {
     let length = uri.path_and_query().map_or(0, |path| path.as_str().len());
     if length > url_bytes {
         return Err(Problem::new("url-too-long", format!("path and query are longer than {url_bytes} bytes")));

@@ -4,6 +4,8 @@
 /// How much of everything is let in, and for how long.
 mod limits;
 
+/// The way of every request, in and out.
+mod passage;
 /// Who may call what, and what is written down of it.
 mod admission;
 /// What other origins may read.
@@ -63,6 +65,8 @@ mod opening;
 mod tls;
 /// A connection that does not wait for ever for a reader.
 mod patience;
+/// The socket below a connection, for what it becomes.
+mod socket;
 /// Whether anything goes on at an HTTP/2 connection.
 mod pulse;
 
@@ -80,6 +84,7 @@ pub use guard::Reached;
 pub use limits::{Http2Limits, Limits};
 use ports::Port;
 pub use screen::Screen;
+pub use socket::Socket;
 
 /// Where the door is: HTTP, HTTPS, or both.
 #[derive(Debug)]

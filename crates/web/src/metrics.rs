@@ -1,10 +1,8 @@
 //! Numbers of this door for whoever watches the server: requests by endpoint and status, how long they took, problems by
 //! code. Labels come from our own tables, so there are never many.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
 use axum::response::Response;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode_registry;
@@ -13,8 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use crate::doors::Doors;
-use crate::endpoints::endpoint;
+use crate::endpoints::Endpoint;
 use crate::problem::ProblemCode;
 
 /// What is asked for where no endpoint is.
@@ -56,10 +53,11 @@ impl HttpMetrics {
         Self { registry, requests, seconds, problems }
     }
 
-    fn note(&self, asked: EndpointLabels, response: &Response, seconds: f64) {
-        let EndpointLabels { method, endpoint } = asked;
+    /// An answer is on its way, to what was asked of an endpoint if there is one.
+    pub(crate) fn note(&self, row: Option<&Endpoint>, response: &Response, took: Duration) {
+        let (method, endpoint) = row.map_or(("", NO_ENDPOINT), |row| (row.method, row.path));
         self.requests.get_or_create(&RequestLabels { method, endpoint, status: response.status().as_u16() }).inc();
-        self.seconds.get_or_create(&EndpointLabels { method, endpoint }).observe(seconds);
+        self.seconds.get_or_create(&EndpointLabels { method, endpoint }).observe(took.as_secs_f64());
         if let Some(ProblemCode(code)) = response.extensions().get() {
             self.problems.get_or_create(&CodeLabels { code }).inc();
         }
@@ -73,21 +71,4 @@ impl HttpMetrics {
 /// From 50 µs to about 26 s.
 fn latencies() -> Histogram {
     Histogram::new(exponential_buckets(0.000_05, 3.0, 13))
-}
-
-pub(crate) async fn count(State(doors): State<Doors>, request: Request, next: Next) -> Response {
-    let asked = labels(&request);
-    let begun = Instant::now();
-    let response = next.run(request).await;
-    doors.metrics().note(asked, &response, begun.elapsed().as_secs_f64());
-    response
-}
-
-fn labels(request: &Request) -> EndpointLabels {
-    let matched = request.extensions().get::<MatchedPath>();
-    let row = matched.and_then(|path| endpoint(request.method(), path.as_str()));
-    row.map_or(EndpointLabels { method: "", endpoint: NO_ENDPOINT }, |row| EndpointLabels {
-        method: row.method,
-        endpoint: row.path,
-    })
 }

@@ -23,6 +23,15 @@ pub(crate) async fn dry_run(doors: &Doors, speaker: &Speaker, order: PlaceOrder)
     written_down(doors, speaker, checked).await
 }
 
+/// So does the dry run of a change.
+pub(crate) async fn dry_change(doors: &Doors, speaker: &Speaker, int_id: &IntId) -> Result<(), Problem> {
+    let checked = match own(doors, speaker) {
+        Ok(Some(own)) => owns_order(doors, own, int_id).await,
+        other => other.map(drop),
+    };
+    written_down(doors, speaker, checked).await
+}
+
 async fn written_down<T>(doors: &Doors, speaker: &Speaker, checked: Result<T, Problem>) -> Result<T, Problem> {
     if let Err(problem) = &checked
         && problem.code() == FOREIGN

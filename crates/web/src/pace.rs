@@ -6,9 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::extract::Request;
 use domain::Text;
 
 use crate::admission::Speaker;
@@ -31,42 +29,29 @@ enum Sender {
     User(Text),
 }
 
-/// Before anything else is looked at.
-pub(crate) async fn keep_peers_pace(
-    state: State<Arc<Pace>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
-    let peer = request.extensions().get::<Reached>().map(|reached| Sender::Peer(household(reached.from.ip())));
-    keep(state, peer, request, next).await
-}
-
-/// Once it is known who it is.
-pub(crate) async fn keep_users_pace(
-    state: State<Arc<Pace>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
-    let user = request.extensions().get::<Speaker>().and_then(|speaker| speaker.identity.name.clone());
-    keep(state, user.map(Sender::User), request, next).await
-}
-
-async fn keep(
-    State(pace): State<Arc<Pace>>,
-    sender: Option<Sender>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
-    if sender.is_some_and(|sender| !pace.admits(sender, Instant::now())) {
-        let detail = format!("more than {} requests in a second; this one had no effect", pace.per_second);
-        return Err(Problem::new("too-many-requests", detail));
-    }
-    Ok(next.run(request).await)
-}
-
 impl Pace {
     pub(crate) fn new(per_second: u32) -> Arc<Self> {
         Arc::new(Self { per_second: per_second.max(1), even: Mutex::default() })
+    }
+
+    /// Before anything else is looked at.
+    pub(crate) fn check_peer(&self, request: &Request, now: Instant) -> Result<(), Problem> {
+        let peer = request.extensions().get::<Reached>().map(|reached| Sender::Peer(household(reached.from.ip())));
+        peer.map_or(Ok(()), |peer| self.check(peer, now))
+    }
+
+    /// Once it is known who it is, which may have taken a while.
+    pub(crate) fn check_user(&self, request: &Request) -> Result<(), Problem> {
+        let user = request.extensions().get::<Speaker>().and_then(|speaker| speaker.identity.name.clone());
+        user.map_or(Ok(()), |user| self.check(Sender::User(user), Instant::now()))
+    }
+
+    fn check(&self, sender: Sender, now: Instant) -> Result<(), Problem> {
+        if self.admits(sender, now) {
+            return Ok(());
+        }
+        let detail = format!("more than {} requests in a second; this one had no effect", self.per_second);
+        Err(Problem::new("too-many-requests", detail))
     }
 
     fn admits(&self, sender: Sender, now: Instant) -> bool {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use bus::history::Page;
+use bus::history::{Page, Sort};
 use wire::fields::ID_LIMIT;
 
 use crate::problem::Problem;
@@ -18,11 +18,25 @@ const KEY: &str = "a whole number from 0 below 2^53";
 impl Parameters {
     /// `after` and `limit`.
     pub(crate) fn page(&self) -> Result<Page, Problem> {
-        let after = self.number("after", KEY)?.unwrap_or(0);
-        if after >= ID_LIMIT {
+        self.page_of(Sort::Oldest)
+    }
+
+    /// `sort`, and `after` and `limit` in that direction.
+    pub(crate) fn sorted_page(&self) -> Result<(Sort, Page), Problem> {
+        let sort = match self.get("sort") {
+            None | Some("OLDEST") => Sort::Oldest,
+            Some("NEWEST") => Sort::Newest,
+            Some(_) => return Err(Problem::bad_parameter("sort", "OLDEST or NEWEST")),
+        };
+        Ok((sort, self.page_of(sort)?))
+    }
+
+    fn page_of(&self, sort: Sort) -> Result<Page, Problem> {
+        let after = self.number("after", KEY)?;
+        if after.is_some_and(|after| after >= ID_LIMIT) {
             return Err(Problem::bad_parameter("after", KEY));
         }
-        Ok(Page { after, limit: self.page_limit()? })
+        Ok(Page { after: after.unwrap_or(sort.start()), limit: self.page_limit()? })
     }
 
     pub(crate) fn page_limit(&self) -> Result<usize, Problem> {

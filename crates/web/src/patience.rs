@@ -9,6 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
+use crate::socket::{OnSocket, Socket};
+
 pub(crate) struct Impatient<S> {
     /// The place among all connections. It goes where the stream goes, also when a request turns it into a WebSocket,
     /// and is free before the stream is closed.
@@ -19,11 +21,28 @@ pub(crate) struct Impatient<S> {
     write_timeout: Duration,
     /// Runs while the reader takes nothing.
     deadline: Option<Pin<Box<Sleep>>>,
+    /// What somebody may wish for the socket; nothing after it was fulfilled.
+    wished: Option<Socket>,
 }
 
 impl<S> Impatient<S> {
     pub(crate) fn new(stream: S, opening: Vec<u8>, place: OwnedSemaphorePermit, write_timeout: Duration) -> Self {
-        Self { _place: place, stream, opening, write_timeout, deadline: None }
+        Self { _place: place, stream, opening, write_timeout, deadline: None, wished: None }
+    }
+
+    /// For requests that turn the connection into something else.
+    pub(crate) fn socket(&mut self) -> Socket {
+        self.wished.get_or_insert_default().clone()
+    }
+
+    fn fulfil_wish(&mut self)
+    where
+        S: OnSocket,
+    {
+        if let Some(treatment) = self.wished.as_ref().and_then(Socket::wish) {
+            treatment(self.stream.socket());
+            self.wished = None;
+        }
     }
 
     fn judge<T>(&mut self, progress: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
@@ -56,8 +75,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
 }
 
 /// TLS writes in its flush what the socket did not take before, so a flush can wait for the reader too.
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + OnSocket + Unpin> AsyncWrite for Impatient<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.fulfil_wish();
         let progress = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.judge(progress, context)
     }
@@ -67,6 +87,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         context: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.fulfil_wish();
         let progress = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
         self.judge(progress, context)
     }

@@ -4,11 +4,9 @@ use std::error::Error;
 
 use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
-use axum::middleware::Next;
-use axum::response::Response;
 use domain::query::Filter;
 use domain::{AccountId, ReferenceData, SecurityId, StrategyId};
 use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
@@ -16,7 +14,7 @@ use wire::fields::ID_LIMIT;
 
 pub(crate) use crate::admission::Client;
 use crate::doors::Doors;
-use crate::endpoints::endpoint;
+use crate::endpoints::Endpoint;
 use crate::limits::Limits;
 use crate::problem::Problem;
 
@@ -95,15 +93,19 @@ pub(crate) struct Parameters(Vec<(String, String)>);
 
 pub(crate) type KnownParameters = Extension<Parameters>;
 
-pub(crate) async fn check_parameters(path: MatchedPath, mut request: Request, next: Next) -> Result<Response, Problem> {
-    if let Some(row) = endpoint(request.method(), path.as_str()) {
-        let parameters = Parameters::parse(request.uri(), row.parameters)?;
-        request.extensions_mut().insert(parameters);
-    }
-    Ok(next.run(request).await)
-}
-
 impl Parameters {
+    /// Puts them beside the request for its handler; an endpoint without any gets none.
+    pub(crate) fn read(request: &mut Request, row: &Endpoint) -> Result<(), Problem> {
+        let parameters = match request.uri().query() {
+            Some(_) => Self::parse(request.uri(), row.parameters)?,
+            None => Self(vec![]),
+        };
+        if !row.parameters.is_empty() {
+            request.extensions_mut().insert(parameters);
+        }
+        Ok(())
+    }
+
     fn parse(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
             .map_err(|bad| Problem::new("malformed-parameter", bad.body_text()))?;

@@ -4,23 +4,36 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::Request;
-use axum::http::HeaderValue;
-use axum::middleware::Next;
+use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
+use tracing::{Level, enabled};
 
-const HEADER: &str = "x-request-id";
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// A longer number is replaced by one of ours.
 const LENGTH_MAX: usize = 128;
 
 static MINTED: AtomicU64 = AtomicU64::new(0);
 
-pub(crate) async fn request_id(request: Request, next: Next) -> Response {
-    let id = brought(&request).unwrap_or_else(mint);
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = next.run(request).await;
-    tracing::debug!(request = ?id, %method, path, status = response.status().as_u16());
-    response.headers_mut().insert(HEADER, id);
-    response
+/// A request that has its number.
+pub(crate) struct Numbered {
+    id: HeaderValue,
+    /// What the log tells of it, where it does.
+    asked: Option<(Method, String)>,
+}
+
+impl Numbered {
+    pub(crate) fn of(request: &Request) -> Self {
+        let asked = || (request.method().clone(), request.uri().path().to_owned());
+        Self { id: brought(request).unwrap_or_else(mint), asked: enabled!(Level::DEBUG).then(asked) }
+    }
+
+    pub(crate) fn put_on(self, mut response: Response) -> Response {
+        if let Some((method, path)) = self.asked {
+            tracing::debug!(request = ?self.id, %method, path, status = response.status().as_u16());
+        }
+        response.headers_mut().insert(HEADER, self.id);
+        response
+    }
 }
 
 fn brought(request: &Request) -> Option<HeaderValue> {

@@ -14,11 +14,9 @@ use axum::routing::get;
 use crate::compression::takes_gzip;
 use crate::problem::Problem;
 
-/// Scripts come from our own files only. Styles may also be written into the page: the grid and the charts measure their
-/// cells and make style elements of it, and a style runs no code. Icons of the grid are data.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-                      font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'";
+/// Scripts and styles come from our own files only; nothing is written into the page. Icons of the grid are data.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The name of such a file changes with its content.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const ASK_FIRST: HeaderValue = HeaderValue::from_static("no-cache");

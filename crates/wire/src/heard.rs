@@ -118,7 +118,7 @@ mod tests {
     use domain::{Published, Strategy, StrategyId};
 
     use super::*;
-    use crate::topics::publication;
+    use crate::topics;
 
     fn price(text: &str) -> Price {
         text.parse().unwrap()
@@ -177,8 +177,8 @@ mod tests {
     fn prices_come_back_as_they_were_published() {
         for event in some_of_each() {
             let published = Published { sequence: 1, at: Timestamp(0), event };
-            let told = publication(&published, &ReferenceData::default()).unwrap();
-            assert_eq!(market_data(&told.body), Some(published.event));
+            let body = topics::body(&published, &ReferenceData::default());
+            assert_eq!(market_data(&body), Some(published.event));
         }
         assert_eq!(market_data(b"{}"), None);
         assert_eq!(market_data(b"not json"), None);
@@ -190,8 +190,7 @@ mod tests {
         let strategy = Arc::new(Strategy { id, name: "TREND".into(), auto_activate: false });
         let reference = ReferenceData { strategies: [(id, strategy)].into(), ..ReferenceData::default() };
         let event = GenericEvent { strategy: id, name: "fair".into(), body: r#"{"x":1}"#.into() };
-        let published = Published { sequence: 1, at: Timestamp(0), event: Event::Generic(Arc::new(event.clone())) };
-        let shared = publication(&published, &reference).unwrap().shared.unwrap();
-        assert_eq!(generic_event(&shared.body.unwrap(), &reference), Some(event));
+        let body = topics::shared_body(&Event::Generic(Arc::new(event.clone())), &reference).unwrap();
+        assert_eq!(generic_event(&body, &reference), Some(event));
     }
 }

@@ -15,15 +15,22 @@ pub struct LifeCycleVO<'a> {
     strategy_name: Option<&'a str>,
     mode: &'static str,
     phase: &'static str,
+    /// With EXIT, where it was stopped: panicked, hung, flooded or lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
 }
 
 impl<'a> LifeCycleVO<'a> {
-    pub fn from_domain(at: Timestamp, event: &LifeCycle, reference: &'a ReferenceData) -> Self {
+    pub fn from_domain(at: Timestamp, event: &'a LifeCycle, reference: &'a ReferenceData) -> Self {
         Self {
             date_time: at.into(),
             strategy_name: reference.strategies.get(&event.strategy).map(|strategy| &*strategy.name),
             mode: mode(event.mode),
             phase: event.phase.name(),
+            failure: event.failure.as_ref().map(|failure| failure.kind.name()),
+            reason: event.failure.as_ref().map(|failure| &*failure.text),
         }
     }
 }

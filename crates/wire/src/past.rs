@@ -2,7 +2,7 @@
 //! topics and pictures.
 
 use domain::command::GenericEvent;
-use domain::event::RefusedCommand;
+use domain::event::{MassCancel, RefusedCommand};
 use domain::{Event, Published, ReferenceData};
 use serde::Serialize;
 
@@ -46,6 +46,7 @@ pub(crate) enum EventVO<'a> {
     /// That it changed is news enough; the data itself is read where it is listed.
     Reference,
     Refused(RefusedCommandVO<'a>),
+    MassCancel(MassCancelVO<'a>),
 }
 
 impl<'a> PastEventVO<'a> {
@@ -81,6 +82,7 @@ impl<'a> EventVO<'a> {
             Event::Generic(event) => Self::Generic(GenericEventVO::from_domain(event, reference)),
             Event::Reference(_) => Self::Reference,
             Event::Refused(refused) => Self::Refused(RefusedCommandVO::from_domain(refused)),
+            Event::MassCancel(cancel) => Self::MassCancel(MassCancelVO::from_domain(cancel)),
         }
     }
 
@@ -106,6 +108,7 @@ impl<'a> EventVO<'a> {
             Self::Generic(_) => "Generic",
             Self::Reference => "Reference",
             Self::Refused(_) => "RefusedCommand",
+            Self::MassCancel(_) => "MassCancel",
         }
     }
 }
@@ -129,6 +132,21 @@ impl<'a> RefusedCommandVO<'a> {
             code: &refused.code,
             reason: &refused.text,
         }
+    }
+}
+
+/// How many orders of a FIX session are being cancelled at its own wish.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MassCancelVO<'a> {
+    session: &'a str,
+    affected: u64,
+    out_of_reach: u64,
+}
+
+impl<'a> MassCancelVO<'a> {
+    fn from_domain(cancel: &'a MassCancel) -> Self {
+        Self { session: &cancel.origin.session, affected: cancel.affected, out_of_reach: cancel.out_of_reach }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Accounts, exchanges, families, strategies.
 
-use domain::command::Phase;
+use domain::command::{Failure, Phase};
 use domain::reference::{Holiday, TradingHours};
 use domain::time::TimeOfDay;
 use domain::{Account, Currency, Exchange, Family, Strategy};
@@ -142,15 +142,19 @@ pub struct StrategyVO<'a> {
     auto_activate: bool,
     /// Absent while it does not run.
     phase: Option<&'static str>,
+    /// Why it was stopped, until it begins again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<&'a str>,
 }
 
 impl<'a> StrategyVO<'a> {
-    pub fn from_domain(strategy: &'a Strategy, phase: Option<Phase>) -> Self {
+    pub fn from_domain(strategy: &'a Strategy, phase: Option<Phase>, failure: Option<&'a Failure>) -> Self {
         Self {
             id: strategy.id.0,
             name: &strategy.name,
             auto_activate: strategy.auto_activate,
             phase: phase.map(Phase::name),
+            last_error: failure.map(|failure| &*failure.text),
         }
     }
 }

@@ -1,27 +1,13 @@
 //! Topics: which names an event is published under, and what subscribers read there.
 
+use std::borrow::Cow;
+
 use domain::event::AlarmLevel;
 use domain::{Event, Published, ReferenceData, StrategyId};
 
 use crate::json;
 use crate::notice::parted;
 use crate::past::{EventVO, GenericEventVO};
-
-/// An event on its way to subscribers: one body, encoded once, under one or more names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Publication {
-    pub topics: Vec<String>,
-    pub body: Vec<u8>,
-    pub shared: Option<Shared>,
-}
-
-/// The same event on a topic that all strategies in processes of their own share.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shared {
-    pub topic: &'static str,
-    /// Where the topic's name does not tell what the event's own topics tell; else it is the same body.
-    pub body: Option<Vec<u8>>,
-}
 
 /// Every price, for strategies in processes of their own.
 pub const SHARED_MARKET_DATA: &str = "strategy-bus.market-data";
@@ -30,62 +16,88 @@ pub const SHARED_GENERIC_EVENT: &str = "strategy-bus.generic-event";
 
 /// The first segments under which the status of an order is published: ours, and the specification's own, with its space.
 const ORDER_STATUS_ROOTS: [&str; 3] = ["order-status", "the service", "rialto"];
+/// Few names are longer.
+const TYPICAL_TOPIC_BYTES: usize = 64;
 
-/// What subscribers hear of an event; absent where no topic carries it.
-pub fn publication(published: &Published, reference: &ReferenceData) -> Option<Publication> {
-    let topics = topics(&published.event, reference)?;
-    let body = match &published.event {
+/// The first segments of the topics that carry an event, all with the same body; none where no topic does.
+pub fn roots(event: &Event) -> &'static [&'static str] {
+    match event {
+        Event::Tick(_) => &["tick"],
+        Event::Trade(_) => &["trade"],
+        Event::Book(_) => &["order-book"],
+        Event::Bar(_) => &["bar"],
+        Event::Order(_) => &["order"],
+        Event::OrderStatus(_) => &ORDER_STATUS_ROOTS,
+        Event::Fill(_) => &["fill"],
+        Event::Position(_) => &["position"],
+        Event::Transaction(_) => &["transaction"],
+        Event::Cash(_) => &["cash-balance"],
+        Event::Portfolio(_) => &["portfolio-value"],
+        Event::Subscription(..) => &["market-data-subscription"],
+        Event::LifeCycle(_) => &["life-cycle"],
+        Event::Session(_) => &["session"],
+        Event::TradingState(_) => &["risk"],
+        Event::Alarm(_) => &["log-event"],
+        Event::Generic(_) => &["generic-event"],
+        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) | Event::MassCancel(_) => &[],
+    }
+}
+
+/// The topic of an event under one of its roots.
+pub fn topic(root: &str, event: &Event, reference: &ReferenceData) -> String {
+    let name = |id: StrategyId| strategy(id, reference);
+    let under = |segments: &[&str]| rooted(root, segments);
+    match event {
+        Event::Tick(tick) => under(&[&tick.security.to_string()]),
+        Event::Trade(trade) => under(&[&trade.security.to_string()]),
+        Event::Book(book) => under(&[&book.security.to_string()]),
+        Event::Bar(bar) => under(&[&bar.security.to_string(), bar.size.name()]),
+        Event::Order(order) => under(&[&name(order.strategy), order.int_id.as_str()]),
+        Event::OrderStatus(status) => under(&[&name(status.strategy), status.int_id.as_str()]),
+        Event::Fill(fill) => under(&[&name(fill.strategy), fill.int_id.as_str()]),
+        Event::Position(position) => under(&[&name(position.strategy), &position.id.to_string()]),
+        Event::Transaction(booked) => under(&[&name(booked.strategy), &booked.id.to_string()]),
+        Event::Cash(balance) => under(&[&name(balance.strategy), balance.currency.as_str()]),
+        Event::Portfolio(value) => under(&[&name(value.strategy)]),
+        Event::Subscription(wish, _) => under(&[&name(wish.strategy), &wish.security.to_string()]),
+        Event::LifeCycle(change) => under(&[&name(change.strategy)]),
+        Event::Session(change) => under(&[parted(&change.adapter, reference).0]),
+        Event::TradingState(change) => under(&[&change.scope.to_string()]),
+        Event::Alarm(alarm) => under(&[level(alarm.level)]),
+        Event::Generic(event) => under(&[&name(event.strategy), &event.name]),
+        // They have no root.
+        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) | Event::MassCancel(_) => under(&[]),
+    }
+}
+
+/// What subscribers of an event's topics read.
+pub fn body(published: &Published, reference: &ReferenceData) -> Vec<u8> {
+    match &published.event {
         // The platform only carries what strategies tell each other.
         Event::Generic(event) => event.body.as_bytes().to_vec(),
         _ => json::encode(&EventVO::from_domain(published, reference)),
-    };
-    Some(Publication { topics, body, shared: shared(&published.event, reference) })
+    }
 }
 
-fn shared(event: &Event, reference: &ReferenceData) -> Option<Shared> {
+/// The topic on which all strategies in processes of their own hear an event too.
+pub fn shared_topic(event: &Event) -> Option<&'static str> {
     match event {
-        Event::Generic(event) => {
-            let body = json::encode(&GenericEventVO::from_domain(event, reference));
-            Some(Shared { topic: SHARED_GENERIC_EVENT, body: Some(body) })
-        }
-        _ if event.is_market_data() => Some(Shared { topic: SHARED_MARKET_DATA, body: None }),
+        Event::Generic(_) => Some(SHARED_GENERIC_EVENT),
+        _ if event.is_market_data() => Some(SHARED_MARKET_DATA),
         _ => None,
     }
 }
 
-fn topics(event: &Event, reference: &ReferenceData) -> Option<Vec<String>> {
-    let name = |id: StrategyId| strategy(id, reference);
-    let one = |segments: &[&str]| vec![topic(segments)];
-    Some(match event {
-        Event::Tick(tick) => one(&["tick", &tick.security.to_string()]),
-        Event::Trade(trade) => one(&["trade", &trade.security.to_string()]),
-        Event::Book(book) => one(&["order-book", &book.security.to_string()]),
-        Event::Bar(bar) => one(&["bar", &bar.security.to_string(), bar.size.name()]),
-        Event::Order(order) => one(&["order", &name(order.strategy), order.int_id.as_str()]),
-        Event::OrderStatus(status) => {
-            let strategy = name(status.strategy);
-            let under = |root: &&str| rooted(root, &[&strategy, status.int_id.as_str()]);
-            ORDER_STATUS_ROOTS.iter().map(under).collect()
-        }
-        Event::Fill(fill) => one(&["fill", &name(fill.strategy), fill.int_id.as_str()]),
-        Event::Position(position) => one(&["position", &name(position.strategy), &position.id.to_string()]),
-        Event::Transaction(booked) => one(&["transaction", &name(booked.strategy), &booked.id.to_string()]),
-        Event::Cash(balance) => one(&["cash-balance", &name(balance.strategy), balance.currency.as_str()]),
-        Event::Portfolio(value) => one(&["portfolio-value", &name(value.strategy)]),
-        Event::Subscription(wish, _) => {
-            one(&["market-data-subscription", &name(wish.strategy), &wish.security.to_string()])
-        }
-        Event::LifeCycle(change) => one(&["life-cycle", &name(change.strategy)]),
-        Event::Session(change) => one(&["session", parted(&change.adapter, reference).0]),
-        Event::TradingState(change) => one(&["risk", &change.scope.to_string()]),
-        Event::Alarm(alarm) => one(&["log-event", level(alarm.level)]),
-        Event::Generic(event) => one(&["generic-event", &name(event.strategy), &event.name]),
-        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) => return None,
-    })
+/// What they read there, where the topic's name does not tell what the event's own topic tells; else it is the same body.
+pub fn shared_body(event: &Event, reference: &ReferenceData) -> Option<Vec<u8>> {
+    match event {
+        Event::Generic(event) => Some(json::encode(&GenericEventVO::from_domain(event, reference))),
+        _ => None,
+    }
 }
 
-fn strategy(id: StrategyId, reference: &ReferenceData) -> String {
-    reference.strategies.get(&id).map_or_else(|| id.to_string(), |strategy| strategy.name.to_string())
+fn strategy(id: StrategyId, reference: &ReferenceData) -> Cow<'_, str> {
+    reference.strategies.get(&id).map_or_else(|| id.to_string().into(), |strategy| Cow::Borrowed(&*strategy.name))
 }
 
 fn level(level: AlarmLevel) -> &'static str {
@@ -96,14 +108,10 @@ fn level(level: AlarmLevel) -> &'static str {
     }
 }
 
-fn topic(segments: &[&str]) -> String {
-    let (root, rest) = segments.split_first().expect("a topic has a first segment");
-    rooted(root, rest)
-}
-
 /// The root is ours and stands as it is; what comes from outside is one segment each, whatever it contains.
 fn rooted(root: &str, rest: &[&str]) -> String {
-    let mut topic = root.to_owned();
+    let mut topic = String::with_capacity(TYPICAL_TOPIC_BYTES);
+    topic.push_str(root);
     for segment in rest {
         topic.push('.');
         encode_segment(segment, &mut topic);
@@ -113,8 +121,12 @@ fn rooted(root: &str, rest: &[&str]) -> String {
 
 /// A character outside `A-Z a-z 0-9 _ -` is percent-encoded, so that one id is one segment.
 fn encode_segment(segment: &str, topic: &mut String) {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    if segment.bytes().all(is_plain) {
+        return topic.push_str(segment);
+    }
     for byte in segment.bytes() {
-        if byte.is_ascii_alphanumeric() || b"_-".contains(&byte) {
+        if is_plain(byte) {
             topic.push(char::from(byte));
         } else {
             topic.push_str(&format!("%{byte:02X}"));
@@ -142,9 +154,10 @@ mod tests {
     }
 
     fn told(event: Event) -> Option<(Vec<String>, String)> {
-        let published = Published { sequence: 7, at: Timestamp(1_000_000), event };
-        let publication = publication(&published, &desk())?;
-        Some((publication.topics, String::from_utf8(publication.body).unwrap()))
+        let (published, desk) = (Published { sequence: 7, at: Timestamp(1_000_000), event }, desk());
+        let topics: Vec<_> = roots(&published.event).iter().map(|root| topic(root, &published.event, &desk)).collect();
+        let body = String::from_utf8(body(&published, &desk)).unwrap();
+        (!topics.is_empty()).then_some((topics, body))
     }
 
     #[test]
@@ -156,13 +169,10 @@ mod tests {
 
     #[test]
     fn strategies_share_a_topic_of_prices_and_one_of_events() {
-        let shared = |event| {
-            let published = Published { sequence: 7, at: Timestamp(0), event };
-            publication(&published, &desk()).unwrap().shared
-        };
+        let shared = |event: Event| shared_topic(&event).map(|topic| (topic, shared_body(&event, &desk())));
         let event = GenericEvent { strategy: StrategyId(2), name: "fair value".into(), body: r#"{"x":1}"#.into() };
         let body = br#"{"strategyName":"my.strategy","name":"fair value","body":"{\"x\":1}"}"#;
-        let expected = Shared { topic: "strategy-bus.generic-event", body: Some(body.to_vec()) };
+        let expected = ("strategy-bus.generic-event", Some(body.to_vec()));
         assert_eq!(shared(Event::Generic(Arc::new(event))), Some(expected));
         let trade = Trade {
             security: SecurityId(1),
@@ -173,12 +183,12 @@ mod tests {
             aggressor: None,
             ext_id: None,
         };
-        let expected = Shared { topic: "strategy-bus.market-data", body: None };
-        assert_eq!(shared(Event::Trade(Arc::new(trade))), Some(expected));
+        assert_eq!(shared(Event::Trade(Arc::new(trade))), Some(("strategy-bus.market-data", None)));
         let change = LifeCycle {
             strategy: StrategyId(1),
             mode: domain::command::Mode::RealTime,
             phase: domain::command::Phase::Run,
+            failure: None,
         };
         assert_eq!(shared(Event::LifeCycle(Arc::new(change))), None);
     }
@@ -203,6 +213,7 @@ mod tests {
             strategy: StrategyId(1),
             mode: domain::command::Mode::RealTime,
             phase: domain::command::Phase::Run,
+            failure: None,
         };
         let expected = r#"{"dateTime":1,"strategyName":"SERVER","mode":"REAL_TIME","phase":"RUN"}"#;
         let topic = vec!["life-cycle.SERVER".to_owned()];

@@ -228,6 +228,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("risk::check", "What would happen to an order; it leaves no trace", One("VerdictVO"))
         .takes(Needed("OrderCheckBody"))
         .fails(&[422]),
+    on("risk::check_modify", "What would happen to a live order with new terms; it leaves no trace", One("VerdictVO"))
+        .takes(Needed("OrderChangeCheckBody"))
+        .fails(&[422])
+        .more(
+            "What the order reserves already is not counted again. Notional and fee are of all of it as it would be.",
+        ),
     on("risk::states", "Which scopes may trade", List("TradingState")),
     on("risk::set_state", "Sets the trading state of a scope", Nothing).takes(Needed("StateBody")).fails(&[422]),
     on("risk::kill", "The kill switch: halts a scope and cancels its orders", One("KilledVO"))

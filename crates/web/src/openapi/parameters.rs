@@ -52,6 +52,7 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         "baseCurrency" => ("the currency that is bought", currency()),
         "transactionCurrency" => ("the currency that it is paid in", currency()),
         "barSize" => ("how long a bar is", json!({ "type": "string", "enum": bar_sizes(), "default": "MIN_1" })),
+        "sort" => ("what comes first", json!({ "type": "string", "enum": ["OLDEST", "NEWEST"], "default": "OLDEST" })),
         "level" => {
             ("this level and the more important ones", json!({ "type": "string", "enum": crate::rest::log::LEVELS }))
         }
@@ -74,6 +75,9 @@ fn after(row: &Endpoint) -> (&'static str, Value) {
         "marketdata::bars" => ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs()),
         "log::lines" => ("only what came after the answer with this `Rialto-After`", ID_LIMIT - 1),
         "history::events" | "history::order_events" => ("only what has a higher sequence", ID_LIMIT - 1),
+        _ if row.parameters.contains(&"sort") => {
+            ("only what has a higher id; where the newest come first, a lower one", ID_LIMIT - 1)
+        }
         _ => ("only what has a higher id", ID_LIMIT - 1),
     };
     (says, json!({ "type": "integer", "minimum": 0, "maximum": maximum }))

@@ -5,6 +5,7 @@ use axum::response::Response;
 use bus::operations::{FixAct, FixSession, FixTrouble};
 use wire::{FixNumbersBody, FixSessionVO, json};
 
+use crate::admission::Particulars;
 use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
@@ -37,7 +38,7 @@ pub(crate) async fn logout(State(doors): State<Doors>, PathText(id): PathText) -
 }
 
 pub(crate) async fn reset(State(doors): State<Doors>, PathText(id): PathText) -> Result<Response, Problem> {
-    act(&doors, id, FixAct::Reset).await
+    renumber(&doors, id, FixAct::Reset).await
 }
 
 pub(crate) async fn numbers(
@@ -46,7 +47,23 @@ pub(crate) async fn numbers(
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let FixNumbersBody { next_in, next_out } = FixNumbersBody::parse(&body)?;
-    act(&doors, id, FixAct::Number { next_in, next_out }).await
+    renumber(&doors, id, FixAct::Number { next_in, next_out }).await
+}
+
+/// Which numbers a session had and has: without them nobody could tell later what was resent or lost.
+async fn renumber(doors: &Doors, id: String, new: FixAct) -> Result<Response, Problem> {
+    let before = numbers_of(doors, &id);
+    let mut response = act(doors, id.clone(), new).await?;
+    if let (Some((old_in, old_out)), Some((new_in, new_out))) = (before, numbers_of(doors, &id)) {
+        let particulars = format!("nextIn {old_in} to {new_in}, nextOut {old_out} to {new_out}");
+        response.extensions_mut().insert(Particulars(particulars));
+    }
+    Ok(response)
+}
+
+fn numbers_of(doors: &Doors, id: &str) -> Option<(u64, u64)> {
+    let sessions = doors.operations().fix_sessions();
+    sessions.iter().find(|session| session.id == id).map(|session| (session.next_in, session.next_out))
 }
 
 async fn act(doors: &Doors, id: String, act: FixAct) -> Result<Response, Problem> {

@@ -19,8 +19,8 @@ pub(crate) async fn orders(
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let (filter, page) = (parameters.filter(&doors.reference())?, parameters.page()?);
-    let (as_of, orders) = doors.recall(move |history, as_of| history.orders(as_of, filter, page)).await?;
+    let (filter, (sort, page)) = (parameters.filter(&doors.reference())?, parameters.sorted_page()?);
+    let (as_of, orders) = doors.recall(move |history, as_of| history.orders(as_of, filter, sort, page)).await?;
     let list = answer::list(form, orders, |order, text| json::write(&OrderVO::from_domain(order), text));
     Ok(answer::as_of(as_of, list))
 }
@@ -49,8 +49,8 @@ pub(crate) async fn transactions(
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let (filter, page) = (parameters.filter(&doors.reference())?, parameters.page()?);
-    let (as_of, booked) = doors.recall(move |history, as_of| history.transactions(as_of, filter, page)).await?;
+    let (filter, (sort, page)) = (parameters.filter(&doors.reference())?, parameters.sorted_page()?);
+    let (as_of, booked) = doors.recall(move |history, as_of| history.transactions(as_of, filter, sort, page)).await?;
     let list = answer::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
     Ok(answer::as_of(as_of, list))
 }

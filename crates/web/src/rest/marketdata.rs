@@ -25,7 +25,7 @@ pub(crate) async fn ticks(
     Ok(answer::as_of(told.sequence, list))
 }
 
-/// Oldest first: the first of those after an instant, or the newest there are.
+/// Oldest first: the first of those after an instant, or the newest there are, of this start and of those before it.
 pub(crate) async fn bars(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
@@ -34,10 +34,26 @@ pub(crate) async fn bars(
     let (security, size) = (security(&doors, &parameters)?, bar_size(&parameters)?);
     let (after, limit) = (parameters.number("after", "epoch milliseconds")?, parameters.page_limit()?);
     let told = doors.ask(Query::Bars(security, size)).await?;
-    let Answer::Bars(bars) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let Answer::Bars(live) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let stored_max = if after.is_some() { usize::MAX } else { limit.saturating_sub(live.len()) };
+    let bars = if stored_max == 0 { live } else { joined(&doors, (security, size, stored_max), live).await? };
     let page = page(bars, after, limit);
     let list = answer::list(form, page, |bar, text| json::write(&BarVO::from_domain(bar), text));
     Ok(answer::as_of(told.sequence, list))
+}
+
+/// Where both have a bar, the engine's counts: it knows no less.
+async fn joined(
+    doors: &Doors,
+    (security, size, stored_max): (SecurityId, BarSize, usize),
+    live: Vec<Arc<Bar>>,
+) -> Result<Vec<Arc<Bar>>, Problem> {
+    // The files have those of the engine too.
+    let (operations, count) = (doors.shared_operations(), stored_max.saturating_add(live.len()));
+    let stored = doors.aside(move || operations.stored_bars(security, size, count)).await?;
+    let is_older = |bar: &Bar| live.first().is_none_or(|first| bar.at < first.at);
+    let older: Vec<_> = stored.into_iter().filter(is_older).map(Arc::new).collect();
+    Ok(older.into_iter().chain(live).collect())
 }
 
 fn page(mut bars: Vec<Arc<Bar>>, after: Option<i64>, limit: usize) -> Vec<Arc<Bar>> {

@@ -3,7 +3,7 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use domain::command::CancelOrder;
+use domain::command::{CancelOrder, ModifyOrder};
 use domain::{AccountId, Answer, Command, ExchangeId, IntId, Query, Refusal, Text};
 use wire::fields::bare_id;
 use wire::{OrderBody, OrderType, OrderVO, json};
@@ -89,11 +89,15 @@ async fn place(doors: &Doors, caller: Speaker, order_type: OrderType, body: &Jso
 }
 
 async fn modify(doors: &Doors, caller: Speaker, order_type: OrderType, body: &JsonBody) -> Result<Response, Problem> {
-    let body = OrderBody::parse(&body.0)?;
-    let listed_on = listed_on(doors, &body).await?;
-    let change = body.to_modify(order_type, &doors.reference(), listed_on)?;
+    let change = changed(doors, order_type, OrderBody::parse(&body.0)?).await?;
     let told = doors.tell(caller, Command::Modify(change)).await?;
     Ok(answer::as_of(told.sequence, answer::done()))
+}
+
+/// New terms for a live order of this type.
+pub(crate) async fn changed(doors: &Doors, order_type: OrderType, body: OrderBody) -> Result<ModifyOrder, Problem> {
+    let listed_on = listed_on(doors, &body).await?;
+    Ok(body.to_modify(order_type, &doors.reference(), listed_on)?)
 }
 
 /// A bare date is a day of the exchange that the live order trades on.

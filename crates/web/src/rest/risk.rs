@@ -4,7 +4,9 @@ use axum::extract::State;
 use axum::response::Response;
 use domain::{Answer, Command, Query, ReferenceData, Refusal, Scope};
 use wire::risk::parse_limits;
-use wire::{FieldError, KillBody, KilledVO, LimitsVO, OrderBody, StateBody, TradingStateVO, VerdictVO, json};
+use wire::{
+    FieldError, KillBody, KilledVO, LimitsVO, OrderBody, OrderType, StateBody, TradingStateVO, VerdictVO, json,
+};
 
 use crate::answer;
 use crate::doors::Doors;
@@ -12,6 +14,7 @@ use crate::form::Form;
 use crate::own_name;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody};
+use crate::rest::order::changed;
 
 /// What would happen to an order; it leaves no trace.
 pub(crate) async fn check(
@@ -20,10 +23,31 @@ pub(crate) async fn check(
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let body = OrderBody::parse(&body)?;
-    let order_type = body.order_type.ok_or_else(|| vec![FieldError::missing("objectType")])?;
+    let order_type = named_type(&body)?;
     let order = body.to_place(order_type, &doors.reference())?;
     let order = own_name::dry_run(&doors, &caller, order).await?;
-    let told = doors.ask(Query::Check(order, caller.caller())).await?;
+    judged(&doors, Query::Check(order, caller.caller())).await
+}
+
+/// What would happen to a live order with new terms; it leaves no trace.
+pub(crate) async fn check_modify(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let body = OrderBody::parse(&body)?;
+    let change = changed(&doors, named_type(&body)?, body).await?;
+    own_name::dry_change(&doors, &caller, &change.int_id).await?;
+    judged(&doors, Query::CheckModify(change, caller.caller())).await
+}
+
+/// A path that takes orders of every type must be told which it is.
+fn named_type(body: &OrderBody) -> Result<OrderType, Problem> {
+    Ok(body.order_type.ok_or_else(|| vec![FieldError::missing("objectType")])?)
+}
+
+async fn judged(doors: &Doors, query: Query) -> Result<Response, Problem> {
+    let told = doors.ask(query).await?;
     let Answer::Verdict(verdict) = told.answer else { return Err(Problem::unexpected_answer()) };
     Ok(answer::as_of(told.sequence, answer::output(json::encode(&VerdictVO::from_domain(&verdict)))))
 }

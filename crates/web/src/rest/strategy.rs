@@ -18,10 +18,12 @@ use crate::request::PathText;
 pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
     let told = doors.ask(Query::Phases).await?;
     let Answer::Phases(phases) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let phases: BTreeMap<_, _> = phases.into_iter().collect();
+    let phases: BTreeMap<_, _> = phases.into_iter().map(|(id, phase, failure)| (id, (phase, failure))).collect();
     let strategies = doors.reference().strategies.values().cloned().collect();
     let list = answer::list(form, strategies, move |strategy, text| {
-        json::write(&StrategyVO::from_domain(strategy, phases.get(&strategy.id).copied()), text);
+        let (phase, failure) =
+            phases.get(&strategy.id).map_or((None, None), |(phase, failure)| (Some(*phase), failure.as_ref()));
+        json::write(&StrategyVO::from_domain(strategy, phase, failure), text);
     });
     Ok(answer::as_of(told.sequence, list))
 }

@@ -116,7 +116,9 @@ fn fitting(wanted: &Wanted) -> Answer {
             Query::Transaction(_) => Answer::Transaction(booked(1)),
             Query::TradingStates => Answer::TradingStates(vec![]),
             Query::Limits => Answer::Limits(vec![]),
-            Query::Check(..) => Answer::Verdict(Verdict { refusal: None, notional: None, fee: None }),
+            Query::Check(..) | Query::CheckModify(..) => {
+                Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })
+            }
             Query::Ticks(_) => Answer::Ticks(vec![]),
             Query::Book(_) => Answer::Book(None),
             Query::Bars(..) => Answer::Bars(vec![]),

@@ -115,6 +115,9 @@ fn a_fix_session_is_seen_and_steered() {
     }
     assert_eq!(code(&act("numbers", "{}")), "422 missing");
     assert_eq!(code(&act("numbers", r#"{"nextIn": 0}"#)), "400 malformed-field");
+    let told = desk.people.audit();
+    let numbers = "[POST /rest/fix/sessions/{id}/numbers] done: /rest/fix/sessions/CLIENT/numbers, nextIn 18 to 18, nextOut 23 to 23";
+    assert!(told.contains(numbers), "the program of this story sets nothing: {told}");
     let number = FixAct::Number { next_in: None, next_out: Some(40) };
     let expected = [FixAct::Logout, FixAct::Reset, number].map(|act| ("CLIENT".to_owned(), act));
     assert_eq!(*desk.program.fix_acts.lock().unwrap(), expected);

@@ -1,7 +1,7 @@
 //! What the risk gate and the operator can do.
 
 use domain::risk::Verdict;
-use domain::{AccountId, Amount, Answer, Command, Limits, Query, Refusal, Scope, SecurityId, TradingState};
+use domain::{AccountId, Amount, Answer, Command, Envelope, Limits, Query, Refusal, Scope, SecurityId, TradingState};
 use expect_test::expect;
 use web::Settings;
 
@@ -28,6 +28,27 @@ fn a_dry_run_tells_the_verdict() {
     .assert_eq(&desk.post("/rest/risk/check", order));
     assert!(matches!(desk.queries()[..], [Query::Check(..)]));
     assert_eq!(code(&desk.post("/rest/risk/check", r#"{"securityId": 1}"#)), "422 missing");
+}
+
+#[test]
+fn a_change_is_tried_like_the_change_itself() {
+    let desk = Desk::open(|_| Ok(Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })));
+    let change = r#"{"objectType": "LimitOrder", "intId": "my-first", "quantity": 20, "limit": 251}"#;
+    let said = desk.post("/rest/risk/check/modify", change);
+    assert!(said.ends_with(r#"{"accepted":true,"code":null,"field":null,"reason":null,"notional":null,"fee":null}"#));
+    let [Query::CheckModify(tried, _)] = &desk.queries()[..] else { panic!("one question is asked") };
+    desk.post("/rest/execution/modify/order/limit", change);
+    let [Envelope { command: Command::Modify(sent), .. }] = &desk.commands()[..] else { panic!("one change is sent") };
+    assert_eq!(tried, sent);
+    let refused = [
+        (r#"{"intId": "my-first"}"#, "422 missing"),
+        (r#"{"objectType": "LimitOrder", "limit": 251}"#, "422 missing"),
+        (r#"{"objectType": "StopOrder", "intId": "my-first", "limit": 251}"#, "422 not-needed"),
+        (r#"{"objectType": "LimitOrder", "intId": 7}"#, "400 malformed-field"),
+    ];
+    for (body, problem) in refused {
+        assert_eq!(code(&desk.post("/rest/risk/check/modify", body)), problem, "{body}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What has been, page by page.
 
-use bus::history::{Page, PastEvent};
+use bus::history::{Page, PastEvent, Sort};
 use domain::event::{Alarm, AlarmLevel};
 use domain::order::{Status, Step};
 use domain::query::Filter;
@@ -53,10 +53,27 @@ fn a_page_begins_after_a_key_and_is_as_true_as_what_was_acknowledged() {
     assert!(answer.contains("\"intId\":\"A-1\"") && answer.contains("\nrialto-sequence: 4700\n"), "{answer}");
     desk.get("/rest/history/transaction");
     let filter = Filter { strategy: Some(StrategyId(2)), account: Some(AccountId(1)), security: Some(SecurityId(1)) };
-    let first_page = (DURABLE, Filter::default(), Page { after: 0, limit: 100 });
-    let asked = [(DURABLE, filter, Page { after: 6, limit: 1_000 }), first_page];
+    let first_page = (DURABLE, Filter::default(), Sort::Oldest, Page { after: 0, limit: 100 });
+    let asked = [(DURABLE, filter, Sort::Oldest, Page { after: 6, limit: 1_000 }), first_page];
     assert_eq!(*desk.program.past.asked.lock().unwrap(), asked);
     assert!(desk.queries().is_empty(), "the engine is not asked about the past");
+}
+
+#[test]
+fn the_newest_come_first_where_that_is_wanted() {
+    let desk = remembering(Past::default());
+    for (path, after) in
+        [("order?sort=NEWEST", u64::MAX), ("transaction?sort=NEWEST&after=7", 7), ("order?sort=OLDEST", 0)]
+    {
+        desk.get(&format!("/rest/history/{path}"));
+        let asked = desk.program.past.asked.lock().unwrap().pop().unwrap();
+        let sort = if path.contains("NEWEST") { Sort::Newest } else { Sort::Oldest };
+        assert_eq!(asked, (DURABLE, Filter::default(), sort, Page { after, limit: 100 }), "{path}");
+    }
+    let odd = desk.get("/rest/history/order?sort=newest");
+    assert_eq!(code(&odd), "400 malformed-parameter");
+    assert!(odd.contains("the parameter sort must be OLDEST or NEWEST"), "{odd}");
+    assert_eq!(code(&desk.get("/rest/history/events?sort=NEWEST")), "400 unknown-parameter");
 }
 
 #[test]
@@ -94,7 +111,7 @@ fn events_join_by_their_sequence() {
     let body = answer.split("\n\n").nth(1).unwrap().lines().nth(1).unwrap();
     expect![[r#"[{"sequence":17,"dateTime":1794839400000,"objectType":"LogEvent","event":{"dateTime":1794839400000,"level":"WARN","logger":"engine","message":"no-rate: EUR has no rate","exceptionClass":null,"exceptionMessage":null}},{"sequence":18,"dateTime":1794839400000,"objectType":"LogEvent","event":{"dateTime":1794839400000,"level":"WARN","logger":"engine","message":"no-rate: EUR has no rate","exceptionClass":null,"exceptionMessage":null}}]"#]]
     .assert_eq(body);
-    assert_eq!(desk.program.past.asked.lock().unwrap()[0].2, Page { after: 16, limit: 2 });
+    assert_eq!(desk.program.past.asked.lock().unwrap()[0].3, Page { after: 16, limit: 2 });
 }
 
 #[test]

@@ -11,7 +11,7 @@ use domain::{
 };
 use expect_test::expect;
 
-use crate::desk::{Desk, code, status};
+use crate::desk::{Desk, Program, code, status};
 
 const WISH: &str = r#"{"strategyName": "MOMENTUM", "securityId": 1, "subscribe": true}"#;
 const SUBSCRIBE: &str = "/rest/subscription/marketdata/subscribe";
@@ -147,6 +147,20 @@ fn bars_are_the_newest_there_are_or_the_first_after_an_instant() {
     assert_eq!(bars(&format!("&after={}", at(4).millis())), [0; 0]);
     desk.get("/rest/marketdata/bar?security=1&barSize=HOUR_1");
     assert_eq!(desk.queries().last(), Some(&Query::Bars(SecurityId(1), BarSize::Hour1)));
+}
+
+#[test]
+fn bars_of_before_the_start_come_first_and_each_is_there_once() {
+    let stored = |minute: i64| Bar { vol: Quantity::from(7), ..Bar::clone(&bar(minute)) };
+    let program = Program { bars: (-3..2).map(stored).collect(), ..Program::default() };
+    let desk = Desk::run_by(program, |_| Ok(Answer::Bars((0..5).map(bar).collect())));
+    let volumes = |more: &str| -> Vec<String> {
+        let answer = desk.get(&format!("/rest/marketdata/bar?security=1{more}"));
+        answer.split("\"vol\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(volumes(""), ["7", "7", "7", "0", "0", "0", "0", "0"]);
+    assert_eq!(volumes("&limit=6"), ["7", "0", "0", "0", "0", "0"]);
+    assert_eq!(volumes(&format!("&after={}&limit=2", at(-2).millis())), ["7", "0"]);
 }
 
 #[test]

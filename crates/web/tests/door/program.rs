@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use bus::History;
-use bus::history::{HistoryError, Page, PastEvent};
+use bus::history::{HistoryError, Page, PastEvent, Sort};
 use bus::operations::{
     BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble, StrategyTrouble,
 };
 use domain::query::Filter;
-use domain::{Order, OrderStatus, Transaction, TransactionId};
+use domain::{Bar, BarSize, Order, OrderStatus, SecurityId, Transaction, TransactionId};
 
 /// Everything up to this sequence is durable.
 pub(crate) const DURABLE: u64 = 4_700;
@@ -25,6 +25,8 @@ pub(crate) struct Program {
     /// Where reference data was read from; none = where the configuration says.
     pub(crate) read: Mutex<Vec<Option<PathBuf>>>,
     pub(crate) log: Vec<LogLine>,
+    /// Stored ones, oldest first.
+    pub(crate) bars: Vec<Bar>,
     pub(crate) fix: Vec<FixSession>,
     pub(crate) fix_acts: Mutex<Vec<(String, FixAct)>>,
     pub(crate) past: Past,
@@ -66,6 +68,11 @@ impl Operations for Program {
         (1..).zip(self.log.clone()).collect()
     }
 
+    fn stored_bars(&self, _security: SecurityId, _size: BarSize, count: usize) -> Vec<Bar> {
+        let mut bars = self.bars.clone();
+        bars.split_off(bars.len().saturating_sub(count))
+    }
+
     fn fix_sessions(&self) -> Vec<FixSession> {
         self.fix.clone()
     }
@@ -96,19 +103,19 @@ pub(crate) struct Past {
     pub(crate) events: Vec<PastEvent>,
     /// How far it is, where it is behind.
     pub(crate) behind: Option<u64>,
-    pub(crate) asked: Mutex<Vec<(u64, Filter, Page)>>,
+    pub(crate) asked: Mutex<Vec<(u64, Filter, Sort, Page)>>,
 }
 
 impl Past {
-    fn note(&self, as_of: u64, filter: Filter, page: Page) -> Result<(), HistoryError> {
-        self.asked.lock().unwrap().push((as_of, filter, page));
+    fn note(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<(), HistoryError> {
+        self.asked.lock().unwrap().push((as_of, filter, sort, page));
         self.behind.map_or(Ok(()), |applied| Err(HistoryError::Behind { applied, wanted: as_of }))
     }
 }
 
 impl History for Program {
-    fn orders(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
-        self.past.note(as_of, filter, page)?;
+    fn orders(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.past.note(as_of, filter, sort, page)?;
         Ok(self.past.orders.clone())
     }
 
@@ -117,18 +124,24 @@ impl History for Program {
         Ok(of_it.cloned().collect())
     }
 
-    fn transactions(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.past.note(as_of, filter, page)?;
+    fn transactions(
+        &self,
+        as_of: u64,
+        filter: Filter,
+        sort: Sort,
+        page: Page,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        self.past.note(as_of, filter, sort, page)?;
         Ok(self.past.transactions.clone())
     }
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
-        self.past.note(as_of, Filter::default(), Page { after: 0, limit: 1 })?;
+        self.past.note(as_of, Filter::default(), Sort::Oldest, Page { after: 0, limit: 1 })?;
         Ok(self.past.transactions.iter().find(|booked| booked.id == id).cloned())
     }
 
     fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
-        self.past.note(as_of, Filter::default(), page)?;
+        self.past.note(as_of, Filter::default(), Sort::Oldest, page)?;
         Ok(self.past.events.clone())
     }
 }

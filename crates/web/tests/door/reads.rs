@@ -1,6 +1,6 @@
 //! What can be read.
 
-use domain::command::Phase;
+use domain::command::{Failure, FailureKind, Phase};
 use domain::query::Filter;
 use domain::{AccountId, Answer, Query, Refusal, SecurityId, StrategyId};
 use expect_test::expect;
@@ -134,11 +134,18 @@ fn an_order_is_found_by_its_id_or_not_at_all() {
 }
 
 #[test]
-fn a_strategy_shows_the_phase_it_is_in() {
-    let desk = Desk::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Run)])));
+fn a_strategy_shows_the_phase_it_is_in_and_why_it_was_stopped() {
+    let desk = Desk::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Run, None)])));
     let answer = desk.get("/rest/strategy");
     let body = r#"[{"id":1,"name":"SERVER","autoActivate":false,"phase":null},{"id":2,"name":"MOMENTUM","autoActivate":false,"phase":"RUN"}]"#;
     assert!(answer.contains(body), "{answer}");
+    let stopped = Failure { kind: FailureKind::Hung, text: "hangs".into() };
+    let desk = Desk::open(move |_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Exit, Some(stopped.clone()))])));
+    let answer = desk.get("/rest/strategy");
+    assert!(
+        answer.contains(r#""name":"MOMENTUM","autoActivate":false,"phase":"EXIT","lastError":"hangs"}"#),
+        "{answer}"
+    );
 }
 
 #[test]

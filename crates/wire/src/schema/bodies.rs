@@ -34,6 +34,27 @@ macro_rules! order {
     };
 }
 
+/// The fields of every change of an order, and how it tells the kind.
+macro_rules! change {
+    ($kind:expr) => {
+        &[
+            has("intId", IntId),
+            $kind,
+            may_have("quantity", Maybe(&NUMBER)),
+            may_have("limit", Maybe(&NUMBER)),
+            may_have("stop", Maybe(&NUMBER)),
+            may_have("tif", Maybe(&OneOf(TIFS))),
+            may_have("tifDateTime", Maybe(&UNTIL)),
+            may_have("side", Maybe(&OneOf(SIDES))),
+            may_have("securityId", Maybe(&ID)),
+            may_have("accountId", Maybe(&ID)),
+            may_have("strategyId", Maybe(&ID)),
+            may_have("strategyName", Maybe(&NOTE)),
+            may_have("exchangeId", Maybe(&ID)),
+        ]
+    };
+}
+
 pub(super) const SHAPES: &[Shape] = &[
     shape("MarketOrderVO", "A new order at the market.", order![may_have("objectType", OneOf(&["MarketOrder"]))])
         .like(golden!("MarketOrderVO")),
@@ -65,8 +86,18 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     )
     .like(r#"{"objectType": "LimitOrder", "securityId": 1, "side": "BUY", "quantity": 100, "limit": 250}"#),
-    shape("OrderChangeBody", "New terms for a live order; what is left out keeps its value.", CHANGE)
-        .like(r#"{"intId": "my-first", "quantity": 20}"#),
+    shape(
+        "OrderChangeCheckBody",
+        "New terms that are only looked at; `objectType` says of which kind the order is.",
+        change!(has("objectType", OneOf(ORDER_TYPES))),
+    )
+    .like(r#"{"objectType": "LimitOrder", "intId": "my-first", "quantity": 20}"#),
+    shape(
+        "OrderChangeBody",
+        "New terms for a live order; what is left out keeps its value.",
+        change!(may_have("objectType", Maybe(&OneOf(ORDER_TYPES)))),
+    )
+    .like(r#"{"intId": "my-first", "quantity": 20}"#),
     shape(
         "TransactionBody",
         "A booking as a client records it; what each type needs is checked by the engine.",
@@ -151,22 +182,6 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     )
     .like(r#"{"name": "robot", "role": "TRADER", "days": 30}"#),
-];
-
-const CHANGE: &[Field] = &[
-    has("intId", IntId),
-    may_have("objectType", Maybe(&OneOf(ORDER_TYPES))),
-    may_have("quantity", Maybe(&NUMBER)),
-    may_have("limit", Maybe(&NUMBER)),
-    may_have("stop", Maybe(&NUMBER)),
-    may_have("tif", Maybe(&OneOf(TIFS))),
-    may_have("tifDateTime", Maybe(&UNTIL)),
-    may_have("side", Maybe(&OneOf(SIDES))),
-    may_have("securityId", Maybe(&ID)),
-    may_have("accountId", Maybe(&ID)),
-    may_have("strategyId", Maybe(&ID)),
-    may_have("strategyName", Maybe(&NOTE)),
-    may_have("exchangeId", Maybe(&ID)),
 ];
 
 const LIMITS: &[Field] = &[

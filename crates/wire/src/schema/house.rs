@@ -89,8 +89,14 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("SecurityFamilyVO")),
     shape(
         "StrategyVO",
-        "A strategy; its phase is null while it does not run.",
-        &[has("id", Id), has("name", Text), has("autoActivate", Flag), has("phase", Maybe(&OneOf(PHASES)))],
+        "A strategy; its phase is null while it has not run. One that was stopped tells why until it begins again.",
+        &[
+            has("id", Id),
+            has("name", Text),
+            has("autoActivate", Flag),
+            has("phase", Maybe(&OneOf(PHASES))),
+            may_have("lastError", Text),
+        ],
     )
     .like(golden!("StrategyVO")),
     shape(

@@ -225,6 +225,8 @@ pub(super) const SHAPES: &[Shape] = &[
             has("strategyName", Maybe(&Text)),
             has("mode", OneOf(&["REAL_TIME", "SIMULATION"])),
             has("phase", OneOf(&["INIT", "PREFEED", "START", "RUN", "EXIT"])),
+            may_have("failure", OneOf(&["panicked", "hung", "flooded", "lost"])),
+            may_have("reason", Text),
         ],
     )
     .like(golden!("LifeCycleEvent")),

@@ -46,7 +46,7 @@ fn reference_data() {
     check(&ExchangeVO::from_domain(&reference.exchanges[&domain::ExchangeId(2)]), golden!("ExchangeVO"));
     check(&SecurityFamilyVO::from_domain(&samples::family()), golden!("SecurityFamilyVO"));
     let strategy = &reference.strategies[&StrategyId(2)];
-    check(&StrategyVO::from_domain(strategy, Some(Phase::Run)), golden!("StrategyVO"));
+    check(&StrategyVO::from_domain(strategy, Some(Phase::Run), None), golden!("StrategyVO"));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn market_data() {
 #[test]
 fn notices() {
     let reference = samples::reference_data();
-    let phase = LifeCycle { strategy: StrategyId(2), mode: Mode::RealTime, phase: Phase::Start };
+    let phase = LifeCycle { strategy: StrategyId(2), mode: Mode::RealTime, phase: Phase::Start, failure: None };
     check(&LifeCycleVO::from_domain(at(0), &phase, &reference), golden!("LifeCycleEvent"));
 
     let adapter = AdapterName::new("SIMULATED", Some("ALPHA"));

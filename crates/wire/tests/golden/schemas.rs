@@ -102,13 +102,14 @@ type Parse = fn(&[u8]) -> Result<(), BadBody>;
 #[test]
 fn every_body_that_is_shown_is_taken() {
     let order: Parse = |body| OrderBody::parse(body).map(drop);
-    let parsers: [(&str, Parse); 16] = [
+    let parsers: [(&str, Parse); 17] = [
         ("MarketOrderVO", order),
         ("LimitOrderVO", order),
         ("StopOrderVO", order),
         ("StopLimitOrderVO", order),
         ("OrderCheckBody", order),
         ("OrderChangeBody", order),
+        ("OrderChangeCheckBody", order),
         ("TransactionBody", |body| TransactionBody::parse(body).map(drop)),
         ("SubscriptionBody", |body| SubscriptionBody::parse(body).map(drop)),
         ("StateBody", |body| StateBody::parse(body).map(drop)),

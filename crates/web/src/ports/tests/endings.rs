@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -11,10 +11,12 @@ use hyper::upgrade;
 use hyper_util::rt::TokioIo;
 use rustls::version::TLS13;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::desk::{Desk, GET_AND_CLOSE, greeting, http1_client, http2_client, request, text_of};
 use crate::limits::Limits;
+use crate::socket::Socket;
 
 /// An answer that comes when the story says so, and says when it was asked for.
 fn waiting() -> (Router, Arc<Notify>, Arc<Notify>) {
@@ -41,13 +43,13 @@ async fn a_request_that_has_begun_is_finished_in_http2_too() {
     assert_eq!(text_of(asked.await.unwrap().unwrap()).await, "done");
     left.await.unwrap().unwrap();
     desk.served.await.unwrap();
-    assert!(tokio::net::TcpStream::connect(desk.http).await.is_err(), "nobody new comes in");
+    assert!(TcpStream::connect(desk.http).await.is_err(), "nobody new comes in");
 }
 
 #[tokio::test]
 async fn connections_on_which_nothing_has_begun_are_not_waited_for() {
     let desk = Desk::open(greeting(), Limits { shutdown_grace: Duration::MAX, ..Limits::default() }).await;
-    let silent = (desk.connect().await, tokio::net::TcpStream::connect(desk.https).await.unwrap());
+    let silent = (desk.connect().await, TcpStream::connect(desk.https).await.unwrap());
     let (mut idle, _connection) = http2_client(desk.connect().await).await;
     assert_eq!(text_of(idle.send_request(request("/")).await.unwrap()).await, "hello");
     desk.stop().await;
@@ -97,6 +99,42 @@ async fn a_connection_that_becomes_something_else_keeps_its_place() {
     assert!(desk.exchange(GET_AND_CLOSE).await.starts_with("HTTP/1.1 503 "));
     drop((stream, client));
     desk.is_served_at_last().await;
+}
+
+/// The ports of sockets that were treated.
+static TREATED: Mutex<Vec<u16>> = Mutex::new(vec![]);
+
+fn treat(socket: &TcpStream) {
+    TREATED.lock().unwrap().push(socket.local_addr().unwrap().port());
+}
+
+/// Becomes something else where it is asked to, and wants its socket treated then.
+async fn particular(request: Request) -> Response {
+    match request.extensions().get::<Socket>() {
+        Some(socket) => {
+            socket.treat(treat);
+            echo(request).await
+        }
+        None => "as it is".into_response(),
+    }
+}
+
+#[tokio::test]
+async fn the_socket_of_a_connection_that_becomes_something_else_is_treated_as_that_wishes() {
+    let desk = Desk::open(Router::new().route("/", get(particular)), Limits::default()).await;
+    assert!(desk.exchange(GET_AND_CLOSE).await.ends_with("\r\n\r\nas it is"));
+    assert!(TREATED.lock().unwrap().is_empty());
+    let asked = || {
+        let mut asked = request("/");
+        asked.headers_mut().insert(header::CONNECTION, "upgrade".parse().unwrap());
+        asked.headers_mut().insert(header::UPGRADE, "echo".parse().unwrap());
+        asked
+    };
+    let plain = http1_client(desk.connect().await).await.send_request(asked()).await.unwrap();
+    let secure = desk.shake_hands(&["http/1.1"], &[&TLS13]).await.unwrap();
+    let secure = http1_client(secure).await.send_request(asked()).await.unwrap();
+    assert_eq!([plain.status(), secure.status()], [StatusCode::SWITCHING_PROTOCOLS; 2]);
+    assert_eq!(*TREATED.lock().unwrap(), [desk.http.port(), desk.https.port()]);
 }
 
 #[tokio::test]

@@ -1,18 +1,23 @@
 use std::io::Read;
+use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::{get, post};
 use flate2::read::GzDecoder;
 use futures_util::stream;
 use http_body_util::BodyExt;
 
 use super::desk::{Desk, greeting, http1_client, http2_client, request, text_of};
-use crate::compression::compress;
+use crate::compression::Reader;
 use crate::limits::Limits;
-use crate::pace::{Pace, keep_peers_pace};
+use crate::pace::Pace;
+use crate::problem::Problem;
 
 const JSON: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
@@ -27,7 +32,17 @@ fn lists() -> Router {
         .route("/short", get(move || list(3)))
         .route("/known", get(|| async { (JSON, "known ".repeat(1_000)) }))
         .route("/secret", post(|| async { (JSON, "secret ".repeat(1_000)) }))
-        .layer(from_fn(compress))
+        .layer(from_fn(compressed))
+}
+
+async fn compressed(request: Request, next: Next) -> Response {
+    let reader = Reader::of(&request);
+    reader.served(next.run(request).await).await
+}
+
+async fn paced(State(pace): State<Arc<Pace>>, request: Request, next: Next) -> Result<Response, Problem> {
+    pace.check_peer(&request, Instant::now())?;
+    Ok(next.run(request).await)
 }
 
 async fn ask(desk: &Desk, method: Method, path: &str, accepted: &'static str) -> (HeaderMap, Vec<u8>) {
@@ -113,7 +128,7 @@ async fn head_says_what_get_would() {
 
 #[tokio::test]
 async fn more_requests_than_a_peer_may_send_are_429_on_every_connection() {
-    let router = greeting().layer(from_fn_with_state(Pace::new(1), keep_peers_pace));
+    let router = greeting().layer(from_fn_with_state(Pace::new(1), paced));
     let desk = Desk::open(router, Limits::default()).await;
     let (mut client, _connection) = http2_client(desk.connect().await).await;
     assert_eq!(client.send_request(request("/")).await.unwrap().status(), 200);

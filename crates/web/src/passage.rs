@@ -1,0 +1,97 @@
+//! The way of every request, in and out: one layer around all paths, because each layer of its own would box and copy all
+//! that lie inside it. Inwards a request is numbered, counted, held to its peer's pace, guarded and admitted; outwards its
+//! answer is granted to other origins, compressed, counted and given its number.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::admission::{admit, challenge, is_ui};
+use crate::compression::Reader;
+use crate::cors::Grant;
+use crate::doors::Doors;
+use crate::endpoints::{Endpoint, endpoint};
+use crate::guard::{check_url, guard};
+use crate::pace::Pace;
+use crate::problem::Problem;
+use crate::request::Parameters;
+use crate::request_id::Numbered;
+
+/// What the layer needs of the house.
+#[derive(Clone)]
+pub(crate) struct Passage {
+    doors: Doors,
+    pace: Arc<Pace>,
+}
+
+impl Passage {
+    pub(crate) fn new(doors: Doors) -> Self {
+        let pace = Pace::new(doors.settings().limits.requests_per_second);
+        Self { doors, pace }
+    }
+}
+
+pub(crate) async fn pass(State(passage): State<Passage>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let row = row_of(&request);
+    let (number, reader) = (Numbered::of(&request), Reader::of(&request));
+    let response = passage.come_in(begun, row, request, next).await.unwrap_or_else(IntoResponse::into_response);
+    let response = reader.served(response).await;
+    passage.doors.metrics().note(row, &response, begun.elapsed());
+    number.put_on(response)
+}
+
+/// The row of the table that a request has matched; none where the path is somebody else's, or nobody's.
+fn row_of(request: &Request) -> Option<&'static Endpoint> {
+    let path = request.extensions().get::<MatchedPath>()?;
+    endpoint(request.method(), path.as_str())
+}
+
+impl Passage {
+    async fn come_in(
+        &self,
+        now: Instant,
+        row: Option<&'static Endpoint>,
+        request: Request,
+        next: Next,
+    ) -> Result<Response, Problem> {
+        self.pace.check_peer(&request, now)?;
+        let settings = self.doors.settings();
+        check_url(request.uri(), settings.limits.url_bytes)?;
+        if let Err(barred) = guard(settings, &request) {
+            return Err(barred.written_down(self.doors.access()).await);
+        }
+        let grant = Grant::of(&request, &settings.allowed_origins);
+        let response = match row {
+            Some(row) => self.be_admitted(row, request, next).await,
+            None => next.run(request).await,
+        };
+        Ok(grant.put_on(response))
+    }
+
+    async fn be_admitted(&self, row: &'static Endpoint, request: Request, next: Next) -> Response {
+        let is_ui = is_ui(request.headers());
+        let last_steps = LastSteps { row, pace: self.pace.clone(), next };
+        challenge(admit(&self.doors, row, request, last_steps).await, is_ui)
+    }
+}
+
+/// What is left once it is known who it is.
+pub(crate) struct LastSteps {
+    row: &'static Endpoint,
+    pace: Arc<Pace>,
+    next: Next,
+}
+
+impl LastSteps {
+    pub(crate) async fn walk(self, mut request: Request) -> Response {
+        let checked = self.pace.check_user(&request).and_then(|()| Parameters::read(&mut request, self.row));
+        match checked {
+            Ok(()) => self.next.run(request).await,
+            Err(problem) => problem.into_response(),
+        }
+    }
+}
