@@ -129,7 +129,9 @@ export class Watch {
     this.allowed = [];
     page.on('console', (message) => message.type() === 'error' && this.note(`console: ${message.text()}`));
     page.on('pageerror', (error) => this.note(`page: ${error.name} ${error.message} ${error.stack}`));
-    page.on('requestfailed', (request) => this.note(`request: ${request.url()} ${request.failure()?.errorText}`));
+    page.on('requestfailed', (request) => {
+      if (!isGivenUp(request)) this.note(`request: ${request.url()} ${request.failure()?.errorText}`);
+    });
     page.on('response', (response) => {
       if (response.status() >= 400) this.note(`answer: ${response.status()} ${response.request().method()} ${response.url()}`);
     });
@@ -143,6 +145,11 @@ export class Watch {
   note(text) {
     if (!this.allowed.some((pattern) => pattern.test(text))) this.troubles.push(text);
   }
+}
+
+/** A question about an order that changed before it was answered is given up by the page itself. */
+function isGivenUp(request) {
+  return request.url().includes('/rest/risk/check') && request.failure()?.errorText === 'net::ERR_ABORTED';
 }
 
 /** Opens the desk and waits until it is live and knows what is traded. */

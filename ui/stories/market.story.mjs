@@ -89,6 +89,23 @@ async function subscribed(topics, count) {
   }
 }
 
+/** What a price is judged by needs no scrolling on the smallest screen, and the trend is drawn. */
+async function allInSight({ server, page }) {
+  await openDesk(page, server);
+  const market = page.getByRole('region', { name: 'Market' });
+  const seen = await market.locator('.grid-root').evaluate((box) => {
+    const right = box.getBoundingClientRect().right;
+    const headers = [...box.querySelectorAll('.ag-header-cell')];
+    return headers.filter((header) => header.getBoundingClientRect().right <= right + 1).map((header) => header.textContent.trim());
+  });
+  const wanted = ['Symbol', 'Bid sz', 'Bid', 'Ask', 'Ask sz', 'Last', 'Chg %', 'Trend', 'Age'];
+  if (seen.join() !== wanted.join()) throw new Error(`in sight are ${seen.join(', ')}`);
+  await page.waitForFunction((canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return data.some((value) => value > 0);
+  }, await market.locator('canvas').elementHandle());
+}
+
 async function filterColumnsCsv({ server, page, watch }) {
   await openDesk(page, server);
   await row(page, 'Market', 'MSFT').waitFor();
@@ -133,5 +150,6 @@ export default [
     size: { width: 1280, height: 640 },
     run: theWholeListAtAHighRate,
   },
+  { name: 'everything of a price is in sight at 1280 pixels', size: { width: 1280, height: 800 }, run: allInSight },
   { name: 'filter, columns and CSV of a grid', settings: QUIET, run: filterColumnsCsv },
 ];

@@ -42,10 +42,13 @@ export default [
       await light.getByText('Lagging').waitFor();
       await page.getByText('The server is late or silent').waitFor();
       await page.waitForFunction((cell) => cell.classList.contains('stale'), await bid.elementHandle());
+      const chart = page.getByRole('region', { name: 'Chart' });
+      await chart.getByText('stale').waitFor();
       await shoot('lagging');
       server.thaw();
       await light.getByText('Live').waitFor();
       await page.waitForFunction((cell) => !cell.classList.contains('stale'), await bid.elementHandle());
+      await chart.getByText('stale').waitFor({ state: 'detached' });
     },
   },
   {

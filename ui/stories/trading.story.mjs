@@ -22,6 +22,8 @@ async function restModifyFill({ server, page, shoot }) {
   await runOnRow(page, 'Open orders', 'AAPL', 'Change');
   const change = page.getByRole('form', { name: /Change order/ });
   await change.getByLabel('Limit price').fill('251');
+  await change.getByText('2,510.00 USD').waitFor();
+  await change.getByText('Would be accepted').waitFor();
   await page.keyboard.press('Enter');
   await row(page, 'Open orders', 'AAPL', '251.00', 'Working').waitFor();
   await runOnRow(page, 'Open orders', 'AAPL', 'Change');
@@ -213,6 +215,24 @@ async function largeChangeIsConfirmed({ server, page }) {
   await row(page, 'Open orders', 'AAPL', '1,000', 'Working').waitFor();
 }
 
+/** The dry run knows the live order: what it holds already is not counted a second time. */
+async function changeIsJudged({ server, page, shoot }) {
+  await limitOrder(server, 250);
+  await openDesk(page, server);
+  await runOnRow(page, 'Open orders', 'AAPL', 'Change');
+  const change = page.getByRole('form', { name: /Change order/ });
+  await change.getByLabel('Quantity').fill('10.5');
+  await change.getByText('Would be refused').waitFor();
+  await change.getByText(/10\.5 .*multiple/).waitFor();
+  await shoot('story-change-refused');
+  await change.getByLabel('Quantity').fill('20');
+  await change.getByText('Would be accepted').waitFor();
+  await change.getByText('5,000.00 USD').waitFor();
+  await shoot('story-change-accepted');
+  await change.getByLabel('Limit price').press('Enter');
+  await row(page, 'Open orders', 'AAPL', '20', 'Working').waitFor();
+}
+
 async function changeIsLeft({ server, page }) {
   await limitOrder(server, 250);
   await openDesk(page, server);
@@ -306,6 +326,7 @@ export default [
   { name: 'a large order is confirmed', settings: QUIET, run: largeOrderIsConfirmed },
   { name: 'an order sent again after silence trades once', settings: QUIET, run: sentAgainAfterSilence },
   { name: 'a change that makes an order large is confirmed', settings: QUIET, run: largeChangeIsConfirmed },
+  { name: 'a change is judged before it is sent', settings: QUIET, run: changeIsJudged },
   { name: 'a change is left by Escape, by another order and by the end of its own', settings: QUIET, run: changeIsLeft },
   { name: 'an order that could not be checked is confirmed by an estimate', settings: QUIET, run: uncheckedIsConfirmed },
   { name: 'the verdict follows the trading state', settings: QUIET, run: verdictFollowsTheState },

@@ -1,8 +1,11 @@
-/** A line of recent prices on a canvas in a cell: no elements, no layout. */
+/** A line of recent prices on a canvas: no elements, no layout. */
 
-const WIDTH = 44;
-const HEIGHT = 22;
-const PADDING = 2;
+const PADDING = 5;
+
+export interface Box {
+  width: number;
+  height: number;
+}
 
 export interface Point {
   x: number;
@@ -22,42 +25,9 @@ export function sparkPoints(values: readonly number[], width: number, height: nu
   }));
 }
 
-interface Painted {
-  canvas: HTMLCanvasElement;
-  values: readonly number[] | undefined;
-}
-
-const painted = new WeakMap<HTMLElement, Painted>();
-
-/** Paints where the values are others than the last time (a new array). `label` is for those who don't see it. */
-export function paintSparkline(cell: HTMLElement, values: readonly number[], label: string): void {
-  const state = painted.get(cell) ?? addCanvas(cell);
-  if (state.values === values) return;
-  state.values = values;
-  state.canvas.ariaLabel = label;
-  draw(state.canvas, values);
-}
-
-
-function addCanvas(cell: HTMLElement): Painted {
-  const canvas = document.createElement('canvas');
-  const density = Math.max(1, window.devicePixelRatio);
-  canvas.width = WIDTH * density;
-  canvas.height = HEIGHT * density;
-  canvas.className = 'sparkline';
-  canvas.role = 'img';
-  canvas.getContext('2d')?.scale(density, density);
-  cell.replaceChildren(canvas);
-  const state: Painted = { canvas, values: undefined };
-  painted.set(cell, state);
-  return state;
-}
-
-function draw(canvas: HTMLCanvasElement, values: readonly number[]): void {
-  const context = canvas.getContext('2d');
-  if (context === null) return;
-  context.clearRect(0, 0, WIDTH, HEIGHT);
-  const [first, ...rest] = sparkPoints(values, WIDTH, HEIGHT, PADDING);
+/** Draws the line in a box whose left upper corner is the context's origin. */
+export function drawSparkline(context: CanvasRenderingContext2D, values: readonly number[], box: Box): void {
+  const [first, ...rest] = sparkPoints(values, box.width, box.height, PADDING);
   if (first === undefined) return;
   context.beginPath();
   context.moveTo(first.x, first.y);
@@ -69,7 +39,7 @@ function draw(canvas: HTMLCanvasElement, values: readonly number[]): void {
 
 const strokes = new Map<string, string>();
 
-/** Reading a token asks for a style pass, so each is read once per theme. */
+/** Reading a token asks for a style pass, so each is read once for every theme and palette. */
 function strokeFor(move: number): string {
   const token = move > 0 ? '--up' : move < 0 ? '--down' : '--text-3';
   const root = document.documentElement;

@@ -29,11 +29,11 @@ export interface Placement {
 const TALL: Record<Page, readonly Placement[]> = {
   trade: [
     { widget: 'chart' },
-    { widget: 'market', beside: 'chart', direction: 'left', width: 0.33 },
     { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.19 },
     { widget: 'book', beside: 'ticket', direction: 'below', height: 0.4 },
     { widget: 'orders', beside: 'chart', direction: 'below', height: 0.34 },
-    { widget: 'positions', beside: 'market', direction: 'below', height: 0.34 },
+    { widget: 'market', beside: 'chart', direction: 'left', width: 0.31 },
+    { widget: 'positions', beside: 'orders', direction: 'left', width: 0.39 },
     { widget: 'history', beside: 'orders', direction: 'within' },
     { widget: 'transactions', beside: 'orders', direction: 'within' },
     { widget: 'balances', beside: 'positions', direction: 'within' },
@@ -62,10 +62,10 @@ const TALL: Record<Page, readonly Placement[]> = {
 /** The ticket has its whole column, the book goes where the eye falls from the market. */
 const SHORT_TRADE: readonly Placement[] = [
   { widget: 'chart' },
-  { widget: 'market', beside: 'chart', direction: 'left', width: 0.36 },
-  { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.21 },
-  { widget: 'book', beside: 'market', direction: 'below', height: 0.4 },
+  { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.2 },
   { widget: 'orders', beside: 'chart', direction: 'below', height: 0.4 },
+  { widget: 'market', beside: 'chart', direction: 'left', width: 0.42 },
+  { widget: 'book', beside: 'orders', direction: 'left', width: 0.26 },
   { widget: 'positions', beside: 'orders', direction: 'within' },
   { widget: 'history', beside: 'orders', direction: 'within' },
   { widget: 'transactions', beside: 'orders', direction: 'within' },

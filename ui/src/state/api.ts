@@ -168,7 +168,9 @@ export interface Trading {
   cancel(intId: string): Promise<void>;
   /** Cancels these open orders, each unless its cancel is under way; says how many it asked for. */
   cancelAll(intIds: readonly string[]): Promise<{ asked: number; failed: number }>;
-  check(order: OrderBody): Promise<VerdictVO>;
+  check(order: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
+  /** The same for a change of a live order. */
+  checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
   closePosition(positionId: number): Promise<void>;
   reducePosition(positionId: number, quantity: number): Promise<void>;
   /** Whether the role of whoever is logged in may trade. */

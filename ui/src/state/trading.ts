@@ -9,7 +9,7 @@ import { derive } from './readable';
 /** So many cancels are under way at a time. */
 const CANCELS_AT_ONCE = 8;
 
-type Source = Pick<Server, 'place' | 'modify' | 'cancel' | 'check' | 'closePosition' | 'reducePosition'>;
+type Source = Pick<Server, 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'closePosition' | 'reducePosition'>;
 
 export class TradingDesk implements Trading {
   readonly mayTrade: Readable<boolean>;
@@ -48,8 +48,12 @@ export class TradingDesk implements Trading {
     return { asked, failed };
   }
 
-  check(order: OrderBody): Promise<VerdictVO> {
-    return this.server.check(order);
+  check(order: OrderBody, signal?: AbortSignal): Promise<VerdictVO> {
+    return this.server.check(order, signal);
+  }
+
+  checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO> {
+    return this.server.checkChange(change, signal);
   }
 
   closePosition(positionId: number): Promise<void> {

@@ -130,7 +130,7 @@ export const de: Texts = {
     user: 'Benutzer',
     role: 'Rolle',
     license: 'Apache License 2.0',
-    made: 'Gebaut mit Svelte, AG Grid Community, Lightweight Charts™ von TradingView, Dockview und STOMP.js.',
+    made: 'Gebaut mit Svelte, AG Grid Community, Lightweight Charts™ von TradingView, Dockview und STOMP.js, gesetzt in der Inter.',
   },
   help: {
     title: 'Tastenkürzel',
@@ -151,7 +151,7 @@ export const de: Texts = {
     gridMove: 'Zwischen Zellen wandern',
     gridAct: 'Knöpfe einer Zeile benutzen',
     gridSort: 'Auf einer Überschrift: sortieren',
-    escape: 'Dialog schließen',
+    escape: 'Dialog, Menü oder Liste schließen; eine Änderung im Ordereingabefeld verwerfen',
   },
   login: {
     title: 'Bei Rialto anmelden',

@@ -130,7 +130,7 @@ export const en = {
     user: 'User',
     role: 'Role',
     license: 'Apache License 2.0',
-    made: 'Built with Svelte, AG Grid Community, Lightweight Charts™ by TradingView, Dockview and STOMP.js.',
+    made: 'Built with Svelte, AG Grid Community, Lightweight Charts™ by TradingView, Dockview and STOMP.js, set in Inter.',
   },
   help: {
     title: 'Keyboard shortcuts',
@@ -151,7 +151,7 @@ export const en = {
     gridMove: 'Move between cells',
     gridAct: 'Use the buttons of a row',
     gridSort: 'On a heading: sort',
-    escape: 'Close a dialog',
+    escape: 'Close a dialog, a menu or a list; give up a change in the order ticket',
   },
   login: {
     title: 'Log in to Rialto',

@@ -15,6 +15,8 @@ export interface Formats {
   price(value: Maybe, digits: number): string;
   /** With as many places as it needs. */
   quantity(value: Maybe): string;
+  /** A quantity where room is scarce: `1,600`, but `2.25M`. */
+  size(value: Maybe): string;
   /** Two places, grouped. */
   money(value: Maybe): string;
   /** Two places with a sign, also a plus. */
@@ -42,6 +44,7 @@ export function formatsOf(settings: FormatSettings): Formats {
   return {
     price: (value, digits) => (value == null ? NOTHING : fixed(digits).format(value)),
     quantity: number({ maximumFractionDigits: 8 }),
+    size: sizes(number),
     money: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
     signed: number({ minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' }),
     percent: number({ style: 'percent', minimumFractionDigits: 2, signDisplay: 'exceptZero' }),
@@ -51,6 +54,19 @@ export function formatsOf(settings: FormatSettings): Formats {
     dateTime: instant({ dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }),
     date: instant({ dateStyle: 'short' }),
     age,
+  };
+}
+
+/** From here on a size is shown in thousands and millions, by the letters that every desk knows. */
+const SHORT_FROM = 100_000;
+const MILLION = 1_000_000;
+
+function sizes(number: (options: Intl.NumberFormatOptions) => (value: Maybe) => string): (value: Maybe) => string {
+  const whole = number({ maximumSignificantDigits: 5 });
+  const short = number({ maximumSignificantDigits: 3 });
+  return (value) => {
+    if (value == null || Math.abs(value) < SHORT_FROM) return whole(value);
+    return Math.abs(value) < MILLION ? `${short(value / 1_000)}k` : `${short(value / MILLION)}M`;
   };
 }
 

@@ -96,7 +96,13 @@ export const security = object<vo.SecurityVO>({
   couponFrequency: optional(maybeNumber),
 });
 
-export const strategy = object<vo.StrategyVO>({ id: number, name: text, autoActivate: flag, phase: maybe(phase) });
+export const strategy = object<vo.StrategyVO>({
+  id: number,
+  name: text,
+  autoActivate: flag,
+  phase: maybe(phase),
+  lastError: optional(text),
+});
 
 export const order = object<vo.OrderVO>({
   objectType: oneOf('MarketOrder', 'LimitOrder', 'StopOrder', 'StopLimitOrder'),
@@ -281,6 +287,7 @@ export const lifeCycle = object<vo.LifeCycleEvent>({
   strategyName: text,
   mode: oneOf('REAL_TIME', 'SIMULATION'),
   phase,
+  reason: optional(text),
 });
 
 export const session = object<vo.SessionEvent>({

@@ -31,12 +31,13 @@ export class Rest {
 
   /** For answers whose body says what the status does. */
   async getAnyway<T>(path: string, decoder: Decoder<T>): Promise<T> {
-    const response = await this.reach(path, this.request('GET'));
+    const response = await this.reach(path, { ...this.request('GET'), signal: AbortSignal.timeout(PATIENCE_MS) });
     return decode(decoder, await read(response));
   }
 
-  async ask<T>(method: Method, path: string, body: unknown, decoder: Decoder<T>): Promise<T> {
-    const response = await this.call(method, path, body);
+  /** Whoever needs the answer no longer says so by the signal. */
+  async ask<T>(method: Method, path: string, body: unknown, decoder: Decoder<T>, signal?: AbortSignal): Promise<T> {
+    const response = await this.call(method, path, body, signal);
     return decode(decoder, await read(response));
   }
 
@@ -47,8 +48,10 @@ export class Rest {
     return response.headers;
   }
 
-  private async call(method: Method, path: string, body?: unknown): Promise<Response> {
-    const response = await this.reach(path, this.request(method, body));
+  private async call(method: Method, path: string, body?: unknown, given?: AbortSignal): Promise<Response> {
+    const request = this.request(method, body);
+    const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(given ? [given] : [])]);
+    const response = await this.reach(path, { ...request, signal });
     if (!response.ok) throw await refusal(response);
     return response;
   }
@@ -56,7 +59,7 @@ export class Rest {
   /** `Rialto-Source` marks an order as placed on the screen, and keeps the browser's own login prompt away. */
   private request(method: Method, body?: unknown): RequestInit {
     const headers: Record<string, string> = { Accept: 'application/json', 'Rialto-Source': 'UI' };
-    const init: RequestInit = { method, headers, credentials: 'same-origin', signal: AbortSignal.timeout(PATIENCE_MS) };
+    const init: RequestInit = { method, headers, credentials: 'same-origin' };
     if (body === undefined) return init;
     return { ...init, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
   }

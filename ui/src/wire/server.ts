@@ -1,6 +1,6 @@
 /** Every call that the screen makes, by name. */
 
-import { list, text } from './decode';
+import { type Decoder, list, text } from './decode';
 import * as read from './decoders';
 import { newestPage } from './pages';
 import type { Method, Picture, Rest } from './rest';
@@ -55,16 +55,10 @@ export class Server {
   balances = () => this.rest.picture('/rest/portfolio/balance', list(read.cashBalance));
 
   /** Ascending by id. */
-  pastOrders = (): Promise<Picture<vo.OrderVO[]>> =>
-    newestPage(PAST_ROWS, (after, limit) =>
-      this.rest.picture(`/rest/history/order?after=${after}&limit=${limit}`, list(read.order)),
-    );
+  pastOrders = () => this.newest('/rest/history/order', read.order);
 
   /** Ascending by id. */
-  transactions = (): Promise<Picture<vo.TransactionVO[]>> =>
-    newestPage(PAST_ROWS, (after, limit) =>
-      this.rest.picture(`/rest/history/transaction?after=${after}&limit=${limit}`, list(read.transaction)),
-    );
+  transactions = () => this.newest('/rest/history/transaction', read.transaction);
 
   ticks = () => this.rest.picture('/rest/marketdata/tick', list(read.tick));
   tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
@@ -84,7 +78,10 @@ export class Server {
   modify = (order: vo.OrderBody) =>
     this.tell('POST', `/rest/execution/modify/order/${ORDER_PATHS[order.objectType]}`, order);
   cancel = (intId: string) => this.tell('DELETE', `/rest/execution/order/${encodeURIComponent(intId)}`);
-  check = (order: vo.OrderBody) => this.rest.ask('POST', '/rest/risk/check', order, read.verdict);
+  check = (order: vo.OrderBody, signal?: AbortSignal) =>
+    this.rest.ask('POST', '/rest/risk/check', order, read.verdict, signal);
+  checkChange = (order: vo.OrderBody, signal?: AbortSignal) =>
+    this.rest.ask('POST', '/rest/risk/check/modify', order, read.verdict, signal);
   nextOrderId = (accountId: number) => this.rest.ask('POST', '/rest/next-order-id', accountId, text);
   closePosition = (id: number) => this.tell('DELETE', `/rest/position/${id}`);
   reducePosition = (id: number, quantity: number) => this.tell('POST', `/rest/position/reduce/${id}`, quantity);
@@ -125,6 +122,11 @@ export class Server {
   resetCash = () => this.tell('POST', '/rest/transaction/reset-cash-balances');
   reloadReference = () => this.tell('POST', '/rest/cache/clear-all');
   shutDown = () => this.tell('POST', '/rest/runtime/exit-vm');
+
+  private async newest<T>(path: string, decoder: Decoder<T>): Promise<Picture<T[]>> {
+    const { sequence, value } = await this.rest.picture(`${path}?sort=NEWEST&limit=${PAST_ROWS}`, list(decoder));
+    return { sequence, value: value.reverse() };
+  }
 
   private async tell(method: Method, path: string, body?: unknown): Promise<void> {
     await this.rest.tell(method, path, body);

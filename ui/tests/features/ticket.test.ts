@@ -141,6 +141,24 @@ test('a problem stands beside each field that it names', () => {
   expect(remarksOfError(WireError.unreachable(), ['quantity']).general).toBe('the server cannot be reached');
 });
 
+test('a question that another one follows is given up', () => {
+  const timers: (() => void)[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
+  const runs = new DryRuns(
+    { after: (_ms, run) => (timers.push(run), () => undefined), every: () => () => undefined },
+    (_order, signal) => (signals.push(signal), new Promise(() => undefined)),
+    () => undefined,
+  );
+  const givenUp = () => signals.map((signal) => signal?.aborted);
+  runs.ask(bodyOf(FORM, 1, formats));
+  timers[0]?.();
+  expect(givenUp()).toEqual([false]);
+  runs.again();
+  expect(givenUp()).toEqual([true, false]);
+  runs.ask(null);
+  expect(givenUp()).toEqual([true, true]);
+});
+
 test('only the answer to the last question counts', async () => {
   const timers: (() => void)[] = [];
   const answers = new Map<number, (verdict: VerdictVO) => void>();

@@ -112,9 +112,9 @@ export class Plot {
   }
 
   recolour(): void {
-    const { up, down, text, line, surface } = (this.colours = readColours());
+    const { up, down, text, line, surface, font } = (this.colours = readColours());
     this.chart.applyOptions({
-      layout: { background: { color: surface }, textColor: text, fontFamily: 'system-ui, sans-serif', fontSize: 11 },
+      layout: { background: { color: surface }, textColor: text, fontFamily: font, fontSize: 11 },
       grid: { vertLines: { color: line }, horzLines: { color: line } },
       rightPriceScale: { borderColor: line },
       timeScale: { borderColor: line },
@@ -151,5 +151,6 @@ function readColours() {
     text: token('--text-2'),
     line: token('--surface-3'),
     surface: token('--surface'),
+    font: token('--font'),
   };
 }

@@ -5,7 +5,7 @@ import { flash } from '../../parts/flash';
 import { setText } from '../../parts/grid/cells';
 import { figures, gains, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
-import { paintSparkline } from '../../parts/sparkline';
+import { drawSparkline } from '../../parts/sparkline';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { SecurityVO, Side } from '../../wire/types';
@@ -34,23 +34,22 @@ export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats,
     const quote = board.quote(row.id);
     return quote === undefined ? null : reading(quote);
   };
-  const size = (value: number | null) => formats.quantity(value);
   const moves = (value: number | null, row: SecurityVO) =>
     `${value !== null && value > 0 ? '+' : ''}${formats.price(value, board.digits(row.id))}`;
   const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
   return [
     symbolColumn(texts, clicks),
+    figures('bidSize', column.bidSize, 50, read(({ tick }) => tick.volBid), formats.size),
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
+    figures('askSize', column.askSize, 50, read(({ tick }) => tick.volAsk), formats.size),
     price('last', column.last, ({ tick }) => tick.last),
-    gains('changePercent', column.changePercent, 68, read((quote) => quote.changePercent), formats.percent),
-    ageColumn(board, texts, formats),
+    gains('changePercent', column.changePercent, 60, read((quote) => quote.changePercent), formats.percent),
     sparkColumn(board, texts),
-    figures('bidSize', column.bidSize, 84, read(({ tick }) => tick.volBid), size),
-    figures('askSize', column.askSize, 84, read(({ tick }) => tick.volAsk), size),
-    gains('change', column.change, 76, read((quote) => quote.change), moves),
-    figures('lastSize', column.lastSize, 80, read(({ tick }) => tick.volLast), size),
-    figures('volume', column.volume, 90, read(({ tick }) => tick.vol), size),
+    ageColumn(board, texts, formats),
+    gains('change', column.change, 64, read((quote) => quote.change), moves, { hidden: true }),
+    figures('lastSize', column.lastSize, 60, read(({ tick }) => tick.volLast), formats.size, { hidden: true }),
+    figures('volume', column.volume, 64, read(({ tick }) => tick.vol), formats.size, { hidden: true }),
     words('description', column.description, 170, (row) => row.description ?? '', { hidden: true }),
     words('kind', column.kind, 80, (row) => row.objectType, { hidden: true }),
     words('exchange', column.exchange, 76, (row) => board.exchangeCode(row.exchangeId), { hidden: true }),
@@ -71,7 +70,7 @@ function symbolColumn(texts: Texts, { remove }: Clicks): Column {
     button.onclick = () => remove(row.id);
     cell.replaceChildren(button, row.symbol);
   };
-  return { ...words<SecurityVO>('symbol', texts.column.symbol, 78, (row) => row.symbol, { pinned: true }), paint };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, 72, (row) => row.symbol, { pinned: true }), paint };
 }
 
 function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }: Clicks): Column {
@@ -106,14 +105,19 @@ function priceColumn(id: string, title: string, board: QuoteBoard, formats: Form
     flash(cell, before.get(cell), price);
     before.set(cell, price);
   };
-  return { ...figures<SecurityVO>(id, title, 66, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
+  return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
 }
 
 function sparkColumn(board: QuoteBoard, texts: Texts): Column {
-  const paint = (cell: HTMLElement, row: SecurityVO): void => {
-    paintSparkline(cell, board.quote(row.id)?.spark ?? [], texts.market.trend(row.symbol));
+  const name = (cell: HTMLElement, row: SecurityVO): void => {
+    cell.role = 'img';
+    cell.ariaLabel = texts.market.trend(row.symbol);
   };
-  return { ...words<SecurityVO>('spark', texts.column.spark, 56, () => ''), paint };
+  return {
+    ...words<SecurityVO>('spark', texts.column.spark, 48, () => ''),
+    paint: name,
+    draw: (context, row, box) => drawSparkline(context, board.quote(row.id)?.spark ?? [], box),
+  };
 }
 
 function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
@@ -130,8 +134,10 @@ function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     const quote = board.quote(row.id);
     setText(cell, show(value(row), row));
-    cell.title = quote !== undefined && board.isStale(quote) ? texts.market.stale : '';
-    cell.classList.toggle('stale', quote === undefined || board.isStale(quote));
+    const isStale = quote === undefined || board.isStale(quote);
+    if (cell.classList.contains('stale') === isStale) return;
+    cell.classList.toggle('stale', isStale);
+    cell.title = isStale && quote !== undefined ? texts.market.stale : '';
   };
-  return { ...figures('age', texts.column.age, 46, value, show), paint };
+  return { ...figures('age', texts.column.age, 42, value, show), paint };
 }

@@ -18,7 +18,7 @@ export function positionColumns(reference: Reference, texts: Texts, formats: For
     figures('marketPrice', column.marketPrice, 84, (row) => row.marketPrice, priced),
     figures('marketValue', column.marketValue, 90, (row) => row.marketValue, formats.money),
     gains('realized', column.realized, 84, (row) => row.realizedPL, formats.signed),
-    words('currency', column.currency, 70, (row) => row.currency),
+    words('currency', column.currency, 46, (row) => row.currency),
     figures('cost', column.cost, 100, (row) => row.cost, formats.money, { hidden: true }),
     words('strategy', column.strategy, 90, (row) => reference.strategyName(row.strategyId)),
     words('account', column.account, 110, (row) => reference.accountName(row.accountId)),

@@ -15,16 +15,19 @@ export type DryRun =
   | { kind: 'verdict'; verdict: VerdictVO }
   | { kind: 'refused'; error: WireError };
 
-/** Asks after a pause and again when the world changed; only the answer to the last question counts. */
+export type Check = (order: OrderBody, signal?: AbortSignal) => Promise<VerdictVO>;
+
+/** Asks after a pause and again when the world changed; only the last question counts, those before it are given up. */
 export class DryRuns {
   private order: OrderBody | null = null;
   private asked = 0;
   private answered = 0;
+  private asking = new AbortController();
   private stops: Stop[] = [];
 
   constructor(
     private readonly clock: Pick<Clock, 'after' | 'every'>,
-    private readonly check: (order: OrderBody) => Promise<VerdictVO>,
+    private readonly check: Check,
     private readonly tell: (run: DryRun) => void,
   ) {}
 
@@ -48,6 +51,7 @@ export class DryRuns {
     this.stops = [];
     this.order = null;
     this.asked += 1;
+    this.asking.abort();
   }
 
   /** A slow server is not asked a second time before it has answered. */
@@ -57,16 +61,18 @@ export class DryRuns {
 
   private async run(order: OrderBody): Promise<void> {
     const mine = ++this.asked;
-    const answer = await judge(this.check, order);
+    this.asking.abort();
+    this.asking = new AbortController();
+    const answer = await judge(this.check, order, this.asking.signal);
     if (mine !== this.asked) return;
     this.answered = mine;
     this.tell(answer);
   }
 }
 
-export async function judge(check: (order: OrderBody) => Promise<VerdictVO>, order: OrderBody): Promise<DryRun> {
+export async function judge(check: Check, order: OrderBody, signal?: AbortSignal): Promise<DryRun> {
   try {
-    return { kind: 'verdict', verdict: await check(order) };
+    return { kind: 'verdict', verdict: await check(order, signal) };
   } catch (error) {
     if (error instanceof WireError) return { kind: 'refused', error };
     throw error;

@@ -12,6 +12,7 @@ import { runByKey, withButton } from './actions';
 import { CellsInSight } from './cells';
 import { ACTIONS, actionsDefinition, columnDefinition } from './columns';
 import { csvValue } from './csv';
+import { DrawnColumn } from './drawn';
 import { parseFilter, type Filter } from './filter';
 import { HEADER_HEIGHT, ROW_HEIGHT, theme } from './library';
 import { recall, remember } from './memory';
@@ -47,6 +48,8 @@ export class GridController<Row> {
   private readonly api: GridApi<Row>;
   private readonly root = document.createElement('div');
   private readonly inSight = new CellsInSight<Row>();
+  private readonly drawn: DrawnColumn<Row> | null;
+  private width = 0;
   private filter: Filter;
   private filterLine: string;
 
@@ -59,6 +62,8 @@ export class GridController<Row> {
     this.filter = this.filterOf(this.filterLine);
     this.root.className = 'grid-root';
     this.api = createGrid(this.root, this.options());
+    const drawn = () => this.plan.columns.find((column) => column.draw !== undefined);
+    this.drawn = drawn() === undefined ? null : new DrawnColumn(this.api, this.root, drawn);
     this.api.setGridAriaProperty('label', plan.title);
     if (memory) this.api.applyColumnState({ state: memory.columns, applyOrder: true });
     // The library measures when it comes into the document: not before its styles are there.
@@ -70,6 +75,7 @@ export class GridController<Row> {
   }
 
   destroy(): void {
+    this.drawn?.close();
     this.api.destroy();
     this.root.remove();
   }
@@ -100,6 +106,11 @@ export class GridController<Row> {
   /** Paints these rows again where they are in sight; for values that change many times a second. */
   repaint(rowIds: Iterable<string>): void {
     this.inSight.repaint(rowIds);
+  }
+
+  /** Draws the drawn column again. */
+  redraw(): void {
+    this.drawn?.redraw();
   }
 
   /** Sorts and filters again, for values that changed without the grid being told. */
@@ -183,7 +194,15 @@ export class GridController<Row> {
       onCellFocused: ({ rowIndex }) => this.onFocus(rowIndex),
       onColumnMoved: () => this.keep(),
       onColumnVisible: () => this.keep(),
-      onColumnResized: ({ finished }) => finished && this.keep(),
+      onColumnResized: ({ finished }) => {
+        this.fit();
+        if (finished) this.keep();
+      },
+      onDisplayedColumnsChanged: () => this.fit(),
+      onGridSizeChanged: ({ clientWidth }) => {
+        this.width = clientWidth;
+        this.fit();
+      },
       onSortChanged: () => this.keep(),
       onModelUpdated: () => this.look(),
       onViewportChanged: () => this.look(),
@@ -236,6 +255,7 @@ export class GridController<Row> {
 
   private look(): void {
     this.count();
+    this.redraw();
     if (this.plan.onsight === undefined) return;
     const first = this.api.getFirstDisplayedRowIndex();
     const last = this.api.getLastDisplayedRowIndex();
@@ -245,6 +265,13 @@ export class GridController<Row> {
       if (id !== undefined) seen.push(id);
     }
     this.plan.onsight(seen);
+  }
+
+  /** Says whether there is anything to scroll sideways: only then do pinned cells have to stick. */
+  private fit(): void {
+    const needed = this.api.getAllDisplayedColumns().reduce((sum, column) => sum + column.getActualWidth(), 0);
+    this.root.classList.toggle('sideways', needed > this.width);
+    this.redraw();
   }
 
   private keep(): void {

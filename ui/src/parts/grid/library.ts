@@ -50,7 +50,7 @@ export const theme = themeQuartz.withParams({
   wrapperBorderRadius: 0,
   headerColumnBorder: false,
   headerColumnResizeHandleColor: 'var(--line)',
-  cellHorizontalPadding: 6,
+  cellHorizontalPadding: 5,
   iconSize: 12,
   spacing: 4,
   focusShadow: '0 0 0 2px var(--accent)',

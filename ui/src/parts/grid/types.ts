@@ -12,6 +12,8 @@ export interface GridColumn<Row> {
   text?: (row: Row) => string;
   /** Draws a cell for which text is not enough. Called again whenever the row may have changed. */
   paint?: (cell: HTMLElement, row: Row) => void;
+  /** Draws a cell on the grid's canvas, whenever the grid is told to draw again; one column at most. */
+  draw?: (context: CanvasRenderingContext2D, row: Row, box: { width: number; height: number }) => void;
   /** `number` is right-aligned; `time` too, and exported as ISO 8601. */
   kind?: 'text' | 'number' | 'time';
   /** In pixels; columns grow in proportion where there is room. */

@@ -17,6 +17,8 @@ export interface LifeCycleEvent {
   strategyName: string;
   mode: 'REAL_TIME' | 'SIMULATION';
   phase: Phase;
+  /** Why a strategy that failed was stopped. */
+  reason?: string | undefined;
 }
 
 export interface SessionEvent {

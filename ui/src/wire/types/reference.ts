@@ -97,4 +97,6 @@ export interface StrategyVO {
   name: string;
   autoActivate: boolean;
   phase: Phase | null;
+  /** Why it was stopped, until it begins again. */
+  lastError?: string | undefined;
 }

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { formatsOf } from '../src/texts/formats';
+
+const english = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
+const german = formatsOf({ locale: 'de-DE', timeZone: 'UTC' });
+
+test('a size stands as it is while it is short, then in thousands and millions', () => {
+  const sizes = [null, 0, 0.25, 300, 1_600, 95_792, 750_000, 1_000_000, 2_250_000, 10_000_000];
+  expect(sizes.map(english.size)).toEqual(['—', '0', '0.25', '300', '1,600', '95,792', '750k', '1M', '2.25M', '10M']);
+  expect(sizes.slice(4).map(german.size)).toEqual(['1.600', '95.792', '750k', '1M', '2,25M', '10M']);
+});
+
+test('numbers are written as the language writes them', () => {
+  expect([english.price(272.4, 2), english.money(-1_234.5), english.signed(2), english.percent(0.0125)]).toEqual([
+    '272.40',
+    '-1,234.50',
+    '+2.00',
+    '+1.25%',
+  ]);
+  expect([german.price(272.4, 2), german.money(-1_234.5)]).toEqual(['272,40', '-1.234,50']);
+});
+
+test('an age is told in the largest unit that fits', () => {
+  expect([0, 59_999, 60_000, 3_600_000].map(english.age)).toEqual(['0 s', '59 s', '1 min', '1 h']);
+});
