@@ -3,6 +3,8 @@
 
 /// Exact decimals with a meaning: price, quantity, money.
 pub mod amount;
+/// Sums, products and comparisons of decimals.
+mod digits;
 /// When an exchange trades: sessions, auctions, holidays.
 pub mod calendar;
 /// What somebody asks of the platform.

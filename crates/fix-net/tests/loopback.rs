@@ -127,7 +127,7 @@ async fn a_logon_may_be_decided_elsewhere() {
     let (application, mut report) = witness(Verdict::Later);
     let world = World::with(acceptor("DESK"), application).await;
     let mut caller = Caller::connect(&world, "DESK").await;
-    caller.say("35=A|34=1|98=0|108=30").await;
+    caller.say("35=A|34=1|98=0|108=30|141=Y").await;
     report.expect(&["logon"]).await;
     let ticket = *report.tickets.wait_for(|ticket| *ticket != LogonTicket::default()).await.unwrap();
     world.handle().decide(ticket, Verdict::Refuse("not today".to_owned())).unwrap();

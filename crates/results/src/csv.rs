@@ -8,6 +8,7 @@ use domain::{Event, Order, ReferenceData, Side};
 
 use crate::outcome::Outcome;
 use crate::record::{deal, strategy_name, symbol};
+use crate::round_trips::RoundTrip;
 
 /// Every fill, written as it happens: a run of any length needs no more memory.
 pub struct DealSheet<W: Write> {
@@ -124,17 +125,26 @@ impl CurveSheet {
     }
 }
 
-/// Round trips, as many as a report shows.
-pub fn write_trips(outcome: &Outcome, reference: &ReferenceData, mut file: impl Write) -> io::Result<()> {
-    writeln!(file, "opened,closed,strategy,security,side,quantity,entryPrice,exitPrice,gross,costs,net")?;
-    for trip in &outcome.trips {
+/// Every round trip, written as it ends; amounts in base currency.
+pub struct TripSheet<W: Write> {
+    file: W,
+    reference: Arc<ReferenceData>,
+}
+
+impl<W: Write> TripSheet<W> {
+    pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
+        writeln!(file, "opened,closed,strategy,security,side,quantity,entryPrice,exitPrice,gross,costs,net")?;
+        Ok(Self { file, reference })
+    }
+
+    pub fn write(&mut self, trip: &RoundTrip) -> io::Result<()> {
         writeln!(
-            file,
+            self.file,
             "{},{},{},{},{},{},{:.6},{:.6},{:.4},{:.4},{:.4}",
             trip.opened_at.millis(),
             trip.closed_at.millis(),
-            cell(&strategy_name(reference, trip.strategy)),
-            cell(&symbol(reference, trip.security)),
+            cell(&strategy_name(&self.reference, trip.strategy)),
+            cell(&symbol(&self.reference, trip.security)),
             side(trip.side),
             trip.quantity,
             trip.entry_price,
@@ -142,9 +152,12 @@ pub fn write_trips(outcome: &Outcome, reference: &ReferenceData, mut file: impl 
             trip.gross,
             trip.costs,
             trip.net,
-        )?;
+        )
     }
-    file.flush()
+
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 pub(crate) fn side(side: Side) -> &'static str {

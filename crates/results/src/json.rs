@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::figures::{Figures, Monthly, Trades, Yearly};
-use crate::outcome::{Heading, Line, Outcome};
+use crate::outcome::{Heading, Line, Outcome, Stop, Unconverted};
 
 pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     let settings: serde_json::Map<String, Value> =
@@ -12,12 +12,21 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
         .months
         .iter()
         .map(|month| json!({ "month": month.first.to_string()[..7], "performance": month.performance }));
+    let unconverted: serde_json::Map<String, Value> = outcome
+        .unconverted
+        .iter()
+        .map(|(currency, Unconverted { traded, costs, trips })| {
+            (currency.to_string(), json!({ "traded": traded, "costs": costs, "trips": trips }))
+        })
+        .collect();
     let document = json!({
         "title": heading.title,
         "settings": settings,
         "events": heading.events,
         "orders": heading.orders,
         "fills": outcome.deals_in_all,
+        "stopped": heading.stopped.iter().map(stop).collect::<Vec<_>>(),
+        "unconverted": unconverted,
         "currency": outcome.currency,
         "figures": figures(&outcome.figures),
         "monthly": monthly(&outcome.figures.monthly),
@@ -27,6 +36,10 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
         "digest": heading.digest,
     });
     format!("{document:#}\n")
+}
+
+fn stop(stop: &Stop) -> Value {
+    json!({ "dateTime": stop.at.millis(), "strategy": &*stop.strategy, "reason": &*stop.reason })
 }
 
 fn figures(figures: &Figures) -> Value {

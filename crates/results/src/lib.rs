@@ -21,9 +21,9 @@ pub mod json;
 /// The report for people: one HTML file with everything in it.
 pub mod page;
 
-pub use csv::{CurveSheet, DealSheet, OrderSheet};
+pub use csv::{CurveSheet, DealSheet, OrderSheet, TripSheet};
 pub use figures::{Figures, Monthly, Yearly};
-pub use outcome::{Deal, Heading, Line, Month, Outcome};
+pub use outcome::{Deal, Heading, Line, Month, Outcome, Stop, Unconverted};
 pub use record::{Assumptions, Record};
 pub use round_trips::RoundTrip;
 pub use series::{Curve, DayValue, Drawdown, Point};

@@ -1,9 +1,10 @@
 //! What is left when a run is over: everything a report shows.
 
-use domain::{Date, Price, Quantity, SecurityId, Side, StrategyId, Text, Timestamp};
+use std::collections::BTreeMap;
+
+use domain::{Currency, Date, Price, Quantity, SecurityId, Side, StrategyId, Text, Timestamp};
 
 use crate::figures::{Figures, Trades};
-use crate::round_trips::RoundTrip;
 use crate::series::Point;
 
 /// What stands above a report.
@@ -14,7 +15,20 @@ pub struct Heading {
     pub settings: Vec<(String, String)>,
     pub events: u64,
     pub orders: u64,
+    /// How long the run took, in seconds; in the page alone, since it is another one every time.
+    pub took: f64,
+    /// Strategies that failed and were stopped alone.
+    pub stopped: Vec<Stop>,
     pub digest: String,
+}
+
+/// The end of a strategy that did not leave by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stop {
+    pub at: Timestamp,
+    pub strategy: Text,
+    /// What it did, as the end of a sentence about it.
+    pub reason: Text,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +48,23 @@ pub struct Outcome {
     /// The first ones, as many as a page can show; all of them are in the table for spreadsheets.
     pub deals: Vec<Deal>,
     pub deals_in_all: u64,
-    pub trips: Vec<RoundTrip>,
+    /// What was traded before any rate of its currency was known; it is in no other figure.
+    pub unconverted: BTreeMap<Currency, Unconverted>,
+}
+
+/// Amounts in their own currency.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Unconverted {
+    pub traded: f64,
+    pub costs: f64,
+    pub trips: u64,
+}
+
+impl Unconverted {
+    pub(crate) fn add(&mut self, traded: f64, costs: f64) {
+        self.traded += traded;
+        self.costs += costs;
+    }
 }
 
 /// A month with what it brought, as a fraction.

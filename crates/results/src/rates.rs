@@ -7,33 +7,60 @@ use domain::{Currency, Price, Security, SecurityKind};
 #[derive(Debug, Clone)]
 pub(crate) struct Rates {
     base: Currency,
-    /// What one unit is worth in base currency.
-    known: BTreeMap<Currency, f64>,
+    /// The newest price of each pair that was seen: what one unit of the first costs in the second.
+    pairs: BTreeMap<(Currency, Currency), f64>,
 }
 
 impl Rates {
     pub(crate) fn new(base: Currency) -> Self {
-        Self { base, known: BTreeMap::from([(base, 1.0)]) }
+        Self { base, pairs: BTreeMap::new() }
     }
 
-    /// A price of a pair with the base currency in it is a rate.
     pub(crate) fn see(&mut self, security: &Security, price: Price) {
         let SecurityKind::Forex { base, transaction } = security.kind else { return };
         let price = float(price.0);
-        if price > 0.0 && transaction == self.base {
-            self.known.insert(base, price);
-        } else if price > 0.0 && base == self.base {
-            self.known.insert(transaction, 1.0 / price);
+        if price > 0.0 {
+            self.pairs.insert((base, transaction), price);
         }
     }
 
-    /// In base currency; as it is where no rate was ever seen.
-    pub(crate) fn in_base(&self, amount: f64, currency: Currency) -> f64 {
-        amount * self.known.get(&currency).copied().unwrap_or(1.0)
+    /// In base currency, at the newest rate; absent where none was seen so far.
+    pub(crate) fn in_base(&self, amount: f64, currency: Currency) -> Option<f64> {
+        let over_dollar = || Some(self.rate(currency, Currency::USD)? * self.rate(Currency::USD, self.base)?);
+        self.rate(currency, self.base).or_else(over_dollar).map(|rate| amount * rate)
+    }
+
+    /// By the pair, else by its inverse.
+    fn rate(&self, from: Currency, to: Currency) -> Option<f64> {
+        if from == to {
+            return Some(1.0);
+        }
+        let inverse = || self.pairs.get(&(to, from)).map(|price| 1.0 / price);
+        self.pairs.get(&(from, to)).copied().or_else(inverse)
     }
 }
 
 /// A decimal as a number for statistics.
 pub(crate) fn float(decimal: domain::Decimal) -> f64 {
     f64::try_from(decimal).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(base: &str, transaction: &str) -> Security {
+        let [base, transaction] = [base, transaction].map(|text| text.parse().unwrap());
+        Security { kind: SecurityKind::Forex { base, transaction }, ..samples::stock(1, "PAIR") }
+    }
+
+    #[test]
+    fn an_amount_is_converted_by_the_pair_its_inverse_or_over_the_dollar_and_never_by_a_guess() {
+        let mut rates = Rates::new("CHF".parse().unwrap());
+        rates.see(&pair("EUR", "USD"), Price::from(2));
+        rates.see(&pair("USD", "CHF"), "0.5".parse().unwrap());
+        rates.see(&pair("CHF", "SEK"), Price::from(10));
+        let shown = ["CHF", "SEK", "EUR", "JPY"].map(|text| rates.in_base(100.0, text.parse().unwrap()));
+        assert_eq!(shown, [Some(100.0), Some(10.0), Some(100.0), None]);
+    }
 }

@@ -10,12 +10,12 @@ use domain::{
 };
 
 use crate::figures::{self, Figures, Trades};
-use crate::outcome::{Deal, Line, Month, Outcome};
+use crate::outcome::{Deal, Line, Month, Outcome, Unconverted};
 use crate::rates::{Rates, float};
 use crate::round_trips::{RoundTrip, RoundTrips, costs};
 use crate::series::{Curve, DayValue, Drawdown};
 
-/// Fills and round trips that a report shows one by one.
+/// Fills that a report shows one by one.
 pub(crate) const DEALS_SHOWN_MAX: usize = 1_000;
 /// Securities whose price a report draws.
 pub(crate) const CHARTS_MAX: usize = 12;
@@ -58,7 +58,9 @@ pub struct Record {
     trades: Trades,
     deals: Vec<Deal>,
     deals_in_all: u64,
+    /// Round trips that ended and that nobody has taken.
     trips: Vec<RoundTrip>,
+    unconverted: BTreeMap<Currency, Unconverted>,
 }
 
 #[derive(Debug, Default)]
@@ -111,7 +113,7 @@ impl Record {
             falls: Curve::default(),
             exposure: Curve::default(),
             drawdown: Drawdown::default(),
-            days: vec![DayValue::beginning(from, value)],
+            days: vec![DayValue::new(from, value)],
             value_time: 0.0,
             prices: BTreeMap::new(),
             lines: Lines::default(),
@@ -120,6 +122,7 @@ impl Record {
             deals: Vec::new(),
             deals_in_all: 0,
             trips: Vec::new(),
+            unconverted: BTreeMap::new(),
         };
         record.sample(from);
         record
@@ -127,7 +130,6 @@ impl Record {
 
     /// Everything that one input of the engine caused.
     pub fn see(&mut self, at: Timestamp, events: &[Event]) {
-        self.open_day(at);
         let mut is_valued = false;
         for event in events {
             match event {
@@ -145,7 +147,6 @@ impl Record {
 
     /// The price of a security as trading sees it, now and then.
     pub fn price(&mut self, at: Timestamp, security: SecurityId, price: Price) {
-        self.open_day(at);
         if let Some(described) = self.reference.securities.get(&security) {
             self.rates.see(described, price);
         }
@@ -154,12 +155,9 @@ impl Record {
         }
     }
 
-    /// A value that does not move is not told again: a day with data begins with the value of the day before.
-    fn open_day(&mut self, at: Timestamp) {
-        let is_new = self.days.last().is_none_or(|last| last.day < DayValue::day_of(at));
-        if is_new {
-            self.days.push(DayValue::new(at, self.value));
-        }
+    /// A day with data is over. A value that does not move is not told again, so the day has that of the day before.
+    pub fn end_day(&mut self, at: Timestamp) {
+        DayValue::note(&mut self.days, at, self.value);
     }
 
     fn deal(&mut self, fill: &Fill) {
@@ -178,23 +176,32 @@ impl Record {
         }
         let contract_size = self.reference.securities.get(&security).map_or(1.0, |known| float(known.contract_size));
         let notional = float(booked.quantity.0.abs()) * float(booked.price.0) * contract_size;
-        let notional = self.rates.in_base(notional, booked.currency);
-        let charges = self.rates.in_base(costs(booked), booked.currency);
-        self.lines.add(security, booked.strategy, notional, charges);
+        match self.rates.in_base(1.0, booked.currency) {
+            Some(rate) => self.lines.add(security, booked.strategy, notional * rate, costs(booked) * rate),
+            None => self.unconverted.entry(booked.currency).or_default().add(notional, costs(booked)),
+        }
         if let Some(trip) = self.round_trips.book(booked, security, contract_size) {
             self.trip(trip, booked.currency);
         }
     }
 
+    /// A trip whose result nobody can convert counts among those, not among winners and losers.
     fn trip(&mut self, trip: RoundTrip, currency: Currency) {
-        let in_base = |amount| self.rates.in_base(amount, currency);
-        let trip = RoundTrip { gross: in_base(trip.gross), net: in_base(trip.net), costs: in_base(trip.costs), ..trip };
+        let Some(rate) = self.rates.in_base(1.0, currency) else {
+            self.unconverted.entry(currency).or_default().trips += 1;
+            return;
+        };
+        let (gross, net, costs) = (trip.gross * rate, trip.net * rate, trip.costs * rate);
+        let trip = RoundTrip { gross, net, costs, ..trip };
         self.trades.add(&trip);
         self.lines.securities.entry(trip.security).or_default().trades.add(&trip);
         self.lines.strategies.entry(trip.strategy).or_default().trades.add(&trip);
-        if self.trips.len() < DEALS_SHOWN_MAX {
-            self.trips.push(trip);
-        }
+        self.trips.push(trip);
+    }
+
+    /// The round trips that ended since the last time; whoever does not take them keeps all of them in memory.
+    pub fn take_trips(&mut self) -> impl Iterator<Item = RoundTrip> + '_ {
+        self.trips.drain(..)
     }
 
     fn position(&mut self, position: &Position) {
@@ -225,7 +232,7 @@ impl Record {
         self.equity.push(at, self.value);
         self.falls.push(at, -self.drawdown.present(self.value));
         let gross: f64 =
-            self.held.values().map(|held| self.rates.in_base(held.market_value.abs(), held.currency)).sum();
+            self.held.values().filter_map(|held| self.rates.in_base(held.market_value.abs(), held.currency)).sum();
         self.exposure.push(at, figures::ratio(gross, self.value).unwrap_or(0.0));
     }
 
@@ -249,7 +256,7 @@ impl Record {
             months,
             deals: self.deals,
             deals_in_all: self.deals_in_all,
-            trips: self.trips,
+            unconverted: self.unconverted,
         }
     }
 
@@ -291,7 +298,7 @@ impl Record {
 
     fn result_of(&self, is_meant: impl Fn(&Holding) -> bool) -> f64 {
         let meant = self.held.values().filter(|held| is_meant(held));
-        meant.map(|held| self.rates.in_base(held.result, held.currency)).sum()
+        meant.filter_map(|held| self.rates.in_base(held.result, held.currency)).sum()
     }
 }
 

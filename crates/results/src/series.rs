@@ -6,9 +6,6 @@ use domain::Timestamp;
 pub(crate) const CURVE_POINTS_MAX: usize = 2_048;
 
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
-/// Values are told once a second, so what is told up to a second after midnight is the worth of the day that ended: that
-/// of a daily bar which closes at midnight, and that of a run which ends with it.
-const TOLD_WITHIN_NANOS: i64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -84,14 +81,9 @@ impl DayValue {
         Self { day: Self::day_of(at), at, value }
     }
 
-    /// Where a run begins: a midnight counts for the day that begins, because nothing was before it.
-    pub fn beginning(at: Timestamp, value: f64) -> Self {
-        Self { day: at.0.div_euclid(NANOS_PER_DAY), at, value }
-    }
-
     /// The day that an instant counts for.
     pub fn day_of(at: Timestamp) -> i64 {
-        at.0.saturating_sub(TOLD_WITHIN_NANOS + 1).div_euclid(NANOS_PER_DAY)
+        at.0.div_euclid(NANOS_PER_DAY)
     }
 
     /// The midnight at which the day begins.
@@ -179,12 +171,6 @@ mod tests {
             DayValue::note(&mut days, at, value);
         }
         assert_eq!(days.iter().map(|day| (day.day, day.value)).collect::<Vec<_>>(), [(1, 2.0), (2, 3.0)]);
-    }
-
-    #[test]
-    fn midnight_and_the_second_after_it_belong_to_the_day_that_ended() {
-        let after = |nanos: i64| DayValue::day_of(Timestamp(day(5).0 + nanos));
-        assert_eq!([-1, 0, TOLD_WITHIN_NANOS, TOLD_WITHIN_NANOS + 1].map(after), [4, 4, 4, 5]);
     }
 
     #[test]

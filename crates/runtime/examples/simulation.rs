@@ -13,8 +13,8 @@ use std::time::Instant;
 use domain::command::{Command, RecordTransaction, ReferenceChange};
 use domain::risk::Settings;
 use domain::{
-    Account, AccountId, AdapterName, Bar, BarSize, Currency, Decimal, Price, Quantity, ReferenceData, Security,
-    SecurityId, SecurityKind, StrategyId, Text, Tick, Timestamp,
+    Account, AccountId, AdapterName, Bar, BarSize, Currency, Decimal, Price, ReferenceData, Security, SecurityId,
+    SecurityKind, StrategyId, Text, Tick, Timestamp,
 };
 use runtime::simulation::{Setup, Simulation, VenueSetup};
 use rustix::time::{ClockId, clock_gettime};
@@ -95,57 +95,54 @@ struct Shared {
     kind: Kind,
     feed: Text,
     left: u64,
-    row: Vec<u8>,
 }
+
+/// One row of a file; that of a quote leaves the last number empty.
+type Row = [i64; 6];
 
 impl Shared {
     fn open(folder: &str, kind: Kind, rows: u64) -> Result<Self, Box<dyn Error>> {
         let file = File::open(format!("{folder}/{}.bin", kind.name()))?;
         let file = BufReader::with_capacity(256 * 1024, file);
-        Ok(Self { file, kind, feed: "SHARED".into(), left: rows, row: vec![0; kind.numbers() * 8] })
+        Ok(Self { file, kind, feed: "SHARED".into(), left: rows })
     }
 
-    fn number(&self, place: usize) -> i64 {
-        let bytes = &self.row[place * 8..place * 8 + 8];
-        i64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+    fn row(&mut self) -> Option<Row> {
+        self.left = self.left.checked_sub(1)?;
+        let mut bytes = [0; size_of::<Row>()];
+        self.file.read_exact(&mut bytes[..self.kind.numbers() * 8]).ok()?;
+        let (numbers, _) = bytes.as_chunks();
+        Some(std::array::from_fn(|place| i64::from_le_bytes(numbers[place])))
     }
 
-    fn price(&self, place: usize) -> Price {
-        Price(Decimal::new(self.number(place), SCALE))
-    }
-
-    fn quantity(&self, place: usize) -> Quantity {
-        Quantity::from(self.number(place))
-    }
-
-    fn tick(&self) -> Tick {
+    fn tick(&self, [at, bid, ask, bid_size, ask_size, _]: Row) -> Tick {
         Tick {
             security: SECURITY,
             feed: self.feed.clone(),
-            at: Timestamp(self.number(0)),
+            at: Timestamp(at),
             last: None,
             last_at: None,
             vol_last: None,
-            bid: Some(self.price(1)),
-            ask: Some(self.price(2)),
-            vol_bid: Some(self.quantity(3)),
-            vol_ask: Some(self.quantity(4)),
+            bid: Some(price(bid)),
+            ask: Some(price(ask)),
+            vol_bid: Some(bid_size.into()),
+            vol_ask: Some(ask_size.into()),
             vol: None,
         }
     }
 
     /// The shared bars are stamped with their end, ours with their beginning.
-    fn bar(&self) -> Bar {
+    fn bar(&self, [ends, open, high, low, close, vol]: Row) -> Bar {
         Bar {
             security: SECURITY,
             feed: self.feed.clone(),
-            at: Timestamp(self.number(0) - NANOS_PER_MINUTE),
+            at: Timestamp(ends - NANOS_PER_MINUTE),
             size: BarSize::Min1,
-            open: self.price(1),
-            high: self.price(2),
-            low: self.price(3),
-            close: self.price(4),
-            vol: self.quantity(5),
+            open: price(open),
+            high: price(high),
+            low: price(low),
+            close: price(close),
+            vol: vol.into(),
             vwap: None,
         }
     }
@@ -153,19 +150,35 @@ impl Shared {
 
 impl Source for Shared {
     fn next(&mut self) -> Result<Option<Recorded>, BadData> {
-        if self.left == 0 || self.file.read_exact(&mut self.row).is_err() {
-            return Ok(None);
-        }
-        self.left -= 1;
-        Ok(Some(match self.kind {
-            Kind::Quotes => Recorded::Tick(self.tick()),
-            Kind::Bars => Recorded::Bar(self.bar()),
+        Ok(self.row().map(|row| match self.kind {
+            Kind::Quotes => Recorded::Tick(self.tick(row)),
+            Kind::Bars => Recorded::Bar(self.bar(row)),
         }))
+    }
+
+    fn read(&mut self, row: &mut Option<Recorded>) -> Result<(), BadData> {
+        let Some(Recorded::Tick(tick)) = row else {
+            *row = self.next()?;
+            return Ok(());
+        };
+        match self.row() {
+            Some([at, bid, ask, bid_size, ask_size, _]) => {
+                tick.at = Timestamp(at);
+                (tick.bid, tick.vol_bid) = (Some(price(bid)), Some(bid_size.into()));
+                (tick.ask, tick.vol_ask) = (Some(price(ask)), Some(ask_size.into()));
+            }
+            None => *row = None,
+        }
+        Ok(())
     }
 
     fn progress(&self) -> (u64, u64) {
         (0, 0)
     }
+}
+
+fn price(ticks: i64) -> Price {
+    Price(Decimal::new(ticks, SCALE))
 }
 
 /// Counts what it hears.
@@ -236,6 +249,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
         until: None,
         feed_latency_nanos: 0,
         valuation_nanos,
+        on_failure: runtime::strategies::OnFailure::Cancel,
         recorded_bars: BTreeSet::from([(SECURITY, BarSize::Min1)]),
     }
 }

@@ -18,6 +18,8 @@ pub mod simulation;
 mod snapshotting;
 /// The host of strategies in the live server.
 pub mod strategies;
+/// What could not be handed to an adapter.
+mod unsent;
 
 pub use live::{Clock, Ended, Live, Options, Parts, Reader};
 pub use recovery::{Recovered, RecoveryError, recover};

@@ -11,7 +11,7 @@ use bus::{Catalogue, Feed, Outlets};
 use crossbeam_channel::{Receiver, select};
 use domain::command::MarketData;
 use domain::query::Answer;
-use domain::report::{Report, Said};
+use domain::report::Report;
 use domain::{AdapterName, Event, Input, Instruction, Published, SecurityId, Stamped, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{Batch, Durable, Journal, Record};
@@ -22,7 +22,9 @@ use crate::about::{origin_of, subject};
 use crate::gate::{Gate, Held};
 use crate::numbers::Numbers;
 use crate::records;
+use crate::simulation::Digest;
 use crate::snapshotting::{Scene, Snapshotting};
+use crate::unsent::not_handed_over;
 
 /// Requests and reports that one turn of the loop takes at the most.
 const BATCH_MAX: usize = 1_024;
@@ -63,7 +65,8 @@ pub struct Options {
 /// Why the loop ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ended {
-    InOrder,
+    /// With the digest over everything since the journal began, where it is known.
+    InOrder(Option<String>),
     /// The disk failed: nothing was acknowledged after it. Starting again is the recovery.
     JournalFailed(String),
 }
@@ -88,6 +91,9 @@ pub struct Live {
     /// A state that waits until it is durable to be written.
     snapshot_due: Option<Scene>,
     next_pulse: Timestamp,
+    digest: Option<Digest>,
+    /// When the newest input was written down.
+    journalled_at: Timestamp,
 }
 
 /// What one turn took in.
@@ -121,6 +127,8 @@ impl Live {
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
             next_pulse: Timestamp(0),
+            digest: recovered.digest.clone(),
+            journalled_at: recovered.at,
         }
     }
 
@@ -337,6 +345,7 @@ impl Live {
             return true;
         }
         self.inputs_since_snapshot += records.len() as u64;
+        self.journalled_at = now;
         let taken = self.parts.journal.append(Batch { time: now.0, records });
         if let Err(refused) = &taken {
             error!(reason = ?refused.reason, "the journal takes nothing any more");
@@ -377,6 +386,9 @@ impl Live {
         let Stamped { sequence, at, what } = input;
         self.seen = sequence;
         let origin = origin_of(what);
+        if let Some(digest) = &mut self.digest {
+            self.out.events.iter().for_each(|event| digest.see(event));
+        }
         let events = self.out.events.drain(..).map(|event| Published { sequence, at, event }).collect();
         let instructions = std::mem::take(&mut self.out.instructions);
         let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
@@ -446,6 +458,7 @@ impl Live {
             engine: self.parts.engine.still(),
             ledger: self.parts.ledger.export(),
             reserved: self.numbers.reserved(),
+            digest: self.digest.clone(),
         }
     }
 
@@ -462,8 +475,10 @@ impl Live {
             self.snapshotting.finish(&scene);
         }
         self.parts.feed.close();
+        let digest = self.digest.take();
+        let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.seen));
         match self.parts.journal.close() {
-            Ok(()) => Ended::InOrder,
+            Ok(()) => Ended::InOrder(digest),
             Err(problem) => Ended::JournalFailed(problem.to_string()),
         }
     }
@@ -480,16 +495,4 @@ enum Asked {
     Command,
     Query(Box<domain::Query>),
     Remember(u64, Vec<u8>),
-}
-
-fn not_handed_over(adapter: &AdapterName, instruction: Instruction, reason: &str) -> Option<Report> {
-    let reason = domain::Text::from(format!("not handed to the adapter: {reason}"));
-    let said = match instruction {
-        Instruction::Submit(order) => Said::Unsent { order: order.id, reason },
-        Instruction::Replace(order, _) => Said::ReplaceRejected { order: order.id, reason },
-        Instruction::Cancel(order) => Said::CancelRejected { order: order.id, reason },
-        // The adapter is greeted with all of it when it is attached again.
-        Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
-    };
-    Some(Report { adapter: adapter.clone(), ext_at: None, said })
 }

@@ -3,6 +3,8 @@
 use domain::Input;
 use storage::journal::Record;
 
+use crate::simulation::Digest;
+
 /// The first byte of a journal record says what it is; values are never used again for something else.
 pub(crate) const INPUT: u8 = 1;
 pub(crate) const RESERVATION: u8 = 2;
@@ -34,11 +36,18 @@ pub(crate) fn ledger(sequence: u64, payload: Vec<u8>) -> Record {
     Record { sequence, kind: LEDGER, payload }
 }
 
-/// A snapshot holds the engine's state and what the Ledger remembers.
-pub(crate) fn snapshot(engine: &[u8], ledger: &[u8], reserved: u64) -> Vec<u8> {
-    let mut encoder = minicbor::Encoder::new(Vec::with_capacity(engine.len() + ledger.len() + 32));
-    let written =
-        encoder.array(3).and_then(|e| e.bytes(engine)).and_then(|e| e.bytes(ledger)).and_then(|e| e.u64(reserved));
+/// A snapshot holds the engine's state, what the Ledger remembers, and the digest so far.
+pub(crate) fn snapshot(parts: &SnapshotParts<'_>) -> Vec<u8> {
+    let SnapshotParts { engine, ledger, reserved, digest } = parts;
+    let digest = digest.as_ref().map(Digest::encode);
+    let room = engine.len() + ledger.len() + digest.as_ref().map_or(0, Vec::len) + 48;
+    let mut encoder = minicbor::Encoder::new(Vec::with_capacity(room));
+    let written = encoder
+        .array(3 + u64::from(digest.is_some()))
+        .and_then(|e| e.bytes(engine))
+        .and_then(|e| e.bytes(ledger))
+        .and_then(|e| e.u64(*reserved))
+        .and_then(|e| digest.as_ref().map_or(Ok(()), |digest| e.bytes(digest).map(drop)));
     written.expect("a vector takes everything");
     encoder.into_writer()
 }
@@ -47,14 +56,17 @@ pub(crate) struct SnapshotParts<'a> {
     pub(crate) engine: &'a [u8],
     pub(crate) ledger: &'a [u8],
     pub(crate) reserved: u64,
+    /// Over everything so far; absent where the journal began under a build that did not keep it.
+    pub(crate) digest: Option<Digest>,
 }
 
 pub(crate) fn decode_snapshot(bytes: &[u8]) -> Result<SnapshotParts<'_>, Unreadable> {
     let unreadable = |error: minicbor::decode::Error| Unreadable(error.to_string());
     let mut decoder = minicbor::Decoder::new(bytes);
-    decoder.array().map_err(unreadable)?;
+    let parts = decoder.array().map_err(unreadable)?;
     let engine = decoder.bytes().map_err(unreadable)?;
     let ledger = decoder.bytes().map_err(unreadable)?;
     let reserved = decoder.u64().map_err(unreadable)?;
-    Ok(SnapshotParts { engine, ledger, reserved })
+    let digest = if parts == Some(3) { None } else { Digest::decode(decoder.bytes().map_err(unreadable)?) };
+    Ok(SnapshotParts { engine, ledger, reserved, digest })
 }

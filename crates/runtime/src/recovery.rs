@@ -8,6 +8,7 @@ use storage::journal::{self, Entry, Journal, Progress, Reader};
 use storage::{LedgerBook, Snapshots, StorageError};
 
 use crate::records::{self, Unreadable};
+use crate::simulation::Digest;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +23,8 @@ pub struct Recovered {
     pub replayed: u64,
     /// The time of the newest record.
     pub at: Timestamp,
+    /// Over everything so far; absent where the journal began under a build that did not keep it.
+    pub digest: Option<Digest>,
 }
 
 #[derive(Debug)]
@@ -103,7 +106,8 @@ impl<'a> Replay<'a> {
             Some(snapshot) if snapshot.sequence <= reader_has => Some(snapshot),
             _ => snapshots.newest_good(Some(reader_has))?,
         };
-        let (engine, out, recovered) = (Engine::default(), Outbox::default(), Recovered::default());
+        let (engine, out) = (Engine::default(), Outbox::default());
+        let recovered = Recovered { digest: Some(Digest::default()), ..Recovered::default() };
         let mut replay = Self { engine, out, recovered, ledger, reader_has, reader };
         if let Some(snapshot) = usable {
             replay.load(snapshot.sequence, &snapshot.state)?;
@@ -117,6 +121,7 @@ impl<'a> Replay<'a> {
         self.engine = Engine::from_state(parts.engine).map_err(|bad| unreadable(bad.0.to_string()))?;
         self.ledger.import(parts.ledger).map_err(unreadable)?;
         self.recovered.reserved = parts.reserved;
+        self.recovered.digest = parts.digest;
         self.recovered.snapshot = sequence;
         Ok(())
     }
@@ -148,6 +153,9 @@ impl<'a> Replay<'a> {
         // Whoever asked was answered, and venues were instructed, when it happened.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut self.out);
         self.out.instructions.clear();
+        if let Some(digest) = &mut self.recovered.digest {
+            self.out.events.iter().for_each(|event| digest.see(event));
+        }
         let events = self.out.events.drain(..).map(|event| Published { sequence, at, event });
         if sequence > self.reader_has {
             (self.reader)(sequence, &events.collect::<Vec<_>>());

@@ -8,7 +8,8 @@ use engine::Still;
 use storage::Snapshots;
 use tracing::{info, warn};
 
-use crate::records;
+use crate::records::{self, SnapshotParts};
+use crate::simulation::Digest;
 
 /// Everything that a snapshot holds, as it was after the input of that sequence.
 pub(crate) struct Scene {
@@ -16,6 +17,7 @@ pub(crate) struct Scene {
     pub(crate) engine: Still,
     pub(crate) ledger: Vec<u8>,
     pub(crate) reserved: u64,
+    pub(crate) digest: Option<Digest>,
 }
 
 pub(crate) struct Snapshotting {
@@ -53,7 +55,10 @@ impl Snapshotting {
 }
 
 fn write(snapshots: &Snapshots, scene: &Scene, build: &str) {
-    let state = records::snapshot(&scene.engine.encode_state(), &scene.ledger, scene.reserved);
+    let Scene { ledger, reserved, digest, .. } = scene;
+    let parts =
+        SnapshotParts { engine: &scene.engine.encode_state(), ledger, reserved: *reserved, digest: digest.clone() };
+    let state = records::snapshot(&parts);
     match snapshots.write(scene.sequence, &state, build) {
         Ok(()) => info!(sequence = scene.sequence, bytes = state.len(), "snapshot written"),
         // The journal holds everything: without the snapshot the next start only takes longer.

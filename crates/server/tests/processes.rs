@@ -293,6 +293,52 @@ fn one_that_is_cut_off_finds_a_broker_that_has_moved() {
     wait_for("the booking", || (story.bookings_told() == ["1"]).then_some(()));
 }
 
+/// The strategy goes on with the new server where it stopped hearing: what was booked meanwhile is told once, its order is
+/// known, and no second one is placed.
+#[test]
+fn one_whose_server_crashes_and_comes_back_resumes_with_its_order() {
+    let mut story = Story::begin(&[("strategies.hangSeconds", "20"), ("strategies.onFailure", "keep")]);
+    let process = story.run("reporter");
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    story.credit(1);
+    wait_for("the first booking", || (story.bookings_told() == ["1"]).then_some(()));
+    let (http, broker) = (story.server.address(), story.server.door("brokerTcp"));
+    story.server.kill();
+    story.launch = story.launch.set("http.port", http.port()).set("broker.tcp.port", broker.port());
+    story.server = story.launch.start();
+    // Before or after the strategy is back: it hears of it in either case.
+    story.credit(2);
+    story.until_phase("REPORTER", "RUN");
+    wait_for("the booking after the crash", || (story.bookings_told().last()? == "2").then_some(()));
+    story.credit(3);
+    wait_for("the last booking", || (story.bookings_told().last()? == "3").then_some(()));
+    // What it had heard just before the crash it may not have confirmed, and then hears again.
+    let told = story.bookings_told();
+    assert!([&["1", "2", "3"][..], &["1", "1", "2", "3"]].iter().any(|wanted| told == *wanted), "{told:?}");
+    assert_eq!(orders_ever(&mut story.server.client(), "REPORTER"), 1);
+    drop(process);
+}
+
+/// Names of orders that it has placed since the journal began.
+fn orders_ever(client: &mut Client, name: &str) -> usize {
+    json(client, &format!("/rest/history/order?strategy={name}&limit=1000")).as_array().unwrap().len()
+}
+
+#[test]
+fn one_in_a_process_warms_up_with_all_the_bars_that_it_may_ask_for() {
+    let mut story = Story::begin(&[("demo.historyDays", "0")]);
+    story.server.kill();
+    let minutes = story.folder.path().join("data/bars/MIN_1");
+    std::fs::create_dir_all(&minutes).unwrap();
+    let row = |number: i64| format!("{},1,9,1,{}\n", 1_735_689_600_000 + number * 60_000, 2 + number % 7);
+    let rows: String = (0..12_000).map(row).collect();
+    std::fs::write(minutes.join("1.csv"), format!("dateTime,open,high,low,close\n{rows}")).unwrap();
+    story.server = story.launch.start();
+    let _process = story.run("historian");
+    let told = |events: Value| events.to_string().contains("10000 bars, the last at 3");
+    story.until("what it knows", |client| told(json(client, "/rest/history/events?after=0&limit=1000")));
+}
+
 #[test]
 fn a_name_that_runs_in_the_server_is_taken() {
     let story = Story::begin(&[("strategies.instances", "STEADY:steady security=1")]);

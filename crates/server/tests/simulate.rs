@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use expect_test::{expect, expect_file};
+use serde_json::Value;
 
 fn rialto(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rialto")).args(words).env_clear().output().unwrap()
@@ -94,6 +95,110 @@ fn everything_that_a_run_leaves_is_there() {
         1709683200000,1709683200000,TREND,AAPL,TREND-1-1,BUY,MarketOrder,1000,1000,EXECUTED,"#]]
     .assert_eq(&first.join("\n"));
     assert!(!summary.contains("unfilled"), "{summary}");
+}
+
+/// One daily bar for each weekday of the first quarter of 2025; the last of March is a Monday.
+fn weekdays() -> Vec<(i64, i64)> {
+    let first = 20_089;
+    let days = (first..first + 90).filter(|day| (day + 3) % 7 < 5);
+    days.map(|day| (day, 100 + (day * 7 + day / 5) % 13)).collect()
+}
+
+/// The worth of a day is what the closes say: a Friday's close counts for the Friday, and a month ends with its last close.
+#[test]
+fn months_end_with_their_last_close() {
+    let folder = tempfile::tempdir().unwrap();
+    let bars = weekdays();
+    let row = |(day, close): &(i64, i64)| format!("{},{close},{close},{close},{close}", day * 86_400_000);
+    let rows: Vec<String> = bars.iter().map(row).collect();
+    fs::write(folder.path().join("bars.csv"), format!("dateTime,open,high,low,close\n{}\n", rows.join("\n"))).unwrap();
+    let plan = folder.path().join("plan.toml");
+    let lines = "[market]\nfeeRate = 0\n[[data]]\nfile = 'bars.csv'\nsecurity = 'AAPL'\nkind = 'bar'\nbarSize = 'DAY_1'\n\
+                 [[strategy]]\nname = 'MINE'\nsample = 'moving-average-cross'\n\
+                 parameters = { fast = 2, slow = 5, quantity = 1000 }\n";
+    fs::write(&plan, lines).unwrap();
+    said(&rialto(&["simulate", text(&plan)]));
+    let results = folder.path().join("plan-results");
+    let document: Value = serde_json::from_str(&fs::read_to_string(results.join("results.json")).unwrap()).unwrap();
+    let values = day_values(&bars, &fs::read_to_string(results.join("fills.csv")).unwrap());
+    // January has 23 weekdays, February 20 and March 21.
+    let ends = [1_000_000.0, values[22], values[42], values[63]];
+    let wanted: Vec<f64> = ends.windows(2).map(|pair| pair[1] / pair[0] - 1.0).collect();
+    let months = document["months"].as_array().unwrap();
+    let told: Vec<f64> = months.iter().map(|month| month["performance"].as_f64().unwrap()).collect();
+    assert!(wanted.iter().all(|performance| *performance != 0.0));
+    is_near(&told, &wanted);
+    let all: Vec<f64> = std::iter::once(1_000_000.0).chain(values).collect();
+    let returns: Vec<f64> = all.windows(2).map(|pair| pair[1] / pair[0] - 1.0).collect();
+    let mean = returns.iter().sum::<f64>() / 64.0;
+    let deviation = (returns.iter().map(|daily| (daily - mean).powi(2)).sum::<f64>() / 63.0).sqrt();
+    is_near(&[document["figures"]["volatility"].as_f64().unwrap()], &[deviation * 252.0_f64.sqrt()]);
+}
+
+/// Cash and shares at each close, from the fills alone.
+fn day_values(bars: &[(i64, i64)], fills: &str) -> Vec<f64> {
+    let fills: Vec<Vec<&str>> = fills.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let worth = |(day, close): &(i64, i64)| {
+        let before = fills.iter().filter(|fill| fill[0].parse::<i64>().unwrap() < (day + 1) * 86_400_000);
+        before.fold(1_000_000.0, |sum, fill| {
+            let [quantity, price]: [f64; 2] = [fill[5], fill[6]].map(|text| text.parse().unwrap());
+            let signed = if fill[4] == "BUY" { quantity } else { -quantity };
+            sum + signed * (*close as f64 - price)
+        })
+    };
+    bars.iter().map(worth).collect()
+}
+
+#[track_caller]
+fn is_near(told: &[f64], wanted: &[f64]) {
+    let is_same = told.len() == wanted.len() && told.iter().zip(wanted).all(|(one, other)| (one - other).abs() < 1e-9);
+    assert!(is_same, "{told:?} is not {wanted:?}");
+}
+
+#[test]
+fn a_strategy_that_floods_or_panics_is_stopped_alone_and_the_report_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let prices = folder.path().join("ticks.csv");
+    said(&rialto(&["simulate", "generate", text(&prices), "--rows", "5000"]));
+    let plan = folder.path().join("plan.toml");
+    let lines = "ordersPerSecond = 20\n[[data]]\nfile = 'ticks.csv'\nsecurity = 'AAPL'\nkind = 'tick'\n\
+                 [[strategy]]\nname = 'FLOODER'\nsample = 'flooder'\n[[strategy]]\nname = 'PANICKER'\nsample = 'panicker'\n\
+                 [[strategy]]\nname = 'TREND'\nsample = 'moving-average-cross'\n";
+    fs::write(&plan, lines).unwrap();
+    let troupe = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/troupe");
+    let summary = said(&Command::new(troupe).args(["simulate", text(&plan)]).env_clear().output().unwrap());
+    let stopped: Vec<&str> = summary.lines().filter(|line| line.contains("stopped")).collect();
+    assert_eq!(
+        stopped,
+        [
+            "  stopped         PANICKER at 2025-01-01T00:00:00Z: it panicked: the panicker panics",
+            "  stopped         FLOODER at 2025-01-01T00:00:00Z: it floods: the risk gate refuses its orders",
+        ]
+    );
+    let results = folder.path().join("plan-results");
+    let document: Value = serde_json::from_str(&fs::read_to_string(results.join("results.json")).unwrap()).unwrap();
+    assert_eq!(document["stopped"][0]["strategy"], "PANICKER");
+    let trend = document["strategies"].as_array().unwrap().iter().find(|line| line["name"] == "TREND");
+    assert!(trend.unwrap()["fills"].as_u64() > Some(100), "{document}");
+    assert!(fs::read_to_string(results.join("report.html")).unwrap().contains("strategy FLOODER floods"));
+}
+
+#[test]
+fn a_rule_that_the_data_cannot_carry_and_a_currency_without_a_rate_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bars.csv"), "dateTime,open,high,low,close\n1735689600000,1,2,1,2\n").unwrap();
+    let plan = folder.path().join("plan.toml");
+    let data = |security: &str| {
+        format!("[[data]]\nfile = 'bars.csv'\nsecurity = '{security}'\nkind = 'bar'\nbarSize = 'DAY_1'\n")
+    };
+    fs::write(&plan, format!("[market]\nfillRule = 'queue-position'\n{}{}", data("AAPL"), data("SAP"))).unwrap();
+    expect![[r#"
+        rialto: the configuration can't be used:
+          market.fillRule: queue-position needs order books or ticks, and the data has none of AAPL
+          market.fillRule: queue-position needs order books or ticks, and the data has none of SAP
+          data: SAP is in EUR: without prices of EUR.USD nothing can be valued
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
 }
 
 #[test]

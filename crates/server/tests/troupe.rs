@@ -13,12 +13,15 @@ use serde_json::Value;
 const AAPL: &str = "1";
 
 fn launch(folder: &tempfile::TempDir, members: &[&str]) -> Launch {
-    let instance = |member: &&str| format!("{}:{member} security={AAPL}", member.to_uppercase());
-    let instances: Vec<_> = members.iter().map(instance).collect();
     Launch::of(&troupe(), &folder.path().join("data"))
-        .set("strategies.instances", instances.join(","))
+        .set("strategies.instances", instances(members))
         .set("strategies.hangSeconds", 1)
         .set("strategies.ordersPerSecond", 20)
+}
+
+fn instances(members: &[&str]) -> String {
+    let instance = |member: &&str| format!("{}:{member} security={AAPL}", member.to_uppercase());
+    members.iter().map(instance).collect::<Vec<_>>().join(",")
 }
 
 /// Cargo puts examples beside the tests.
@@ -122,6 +125,75 @@ fn a_restart_begins_a_new_life_with_the_orders_of_the_old_one_known() {
     server.stop();
 }
 
+/// A minute bar each, up to that many, as somebody would bring them.
+fn bring_history(folder: &tempfile::TempDir, bars: i64) {
+    let minutes = folder.path().join("data/bars/MIN_1");
+    std::fs::create_dir_all(&minutes).unwrap();
+    let row = |number: i64| format!("{},1,9,1,{}\n", 1_735_689_600_000 + number * 60_000, 2 + number % 7);
+    let rows: String = (0..bars).map(row).collect();
+    std::fs::write(minutes.join(format!("{AAPL}.csv")), format!("dateTime,open,high,low,close\n{rows}")).unwrap();
+}
+
+fn past_told(client: &mut Client) -> Vec<String> {
+    let events = json(client, "/rest/history/events?after=0&limit=1000");
+    let told = events.as_array().unwrap().iter().filter(|event| event["event"]["name"] == "past");
+    told.map(|event| event["event"]["body"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_strategy_warms_up_with_stored_bars_also_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    bring_history(&folder, 12_000);
+    let launch = launch(&folder, &["historian"]).set("demo.historyDays", 0);
+    for lives in 1..=2 {
+        let server = launch.start();
+        // The newest ten thousand of twelve thousand; the last is number 11,999.
+        let told = "10000 bars, the last at 3".to_owned();
+        wait_until(&server, "what it knows", |client| past_told(client) == vec![told.clone(); lives]);
+        server.stop();
+    }
+}
+
+/// Everything that a failure leaves: an alarm, an event with the reason, and the reason beside the phase.
+#[test]
+fn a_strategy_that_hangs_raises_an_alarm_and_shows_why_until_it_begins_again() {
+    let server = is_stopped_alone("hanger", "HANGER hangs");
+    let mut client = server.client();
+    let hangs = "hangs: a call-back does not return, so its feed is cut";
+    let strategies = json(&mut client, "/rest/strategy");
+    let hanger = strategies.as_array().unwrap().iter().find(|strategy| strategy["name"] == "HANGER").unwrap();
+    assert_eq!((&hanger["phase"], &hanger["lastError"]), (&"EXIT".into(), &hangs.into()));
+    let past = json(&mut client, "/rest/history/events?after=0&limit=1000");
+    let events = past.as_array().unwrap().iter().map(|event| &event["event"]);
+    let exit = events.clone().find(|event| event["phase"] == "EXIT" && event["strategyName"] == "HANGER").unwrap();
+    assert_eq!((&exit["failure"], &exit["reason"]), (&"hung".into(), &hangs.into()));
+    let alarm = format!("strategy HANGER {hangs}");
+    assert!(events.clone().any(|event| event.to_string().contains(&alarm) && event.to_string().contains("ERROR")));
+    server.stop();
+}
+
+/// The journal tells how each ended, so a replay with the strategies agrees with the session and ends like it.
+#[test]
+fn a_session_with_failures_comes_out_the_same_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let members = ["panicker", "hanger", "flooder", "steady"];
+    let launch = launch(&folder, &members).set("journal.ticks", "all");
+    let server = launch.start();
+    for name in ["PANICKER", "HANGER", "FLOODER"] {
+        wait_until(&server, "its end", |client| phase(client, name) == "EXIT");
+    }
+    let log = server.stop().log;
+    let digest = log.split("digest=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().to_owned();
+    let data = folder.path().join("data");
+    let instances = format!("strategies.instances={}", instances(&members));
+    let settings = ["--set", instances.as_str(), "--set", "strategies.hangSeconds=1"];
+    let words = ["simulate", "--from-journal", data.to_str().unwrap(), "--strategies"];
+    let ended = launch.run(&[&words[..], &settings].concat());
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert!(ended.output.contains("and so is its digest"), "{ended}");
+    assert!(ended.output.contains(&format!("digest: {}", digest.trim_matches('"'))), "{digest} {ended}");
+}
+
 #[test]
 fn a_misspelt_strategy_or_parameter_stops_the_start_with_a_suggestion() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +208,7 @@ fn a_misspelt_strategy_or_parameter_stops_the_start_with_a_suggestion() {
     assert_eq!(
         told,
         "  strategies.instances: A: no strategy is called moving-avarage-cross; there are breakout, flooder, hanger, \
-         market-making, moving-average-cross, pairs, panicker, reporter, steady; did you mean 'moving-average-cross'?
+         historian, market-making, moving-average-cross, pairs, panicker, reporter, steady; did you mean 'moving-average-cross'?
   strategies.instances: B: strategy moving-average-cross, parameter fats: is not known; there are security, fast, slow, \
          quantity, prices; did you mean 'fast'?
   strategies.instances: C: strategy steady, parameter security: 'NONE' is not the symbol or the id of a security

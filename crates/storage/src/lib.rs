@@ -39,6 +39,10 @@ pub mod append_log;
 /// Recorded prices, for simulations and for warming up.
 pub mod history;
 
+/// Bars of the live server, kept beyond its restarts.
+pub mod bars;
+
+pub use bars::BarFiles;
 pub use error::{Damage, StorageError, Torn};
 pub use ledger::LedgerBook;
 pub use read_model::ReadModel;

@@ -31,6 +31,8 @@ pub(crate) struct Stand {
     pub(crate) refused: Vec<Refused>,
     pub(crate) is_flooding: bool,
     orders_named: u64,
+    /// Worked out with the first order.
+    order_prefix: Option<String>,
 }
 
 impl Stand {
@@ -146,7 +148,8 @@ impl Desk<'_> {
 
     fn next_order_name(&mut self) -> IntId {
         self.stand.orders_named += 1;
-        self.who.order_name(self.stand.orders_named)
+        let prefix = self.stand.order_prefix.get_or_insert_with(|| self.who.order_prefix());
+        IntId::numbered(&[prefix], self.stand.orders_named).expect("the prefix is short and printable")
     }
 
     fn trade(&mut self, command: Command) {
@@ -193,7 +196,7 @@ impl Desk<'_> {
     }
 
     pub fn tick(&self, security: SecurityId) -> Option<&Tick> {
-        self.stand.picture.tick(security).map(|tick| &**tick)
+        self.stand.picture.tick(security)
     }
 
     pub fn book(&self, security: SecurityId) -> Option<&OrderBook> {

@@ -11,12 +11,13 @@ const POWERS: [f64; 29] = [
 
 /// The nearest floating-point number: quick, since it is asked for on every tick.
 pub fn float(decimal: Decimal) -> f64 {
-    let power = POWERS[decimal.scale() as usize];
-    let mantissa = decimal.mantissa();
-    // Prices fit 64 bits, and those convert in one instruction.
-    match i64::try_from(mantissa) {
-        Ok(small) => small as f64 / power,
-        Err(_) => mantissa as f64 / power,
+    let parts = decimal.unpack();
+    let power = POWERS[parts.scale as usize];
+    // Prices fit 63 bits, and those convert in one instruction.
+    let small = u64::from(parts.mid) << 32 | u64::from(parts.lo);
+    match i64::try_from(small) {
+        Ok(small) if parts.hi == 0 => (if parts.negative { -small } else { small }) as f64 / power,
+        _ => decimal.mantissa() as f64 / power,
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Picture {
 
 #[derive(Debug, Clone, Default)]
 struct Latest {
-    tick: Option<Arc<Tick>>,
+    tick: Option<Tick>,
     book: Option<Arc<OrderBook>>,
     bar: Option<Arc<Bar>>,
 }
@@ -85,9 +85,9 @@ impl Picture {
     /// Takes what happened into the picture. Whether it concerns this strategy was asked before.
     pub(crate) fn take(&mut self, event: &Event) {
         match event {
-            Event::Tick(tick) => self.latest_of(tick.security).tick = Some(tick.clone()),
-            Event::Book(book) => self.latest_of(book.security).book = Some(book.clone()),
-            Event::Bar(bar) => self.latest_of(bar.security).bar = Some(bar.clone()),
+            Event::Tick(tick) => self.take_tick(tick),
+            Event::Book(book) => self.latest.or_default(book.security).book = Some(book.clone()),
+            Event::Bar(bar) => self.latest.or_default(bar.security).bar = Some(bar.clone()),
             Event::Order(order) => self.take_order(order),
             Event::Position(position) => {
                 self.positions.insert((position.security, position.account), position.clone());
@@ -128,11 +128,12 @@ impl Picture {
         }
     }
 
-    fn latest_of(&mut self, security: SecurityId) -> &mut Latest {
-        if !self.latest.contains(&security) {
-            self.latest.insert(security, Latest::default());
+    #[inline]
+    pub(crate) fn take_tick(&mut self, tick: &Tick) {
+        match &mut self.latest.or_default(tick.security).tick {
+            Some(known) => known.copy_from(tick),
+            unknown => *unknown = Some(tick.clone()),
         }
-        self.latest.get_mut(&security).expect("put in just now")
     }
 
     fn take_order(&mut self, order: &Order) {
@@ -151,7 +152,7 @@ impl Picture {
         &self.reference
     }
 
-    pub fn tick(&self, security: SecurityId) -> Option<&Arc<Tick>> {
+    pub fn tick(&self, security: SecurityId) -> Option<&Tick> {
         self.latest.get(&security)?.tick.as_ref()
     }
 
@@ -167,7 +168,7 @@ impl Picture {
     /// The best guess at a fair price: last trade, else middle, else either side, else the close of the newest bar.
     pub fn price(&self, security: SecurityId) -> Option<Price> {
         let latest = self.latest.get(&security)?;
-        let quoted = latest.tick.as_deref().and_then(|tick| Mark::from(tick).reference());
+        let quoted = latest.tick.as_ref().and_then(|tick| Mark::from(tick).reference());
         quoted.or_else(|| latest.bar.as_deref().map(|bar| bar.close))
     }
 

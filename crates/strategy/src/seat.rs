@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::command::Phase;
 use domain::risk::Scope;
-use domain::{Command, Event, IntId, Published, ReferenceData, Refusal, StrategyId, Text, Timestamp};
+use domain::{Command, Event, Published, ReferenceData, Refusal, StrategyId, Text, Tick, Timestamp};
 
 use crate::desk::{Desk, Stand};
 use crate::past::{Past, Wish};
@@ -29,10 +29,11 @@ pub struct Who {
 }
 
 impl Who {
-    pub(crate) fn order_name(&self, number: u64) -> IntId {
+    /// What the names of its orders begin with, before their number: short and printable.
+    pub(crate) fn order_prefix(&self) -> String {
         let printable = self.name.chars().filter(char::is_ascii_graphic).take(NAME_IN_ORDERS_MAX);
         let name: String = printable.collect();
-        format!("{name}-{}-{number}", self.run).parse().expect("short and printable")
+        format!("{name}-{}-", self.run)
     }
 }
 
@@ -68,11 +69,31 @@ impl Seat {
     /// look-up.
     #[inline]
     pub fn hear(&mut self, published: &Published) {
-        if self.concerns(&published.event) {
-            self.stand.picture.take(&published.event);
+        self.hear_event(published.at, &published.event);
+    }
+
+    /// As [`Self::hear`], of an event that is not on its way to anybody else.
+    #[inline]
+    pub fn hear_event(&mut self, at: Timestamp, event: &Event) {
+        // Ticks come by the million: one look-up tells all about them.
+        if let Event::Tick(tick) = event {
+            return self.hear_tick(at, tick);
+        }
+        if self.concerns(event) {
+            self.stand.picture.take(event);
             if self.is_awake() {
-                self.tell(published.at, &published.event);
+                self.tell(at, event);
             }
+        }
+    }
+
+    /// As [`Self::hear`], of a tick that nobody shares.
+    #[inline]
+    pub fn hear_tick(&mut self, at: Timestamp, tick: &Tick) {
+        let Some(is_told) = self.stand.selection.tells_ticks(tick.security) else { return };
+        self.stand.picture.take_tick(tick);
+        if is_told && self.is_awake() {
+            self.call(at, |strategy, desk| strategy.on_tick(tick, desk));
         }
     }
 
@@ -149,7 +170,6 @@ impl Seat {
     fn concerns(&self, event: &Event) -> bool {
         let (own, wanted) = (self.who.id, &self.stand.selection);
         match event {
-            Event::Tick(tick) => wanted.has(tick.security),
             Event::Trade(trade) => wanted.wants(trade.security, Prices::Trades),
             Event::Book(book) => wanted.wants(book.security, Prices::Books),
             Event::Bar(bar) => wanted.wants(bar.security, Prices::Bars(bar.size)),
@@ -171,15 +191,8 @@ impl Seat {
         }
     }
 
-    #[inline]
     fn tell(&mut self, at: Timestamp, event: &Event) {
-        if let Event::Tick(tick) = event
-            && !self.stand.selection.wants(tick.security, Prices::Ticks)
-        {
-            return;
-        }
         self.call(at, |strategy, desk| match event {
-            Event::Tick(tick) => strategy.on_tick(tick, desk),
             Event::Trade(trade) => strategy.on_trade(trade, desk),
             Event::Book(book) => strategy.on_order_book(book, desk),
             Event::Bar(bar) => strategy.on_bar(bar, desk),

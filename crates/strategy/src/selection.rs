@@ -61,6 +61,12 @@ impl Selection {
         self.kinds.get(&security).is_some_and(|kinds| kinds & prices.bit() != 0)
     }
 
+    /// Whether ticks of a security are wanted themselves; nothing where the security is not wanted at all.
+    #[inline]
+    pub(crate) fn tells_ticks(&self, security: SecurityId) -> Option<bool> {
+        self.kinds.get(&security).map(|kinds| kinds & Prices::Ticks.bit() != 0)
+    }
+
     pub fn hears(&self, name: &str) -> bool {
         self.generic.contains(name)
     }

@@ -1,6 +1,6 @@
 //! A page of a session's book: some messages that were sent, and how far the session was with the last of them.
 
-use minicbor::bytes::ByteVec;
+use minicbor::bytes::{ByteSlice, ByteVec};
 use minicbor::{Decode, Encode};
 
 /// How far a session has told its client what happened: up to so many of an input's events, counted over all orders.
@@ -28,8 +28,9 @@ pub(crate) struct LastLogon {
     pub(crate) sequence: u64,
 }
 
+/// Generic over who holds the messages: written from where they lie, read into memory of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Page {
+pub(crate) struct Page<M = ByteVec> {
     /// When the numbers began, in nanoseconds since 1970.
     #[n(0)]
     pub(crate) created: i64,
@@ -43,14 +44,16 @@ pub(crate) struct Page {
     pub(crate) logon: Option<LastLogon>,
     /// From the page's own number on; those of the session layer are never sent again, and empty.
     #[n(5)]
-    pub(crate) messages: Vec<ByteVec>,
+    pub(crate) messages: Vec<M>,
 }
 
-impl Page {
+impl Page<&ByteSlice> {
     pub(crate) fn encode(&self) -> Vec<u8> {
         minicbor::to_vec(self).expect("a vector takes every byte")
     }
+}
 
+impl Page {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
         minicbor::decode(bytes).map_err(|error| format!("not a page of a session: {error}"))
     }

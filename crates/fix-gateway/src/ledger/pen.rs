@@ -10,6 +10,7 @@ use bus::ledger::numbers_of;
 use bus::{Closed, Ledger, Ticket};
 use domain::{Origin, Text};
 use fix::{SeqNum, SessionId, StoreError, Time};
+use minicbor::bytes::ByteSlice;
 
 use super::page::{Cursor, LastLogon, Page};
 use super::place::Place;
@@ -228,14 +229,14 @@ impl Book {
         Ok(())
     }
 
-    fn page(&self) -> Page {
+    fn page(&self) -> Page<&ByteSlice> {
         Page {
             created: self.created.nanos(),
             next_incoming: self.next_incoming,
             next_outgoing: self.next_outgoing,
             cursor: self.cursor,
             logon: self.logon,
-            messages: self.messages.iter().map(|message| message.clone().into()).collect(),
+            messages: self.messages.iter().map(|message| message.as_slice().into()).collect(),
         }
     }
 

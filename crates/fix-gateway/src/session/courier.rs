@@ -108,6 +108,10 @@ impl Courier {
     }
 
     async fn next_live(&self, live: &mut mpsc::Receiver<Happening>) -> Result<Option<Happening>, Gone> {
+        // Most often there is more already, and nobody has to wait.
+        if let Ok(happening) = live.try_recv() {
+            return Ok(Some(happening));
+        }
         tokio::select! {
             happening = live.recv() => Ok(happening),
             () = self.news.closed() => Err(Gone),

@@ -108,7 +108,7 @@ fn order_report(memo: &Memo, exec_type: &str, reason: u64, text: &str, answering
     reject.field(field::TIME_IN_FORCE, sane(field::TIME_IN_FORCE, field::is_time_in_force, "0"));
     reject.field(field::AVG_PX, "0").field(field::CUM_QTY, "0").field(field::LEAVES_QTY, "0");
     reject.number(field::ORD_REJ_REASON, reason).field(field::TEXT, plain(text));
-    reject.field(field::TRANSACT_TIME, utc(answering.at));
+    utc(&mut reject, field::TRANSACT_TIME, answering.at);
     reject
 }
 
@@ -157,7 +157,8 @@ fn mass_cancel_report(memo: &Memo, outcome: Result<&MassCancel, &Complaint>, at:
     let request = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
     let mut report = Outgoing::new("r");
     report.field(field::ORDER_ID, request).field(field::CL_ORD_ID, request);
-    report.field(field::MASS_CANCEL_REQUEST_TYPE, wanted).field(field::TRANSACT_TIME, utc(at));
+    report.field(field::MASS_CANCEL_REQUEST_TYPE, wanted);
+    utc(&mut report, field::TRANSACT_TIME, at);
     match outcome {
         Ok(MassCancel { affected, out_of_reach, .. }) => {
             report.field(field::MASS_CANCEL_RESPONSE, wanted).number(field::TOTAL_AFFECTED_ORDERS, *affected);
@@ -185,6 +186,6 @@ fn cancel_reject(memo: &Memo, order: Option<Subject<'_>>, reason: u64, text: &st
     reject.field(field::ORD_STATUS, order.map_or("8", |order| named_status(order.status)));
     reject.number(field::CXL_REJ_RESPONSE_TO, if memo.is_replace() { 2 } else { 1 });
     reject.number(field::CXL_REJ_REASON, reason).field(field::TEXT, plain(text));
-    reject.field(field::TRANSACT_TIME, utc(at));
+    utc(&mut reject, field::TRANSACT_TIME, at);
     reject
 }

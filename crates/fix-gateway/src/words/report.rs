@@ -2,6 +2,7 @@
 
 use domain::order::{ClientView, OrderStatus, Status, Step, Terms};
 use domain::{AccountId, Order, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp};
+use fix::tag::Tag;
 use fix::{Outgoing, Time};
 
 use super::exec_id::ExecIds;
@@ -240,7 +241,7 @@ impl Execution<'_> {
         self.write_security(reference, &mut report);
         self.write_terms(&mut report);
         self.write_quantities(&mut report);
-        report.field(field::TRANSACT_TIME, utc(self.at));
+        utc(&mut report, field::TRANSACT_TIME, self.at);
         if let Some(text) = &self.text {
             report.field(field::TEXT, plain(text));
         }
@@ -258,25 +259,24 @@ impl Execution<'_> {
 
     fn write_terms(&self, report: &mut Outgoing) {
         let Terms { quantity, kind, tif } = &self.terms;
-        report.field(field::ORDER_QTY, quantity.to_string()).field(field::ORD_TYPE, field::ord_type(kind));
+        report.shown(field::ORDER_QTY, quantity).field(field::ORD_TYPE, field::ord_type(kind));
         if let Some(limit) = kind.limit() {
-            report.field(field::PRICE, limit.to_string());
+            report.shown(field::PRICE, limit);
         }
         if let Some(stop) = kind.stop() {
-            report.field(field::STOP_PX, stop.to_string());
+            report.shown(field::STOP_PX, stop);
         }
         report.field(field::TIME_IN_FORCE, field::time_in_force(*tif));
         if let TimeInForce::Gtd { until } = tif {
-            report.field(field::EXPIRE_TIME, utc(*until));
+            utc(&mut *report, field::EXPIRE_TIME, *until);
         }
     }
 
     fn write_quantities(&self, report: &mut Outgoing) {
-        report.field(field::CUM_QTY, self.filled.to_string());
-        report.field(field::LEAVES_QTY, self.remaining.to_string());
-        report.field(field::AVG_PX, self.average.unwrap_or(Price::ZERO).to_string());
+        report.shown(field::CUM_QTY, self.filled).shown(field::LEAVES_QTY, self.remaining);
+        report.shown(field::AVG_PX, self.average.unwrap_or(Price::ZERO));
         if let Some((quantity, price)) = self.last {
-            report.field(field::LAST_QTY, quantity.to_string()).field(field::LAST_PX, price.to_string());
+            report.shown(field::LAST_QTY, quantity).shown(field::LAST_PX, price);
         }
     }
 }
@@ -291,7 +291,8 @@ fn cancel_reject(status: &OrderStatus, view: &ClientView, request: &str) -> Outg
     let is_replace = status.step == Step::ReplaceRefused;
     reject.number(field::CXL_REJ_RESPONSE_TO, if is_replace { 2 } else { 1 });
     reject.number(field::CXL_REJ_REASON, if is_over { reasons::TOO_LATE } else { reasons::OTHER });
-    reject.field(field::ACCOUNT, view.account.to_string()).field(field::TRANSACT_TIME, utc(status.at));
+    reject.shown(field::ACCOUNT, view.account);
+    utc(&mut reject, field::TRANSACT_TIME, status.at);
     if let Some(reason) = &status.reason {
         reject.field(field::TEXT, plain(reason));
     }
@@ -299,10 +300,8 @@ fn cancel_reject(status: &OrderStatus, view: &ClientView, request: &str) -> Outg
 }
 
 /// A time as FIX writes it, to the millisecond.
-pub(crate) fn utc(at: Timestamp) -> Vec<u8> {
-    let mut out = Vec::with_capacity(21);
-    Time::from_nanos(at.0).write(3, &mut out);
-    out
+pub(crate) fn utc(report: &mut Outgoing, tag: Tag, at: Timestamp) {
+    report.time(tag, Time::from_nanos(at.0), 3);
 }
 
 /// A text that can stand in a field: what is not printable becomes a blank.

@@ -86,6 +86,28 @@ impl Outgoing {
         self.field(tag, &digits[start..])
     }
 
+    /// A field as the value shows itself, written in place. A value that can show a control byte is for [`Self::field`].
+    pub fn shown(&mut self, tag: Tag, value: impl std::fmt::Display) -> &mut Self {
+        use std::io::Write;
+        let start = self.text.len();
+        write_tag(tag, &mut self.text);
+        write!(self.text, "{value}").expect("a vector takes every byte");
+        self.close_field(tag, start)
+    }
+
+    pub fn time(&mut self, tag: Tag, value: Time, fraction_digits: u8) -> &mut Self {
+        let start = self.text.len();
+        write_tag(tag, &mut self.text);
+        value.write(fraction_digits, &mut self.text);
+        self.close_field(tag, start)
+    }
+
+    fn close_field(&mut self, tag: Tag, start: usize) -> &mut Self {
+        self.text.push(SOH);
+        self.pieces.push(Piece { section: Section::of(tag), tag, start, end: self.text.len() });
+        self
+    }
+
     /// Appends to the piece before: the members of a group follow their count (given by [`Self::number`]) in order.
     pub fn member(&mut self, tag: Tag, value: impl AsRef<[u8]>) -> &mut Self {
         write_field(tag, value.as_ref(), &mut self.text);
@@ -173,6 +195,12 @@ impl Encoder {
 }
 
 fn write_field(tag: Tag, value: &[u8], out: &mut Vec<u8>) {
+    write_tag(tag, out);
+    out.extend_from_slice(value);
+    out.push(SOH);
+}
+
+fn write_tag(tag: Tag, out: &mut Vec<u8>) {
     if tag < 0 {
         out.push(b'-');
     }
@@ -180,8 +208,6 @@ fn write_field(tag: Tag, value: &[u8], out: &mut Vec<u8>) {
     let start = format_number(u64::from(tag.unsigned_abs()), &mut digits);
     out.extend_from_slice(&digits[start..]);
     out.push(b'=');
-    out.extend_from_slice(value);
-    out.push(SOH);
 }
 
 fn write_number(tag: Tag, value: u64, out: &mut Vec<u8>) {

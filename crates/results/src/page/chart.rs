@@ -36,6 +36,8 @@ pub(super) struct Chart<'a> {
     to: Timestamp,
     low: f64,
     high: f64,
+    /// Between two lines of the grid.
+    step: f64,
     label: fn(f64) -> String,
     body: String,
 }
@@ -49,7 +51,9 @@ impl<'a> Chart<'a> {
         let high = values().chain(zero).reduce(f64::max).unwrap_or(1.0);
         // A flat line stands in the middle.
         let (low, high) = if low < high { (low, high) } else { (low - 1.0, high + 1.0) };
-        Self { points, from, to, low, high, label: |value| value.to_string(), body: String::new() }
+        let step = round_step((high - low) / f64::from(GRID_LINES));
+        let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
+        Self { points, from, to, low, high, step, label: |value| value.to_string(), body: String::new() }
     }
 
     pub(super) fn labelled(mut self, label: fn(f64) -> String) -> Self {
@@ -106,9 +110,8 @@ impl<'a> Chart<'a> {
     }
 
     fn grid(&self, svg: &mut String) {
-        for step in 0..=GRID_LINES {
-            let part = f64::from(step) / f64::from(GRID_LINES);
-            let value = self.low + (self.high - self.low) * part;
+        let values = (0..).map(|number| self.low + self.step * f64::from(number));
+        for value in values.take_while(|value| *value < self.high + self.step / 2.0) {
             let y = self.y(value);
             let label = (self.label)(value);
             put(
@@ -119,8 +122,8 @@ impl<'a> Chart<'a> {
                     y + 4.0
                 ),
             );
-            self.date(svg, step);
         }
+        (0..=GRID_LINES).for_each(|step| self.date(svg, step));
     }
 
     fn date(&self, svg: &mut String, step: u32) {
@@ -159,6 +162,14 @@ impl<'a> Chart<'a> {
     }
 }
 
+/// The next of 1, 2, 2.5, 5 and their tenfold that is not less: numbers that people count in.
+fn round_step(least: f64) -> f64 {
+    let magnitude = 10_f64.powf(least.log10().floor());
+    let wanted =
+        [1.0, 2.0, 2.5, 5.0].into_iter().map(|step| step * magnitude).find(|step| *step >= least * (1.0 - 1e-9));
+    wanted.unwrap_or(10.0 * magnitude)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +180,12 @@ mod tests {
         let svg = Chart::of(&points, Scale::Fitted).line("price").finish("a <b>");
         assert!(svg.contains("d=\"M90.0 216.0L523.0 8.0L956.0 112.0\""), "{svg}");
         assert!(svg.contains("a &lt;b&gt;"));
+    }
+
+    #[test]
+    fn the_grid_has_numbers_that_people_count_in() {
+        let steps = [0.9, 1.0, 1.2, 2.3, 3.0, 7.0, 20_339.75, 0.0002].map(round_step);
+        assert_eq!(steps, [1.0, 1.0, 2.0, 2.5, 5.0, 10.0, 25_000.0, 0.0002]);
     }
 
     #[test]

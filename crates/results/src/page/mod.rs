@@ -14,7 +14,7 @@ use domain::{Side, Timestamp};
 use crate::outcome::{Deal, Heading, Outcome};
 use crate::series::Point;
 use chart::{Chart, Scale, Sign};
-use numbers::{money, percent, when};
+use numbers::{money, percent, price, when};
 
 /// Fills that the price charts and the table show.
 const DEALS_IN_TABLE_MAX: usize = 200;
@@ -22,15 +22,16 @@ const DEALS_IN_TABLE_MAX: usize = 200;
 pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     let mut page = String::with_capacity(256 * 1024);
     head(&mut page, heading);
+    tables::stops(&mut page, &heading.stopped);
     tables::summary(&mut page, outcome);
     section(&mut page, "Equity", &equity(outcome));
     section(&mut page, "Drawdown", &drawdown(outcome));
-    section(&mut page, "Monthly returns", &tables::months(&outcome.months));
+    section(&mut page, "Monthly returns, in %", &tables::months(&outcome.months));
     section(&mut page, "Exposure", &exposure(outcome));
     section(&mut page, "Trades on price", &prices(outcome));
     section(&mut page, "By strategy", &tables::lines("Strategy", &outcome.strategies));
     section(&mut page, "By security", &tables::lines("Security", &outcome.securities));
-    section(&mut page, "Figures", &tables::figures(outcome));
+    section(&mut page, "Figures", &(tables::figures(outcome) + &tables::unconverted(outcome)));
     section(&mut page, "Fills", &tables::deals(outcome, DEALS_IN_TABLE_MAX));
     section(&mut page, "How it was run", &tables::settings(heading));
     page.push_str("</main></body></html>\n");
@@ -78,7 +79,7 @@ fn prices(outcome: &Outcome) -> String {
         if deals.is_empty() {
             continue;
         }
-        let mut chart = Chart::of(points, Scale::Fitted).line("price").labelled(money);
+        let mut chart = Chart::of(points, Scale::Fitted).line("price").labelled(price);
         for deal in &deals {
             chart = chart.mark(deal.at, crate::rates::float(deal.price.0), sign(deal.side), &told(deal));
         }

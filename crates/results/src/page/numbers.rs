@@ -2,13 +2,14 @@
 
 use domain::Timestamp;
 
-/// `1,234,567.89`; small prices keep five decimals.
+/// `1,234,567.89`.
 pub(super) fn money(value: f64) -> String {
-    if value.is_nan() {
-        return "–".into();
-    }
-    let decimals = if value != 0.0 && value.abs() < 10.0 { 5 } else { 2 };
-    grouped(&format!("{value:.decimals$}"))
+    if value.is_nan() { "–".into() } else { grouped(&format!("{value:.2}")) }
+}
+
+/// As money; small prices keep five decimals.
+pub(super) fn price(value: f64) -> String {
+    if value != 0.0 && value.abs() < 10.0 { format!("{value:.5}") } else { money(value) }
 }
 
 pub(super) fn percent(value: f64) -> String {
@@ -58,7 +59,8 @@ mod tests {
     #[test]
     fn money_is_grouped_and_small_prices_keep_their_digits() {
         let shown = [0.0, 1.234_56, -999.0, 1_000.0, -1_234_567.891, f64::NAN].map(money);
-        assert_eq!(shown, ["0.00", "1.23456", "-999.00", "1,000.00", "-1,234,567.89", "–"]);
+        assert_eq!(shown, ["0.00", "1.23", "-999.00", "1,000.00", "-1,234,567.89", "–"]);
+        assert_eq!([0.0, 1.234_56, 1_234.5].map(price), ["0.00", "1.23456", "1,234.50"]);
     }
 
     #[test]

@@ -5,10 +5,25 @@ use std::collections::BTreeMap;
 use super::numbers::{maybe, money, percent, plain, when};
 use super::{escaped, put};
 use crate::figures::Figures;
-use crate::outcome::{Heading, Line, Month, Outcome};
+use crate::outcome::{Heading, Line, Month, Outcome, Stop, Unconverted};
 
 /// A month's performance that has the strongest colour.
 const FULL_COLOUR: f64 = 0.10;
+
+/// Strategies that failed stand above everything: what follows was earned without them.
+pub(super) fn stops(page: &mut String, stops: &[Stop]) {
+    for Stop { at, strategy, reason } in stops {
+        put(
+            page,
+            format_args!(
+                "<p class=\"stopped\">{}: strategy {} {}. It was stopped; the others went on.</p>\n",
+                when(*at),
+                escaped(strategy),
+                escaped(reason)
+            ),
+        );
+    }
+}
 
 /// The few numbers that everybody looks for first.
 pub(super) fn summary(page: &mut String, outcome: &Outcome) {
@@ -32,12 +47,17 @@ pub(super) fn summary(page: &mut String, outcome: &Outcome) {
 }
 
 pub(super) fn figures(outcome: &Outcome) -> String {
-    let mut table = String::from("<table class=\"pairs\">");
-    for (name, value) in rows(&outcome.figures) {
-        put(&mut table, format_args!("<tr><th>{name}</th><td>{value}</td></tr>"));
+    let rows = rows(&outcome.figures);
+    let mut tables = String::from("<div class=\"two\">");
+    for half in rows.chunks(rows.len().div_ceil(2)) {
+        tables.push_str("<table class=\"pairs\">");
+        for (name, value) in half {
+            put(&mut tables, format_args!("<tr><th>{name}</th><td>{value}</td></tr>"));
+        }
+        tables.push_str("</table>");
     }
-    table.push_str("</table>");
-    table
+    tables.push_str("</div>");
+    tables
 }
 
 fn rows(figures: &Figures) -> Vec<(&'static str, String)> {
@@ -77,6 +97,23 @@ fn rows(figures: &Figures) -> Vec<(&'static str, String)> {
         ("Turnover", maybe(figures.turnover, plain)),
         ("Costs", money(figures.costs)),
     ]
+}
+
+/// What no figure has, because nobody could say what it was worth.
+pub(super) fn unconverted(outcome: &Outcome) -> String {
+    let mut notes = String::new();
+    for (currency, Unconverted { traded, costs, trips }) in &outcome.unconverted {
+        put(
+            &mut notes,
+            format_args!(
+                "<p class=\"note\">Not in these figures, because no rate of {currency} was known yet: {} {currency} \
+                 traded, {} {currency} of costs, {trips} round trips.</p>",
+                money(*traded),
+                money(*costs)
+            ),
+        );
+    }
+    notes
 }
 
 /// A row a year, a cell a month, coloured by what it brought.
@@ -182,10 +219,11 @@ pub(super) fn settings(heading: &Heading) -> String {
     for (name, value) in &heading.settings {
         put(&mut table, format_args!("<tr><th>{}</th><td>{}</td></tr>", escaped(name), escaped(value)));
     }
-    let Heading { events, orders, .. } = heading;
-    put(
-        &mut table,
-        format_args!("<tr><th>Events</th><td>{events}</td></tr><tr><th>Orders</th><td>{orders}</td></tr></table>"),
-    );
+    let Heading { events, orders, took, .. } = heading;
+    let [events, orders] = [events, orders].map(ToString::to_string);
+    for (name, value) in [("Events", events), ("Orders", orders), ("Execution time", format!("{took:.2} s"))] {
+        put(&mut table, format_args!("<tr><th>{name}</th><td>{value}</td></tr>"));
+    }
+    table.push_str("</table>");
     table
 }

@@ -106,17 +106,19 @@ fn a_run_is_summed_up() {
 /// 30 January 2025 to 3 March, one daily bar for each of five days; the value is told when it changes, and only then.
 #[test]
 fn days_and_months_on_which_nothing_moves_count_as_returns_of_zero() {
-    // 20_118 is 30 January; bars close at the midnight after their day.
+    // 20_118 is 30 January; bars close at the midnight after their day, which is told as a moment before it.
     let start = 20_118;
+    let close = |closes: i64| Timestamp((start + closes) * DAY - 1);
     let mut record = Record::new(Assumptions::default(), Currency::USD, reference(), Timestamp(start * DAY), 1_000.0);
     // 30 January +10 %; 31 January, 3 February and 28 February flat; 3 March -10 %.
     for (closes, told) in [(1, Some(100)), (2, None), (5, None), (30, None), (33, Some(-10))] {
-        record.price(Timestamp((start + closes) * DAY), SecurityId(1), Price::from(100));
+        record.price(close(closes), SecurityId(1), Price::from(100));
         if let Some(worth) = told {
-            record.see(Timestamp((start + closes) * DAY), &[value(start + closes, 2, worth)]);
+            record.see(close(closes), &[value(start + closes, 2, worth)]);
         }
+        record.end_day(close(closes));
     }
-    let outcome = record.finish(Timestamp((start + 33) * DAY + 1_000_000_000));
+    let outcome = record.finish(close(33));
     let months: Vec<_> = outcome.months.iter().map(|month| (month.first.to_string(), month.performance)).collect();
     let wanted = [("2025-01-01", 1.1 - 1.0), ("2025-02-01", 0.0), ("2025-03-01", 0.9 - 1.0)];
     assert_eq!(months, wanted.map(|(first, performance)| (first.to_owned(), performance)));

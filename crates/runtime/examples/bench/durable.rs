@@ -132,7 +132,7 @@ impl Desk {
         self.stop.send(())?;
         let ended = self.engine.join().map_err(|_| "the engine's thread panicked")?;
         self.adapter.join().map_err(|_| "the adapter's thread panicked")?;
-        if ended == Ended::InOrder { Ok(()) } else { Err(format!("{ended:?}").into()) }
+        if matches!(ended, Ended::InOrder(_)) { Ok(()) } else { Err(format!("{ended:?}").into()) }
     }
 }
 

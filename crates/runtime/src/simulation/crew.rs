@@ -2,34 +2,53 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use domain::command::Phase;
-use domain::{BarSize, Caller, Command, Envelope, Published, Refusal, SecurityId, Source, StrategyId, Text, Timestamp};
+use domain::command::{Failure, Phase};
+use domain::{
+    BarSize, Caller, Command, Envelope, Event, Published, Refusal, SecurityId, Source, StrategyId, Text, Tick,
+    Timestamp,
+};
 use strategy::{Past, Prices, Seat};
 
-use super::setup::SimulationError;
+use crate::strategies::failing::{self, Haste};
 
 /// Rounds of asking and answering at one instant; a strategy that needs more will never be content.
-const ROUNDS_MAX: u32 = 10_000;
+pub(super) const ROUNDS_MAX: u32 = 10_000;
 
 #[derive(Default)]
 pub(super) struct Crew {
     seats: Vec<Seat>,
-    /// By place: whether the strategy panicked. It hears and asks nothing any more; the others go on.
+    /// By place: whether the strategy failed. It hears and asks nothing any more; the others go on.
     fallen: Vec<bool>,
     /// Those whose fall has not been dealt with.
-    falling: Vec<usize>,
+    falling: Vec<(usize, Failure)>,
+    /// By place.
+    haste: Vec<Haste>,
 }
 
 impl Crew {
     pub(super) fn new(seats: Vec<Seat>) -> Self {
-        let fallen = vec![false; seats.len()];
-        Self { seats, fallen, falling: Vec::new() }
+        let (fallen, haste) = (vec![false; seats.len()], vec![Haste::default(); seats.len()]);
+        Self { seats, fallen, falling: Vec::new(), haste }
     }
 
     #[inline]
     pub(super) fn hear(&mut self, published: &Published) {
         for place in 0..self.seats.len() {
             self.call(place, |seat| seat.hear(published));
+        }
+    }
+
+    #[inline]
+    pub(super) fn hear_tick(&mut self, at: Timestamp, tick: &Tick) {
+        for place in 0..self.seats.len() {
+            self.call(place, |seat| seat.hear_tick(at, tick));
+        }
+    }
+
+    /// Everything that one input caused.
+    pub(super) fn hear_all(&mut self, at: Timestamp, events: &[Event]) {
+        for place in 0..self.seats.len() {
+            self.call(place, |seat| events.iter().for_each(|event| seat.hear_event(at, event)));
         }
     }
 
@@ -46,6 +65,9 @@ impl Crew {
     }
 
     pub(super) fn refuse(&mut self, place: usize, now: Timestamp, command: Command, refusal: &Refusal) {
+        if failing::is_too_fast(refusal, self.seats[place].who().id) && self.haste[place].is_flood(now) {
+            self.fell(place, failing::floods(failing::BEYOND_ITS_RATE));
+        }
         self.call(place, |seat| seat.refuse(now, command, refusal));
     }
 
@@ -56,16 +78,33 @@ impl Crew {
             return;
         }
         let seat = &mut self.seats[place];
-        if catch_unwind(AssertUnwindSafe(|| what(seat))).is_err() {
-            self.fallen[place] = true;
-            self.falling.push(place);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(seat))) {
+            self.fell(place, failing::panicked(&failing::message_of(&*panic)));
         }
     }
 
-    /// Strategies that panicked since the last time.
-    pub(super) fn take_falling(&mut self) -> Vec<(StrategyId, Text)> {
-        let who = |place: usize| (self.seats[place].who().id, self.seats[place].who().name.clone());
+    fn fell(&mut self, place: usize, failure: Failure) {
+        if !std::mem::replace(&mut self.fallen[place], true) {
+            self.falling.push((place, failure));
+        }
+    }
+
+    /// Strategies that failed since the last time, and how.
+    pub(super) fn take_falling(&mut self) -> Vec<(StrategyId, Text, Failure)> {
+        if self.falling.is_empty() {
+            return Vec::new();
+        }
+        let who = |(place, failure): (usize, Failure)| {
+            let who = self.seats[place].who();
+            (who.id, who.name.clone(), failure)
+        };
         std::mem::take(&mut self.falling).into_iter().map(who).collect()
+    }
+
+    /// After too many rounds at one instant: whoever still asks will never be content.
+    pub(super) fn fell_insatiable(&mut self) {
+        let asking: Vec<usize> = (0..self.seats.len()).filter(|place| self.seats[*place].has_commands()).collect();
+        asking.into_iter().for_each(|place| self.fell(place, failing::floods(failing::NEVER_CONTENT)));
     }
 
     pub(super) fn next_timer(&self) -> Option<Timestamp> {
@@ -78,12 +117,16 @@ impl Crew {
         !self.falling.is_empty() || self.standing().any(Seat::has_commands)
     }
 
-    /// What all ask for, in the order of their seats, each in its own name.
+    /// What all ask for, in the order of their seats, each in its own name. One that floods is not obeyed at all.
     pub(super) fn take_commands(&mut self, commands: &mut Vec<(usize, Box<Envelope>)>) {
-        for (place, seat) in self.seats.iter_mut().enumerate() {
-            if !seat.has_commands() {
+        for place in 0..self.seats.len() {
+            if !self.seats[place].has_commands() {
                 continue;
             }
+            if self.seats[place].is_flooding() {
+                self.fell(place, failing::floods(failing::TOO_MUCH_IN_A_CALL));
+            }
+            let seat = &mut self.seats[place];
             let caller = Caller { source: Source::Strategy, user: Some(seat.who().name.clone()), origin: None };
             let asked = seat.commands();
             if self.fallen[place] {
@@ -117,21 +160,5 @@ impl Crew {
 
     pub(super) fn seats(&self) -> &[Seat] {
         &self.seats
-    }
-
-    /// A strategy that floods, or that is never content at one instant, ends the run with its name.
-    pub(super) fn check(&self, rounds: u32) -> Result<(), SimulationError> {
-        let names =
-            |seats: Vec<&Seat>| seats.iter().map(|seat| seat.who().name.to_string()).collect::<Vec<_>>().join(", ");
-        let flooding: Vec<&Seat> = self.seats.iter().filter(|seat| seat.is_flooding()).collect();
-        if !flooding.is_empty() {
-            return Err(SimulationError::Floods(names(flooding)));
-        }
-        if rounds >= ROUNDS_MAX {
-            return Err(SimulationError::NeverContent(names(
-                self.seats.iter().filter(|seat| seat.has_commands()).collect(),
-            )));
-        }
-        Ok(())
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::command::MarketData;
+use domain::command::{Failure, MarketData};
 use domain::order::Step;
-use domain::query::{Answer, Filter, Reply};
+use domain::query::{Answer, Reply};
 use domain::report::Report;
-use domain::{Bar, Caller, Command, Envelope, Event, Input, Mark, Published, Query, Stamped, Timestamp};
+use domain::{Bar, Caller, Command, Envelope, Event, Input, Mark, Published, Query, Stamped, Text, Timestamp};
 use engine::{Engine, Outbox};
 use storage::history::Recorded;
 
@@ -27,6 +27,8 @@ pub(super) struct Desk<'a> {
     fills: u64,
     /// Whether a venue said something since values were published.
     traded: bool,
+    /// What the witness hears instead of the instant at which things happen.
+    told: Option<Timestamp>,
     /// Empty in between; kept for its memory.
     commands: Vec<(usize, Box<Envelope>)>,
 }
@@ -42,6 +44,7 @@ impl<'a> Desk<'a> {
             orders: 0,
             fills: 0,
             traded: false,
+            told: None,
             commands: Vec::new(),
         }
     }
@@ -54,8 +57,17 @@ impl<'a> Desk<'a> {
         self.witness.progress(events, read, total);
     }
 
-    pub(super) fn tell_fall(&mut self, at: Timestamp, strategy: &domain::Text) {
-        self.witness.fall(at, strategy);
+    /// From now on the witness hears this instant; of nothing the one at which things happen.
+    pub(super) fn tell_as(&mut self, told: Option<Timestamp>) {
+        self.told = told;
+    }
+
+    pub(super) fn tell_end_of_day(&mut self, at: Timestamp) -> Result<(), SimulationError> {
+        self.witness.end_day(self.told.unwrap_or(at)).map_err(SimulationError::Witness)
+    }
+
+    pub(super) fn tell_fall(&mut self, at: Timestamp, strategy: &Text, failure: &Failure) {
+        self.witness.fall(self.told.unwrap_or(at), strategy, failure);
     }
 
     /// A command of the platform itself, which must be carried out.
@@ -134,7 +146,7 @@ impl<'a> Desk<'a> {
     ) -> Result<(), SimulationError> {
         let stamped = self.stamp(at, Input::Command(envelope));
         let outcome = self.engine.apply(&stamped, &mut self.out);
-        self.spread(stamped.sequence, at, crew, floor)?;
+        self.spread(at, crew, floor)?;
         if let (Err(refusal), Input::Command(envelope)) = (outcome, stamped.what) {
             self.witness.refuse(at, &crew.name(seat), &refusal);
             crew.refuse(seat, at, envelope.command, &refusal);
@@ -154,6 +166,7 @@ impl<'a> Desk<'a> {
         if marks.is_empty() {
             return Ok(());
         }
+        self.show_marks(at, &marks)?;
         self.apply(at, Input::Marks(marks), crew, floor).map(drop)
     }
 
@@ -192,7 +205,7 @@ impl<'a> Desk<'a> {
     }
 
     fn show_marks(&mut self, at: Timestamp, marks: &[Mark]) -> Result<(), SimulationError> {
-        self.witness.mark(at, marks).map_err(SimulationError::Witness)
+        self.witness.mark(self.told.unwrap_or(at), marks).map_err(SimulationError::Witness)
     }
 
     pub(super) fn begin(&mut self, at: Timestamp) -> Result<(), SimulationError> {
@@ -210,9 +223,9 @@ impl<'a> Desk<'a> {
         self.sequence += 1;
         match recorded {
             Recorded::Tick(tick) => {
-                let newest = tape.take(place, tick, self.sequence, at);
+                let newest = tape.take(place, tick);
                 if !is_told {
-                    crew.hear(newest);
+                    crew.hear_tick(at, newest);
                 }
             }
             Recorded::Trade(trade) => {
@@ -271,7 +284,7 @@ impl<'a> Desk<'a> {
     ) -> Result<Reply, SimulationError> {
         let stamped = self.stamp(at, what);
         let reply = self.engine.apply(&stamped, &mut self.out);
-        self.spread(stamped.sequence, at, crew, floor)?;
+        self.spread(at, crew, floor)?;
         Ok(reply)
     }
 
@@ -281,41 +294,29 @@ impl<'a> Desk<'a> {
     }
 
     /// Events go to the witness and the strategies, instructions to the venues.
-    fn spread(
-        &mut self,
-        sequence: u64,
-        at: Timestamp,
-        crew: &mut Crew,
-        floor: &mut Floor,
-    ) -> Result<(), SimulationError> {
+    fn spread(&mut self, at: Timestamp, crew: &mut Crew, floor: &mut Floor) -> Result<(), SimulationError> {
         for (adapter, instruction) in self.out.instructions.drain(..) {
             floor.instruct(at, &adapter, &instruction);
         }
         if self.out.events.is_empty() {
             return Ok(());
         }
-        self.witness.see(at, &self.out.events).map_err(SimulationError::Witness)?;
-        for event in self.out.events.drain(..) {
-            match &event {
+        self.witness.see(self.told.unwrap_or(at), &self.out.events).map_err(SimulationError::Witness)?;
+        for event in &self.out.events {
+            match event {
                 Event::OrderStatus(status) if status.step == Step::Placed => self.orders += 1,
                 Event::Fill(_) => self.fills += 1,
                 _ => {}
             }
-            self.digest.see(&event);
-            crew.hear(&Published { sequence, at, event });
+            self.digest.see(event);
         }
+        crew.hear_all(at, &self.out.events);
+        self.out.events.clear();
         Ok(())
     }
 
     pub(super) fn ended(self, events: u64, from: Timestamp, to: Timestamp) -> Ended {
-        let ask = |query| self.ask(to, &query);
-        let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {
-            unreachable!("a question for positions is answered by positions")
-        };
-        let Ok(Answer::Balances(balances)) = ask(Query::Balances(Filter::default())) else {
-            unreachable!("a question for balances is answered by balances")
-        };
-        let digest = self.digest.finish(&positions, &balances);
+        let digest = self.digest.finish(&self.engine, to, self.sequence);
         Ended { events, orders: self.orders, fills: self.fills, from, to, digest }
     }
 }

@@ -1,14 +1,20 @@
 //! The one number that proves a run: a hash over every change of an order and every fill as they happened, and over
 //! positions and cash as they are in the end. Equal runs have equal digests, and so have a live session and its replay.
+//!
+//! The hash is a chain, so that a snapshot can hold it and a session that begins there goes on with it.
 
-use domain::{Amount, CashBalance, Decimal, Event, Fill, OrderStatus, Position, Price, Quantity};
+use domain::query::{Answer, Filter};
+use domain::{Amount, CashBalance, Decimal, Event, Fill, OrderStatus, Position, Price, Quantity, Query, Timestamp};
+use engine::Engine;
 
 /// Entries are hashed in portions: a hash of many bytes at once costs less than of each alone.
 const PORTION_BYTES: usize = 8 * 1024;
+const CHAIN_BYTES: usize = blake3::OUT_LEN;
 
-#[derive(Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Digest {
-    hasher: blake3::Hasher,
+    /// Over everything up to the portion at hand.
+    chain: [u8; CHAIN_BYTES],
     portion: Vec<u8>,
 }
 
@@ -25,11 +31,28 @@ impl Digest {
         }
     }
 
-    pub fn finish(mut self, positions: &[Position], balances: &[CashBalance]) -> String {
+    /// With positions and cash as they are after the input of that sequence.
+    pub fn finish(mut self, engine: &Engine, at: Timestamp, sequence: u64) -> String {
+        let ask = |query| engine.answer(at, sequence, &query);
+        let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {
+            unreachable!("a question for positions is answered by positions")
+        };
+        let Ok(Answer::Balances(balances)) = ask(Query::Balances(Filter::default())) else {
+            unreachable!("a question for balances is answered by balances")
+        };
         positions.iter().for_each(|position| self.position(position));
         balances.iter().for_each(|balance| self.balance(balance));
         self.flush();
-        self.hasher.finalize().to_hex().to_string()
+        blake3::Hash::from_bytes(self.chain).to_hex().to_string()
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [&self.chain[..], &self.portion].concat()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (chain, portion) = bytes.split_first_chunk()?;
+        Some(Self { chain: *chain, portion: portion.to_vec() })
     }
 
     fn status(&mut self, status: &OrderStatus) {
@@ -86,7 +109,9 @@ impl Digest {
     }
 
     fn flush(&mut self) {
-        self.hasher.update(&self.portion);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.chain).update(&self.portion);
+        self.chain = *hasher.finalize().as_bytes();
         self.portion.clear();
     }
 }

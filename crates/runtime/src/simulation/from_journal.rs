@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use domain::command::Phase;
+use domain::command::{FailureKind, Phase};
 use domain::order::Step;
 use domain::query::{Answer, Filter};
 use domain::{
@@ -14,12 +15,19 @@ use domain::{
 };
 use engine::{Engine, Outbox};
 use storage::Snapshot;
+use storage::bars::{self, BarFiles};
 use storage::journal::{self, Entry, Progress, Reader};
-use strategy::{Past, Seat};
+use strategy::{Past, Seat, Wish};
 
+use super::again::{Again, Call};
 use super::digest::Digest;
 use crate::records::{self, Unreadable};
 use crate::recovery::RecoveryError;
+use crate::strategies::asking::joined;
+
+/// Timers may fire so much earlier than the record that shows what they caused: each is set from the one before, and in the
+/// session their calls came a little before the records.
+const TIMER_AHEAD_NANOS: i64 = 1_000_000_000;
 
 /// What is replayed.
 pub struct FromJournal<'a> {
@@ -29,6 +37,8 @@ pub struct FromJournal<'a> {
     pub snapshot: Option<Snapshot>,
     /// None where strategies are not to run again.
     pub seat: Option<SeatMaker<'a>>,
+    /// A strategy that hung in the session hangs again when a call-back takes so long.
+    pub hang_after: Duration,
 }
 
 /// Makes the strategy of that name sit down again, with the number of its run, or says why it can't.
@@ -65,33 +75,54 @@ pub struct Differs {
 
 pub fn replay_journal(what: &FromJournal<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Replayed, RecoveryError> {
     let folder = what.folder.join(journal::FOLDER);
-    let runs = runs(&folder)?;
-    let mut session = Session::new(what, runs);
+    let lives = lives(&folder)?;
+    let mut session = Session::new(what, lives);
     Reader::open(&folder, 1)?.replay(&mut |entry| session.take(&entry), progress)?;
     Ok(session.finish())
 }
 
-/// The numbers of runs that each strategy's orders bear, in the order of the runs.
-type Runs = BTreeMap<Text, VecDeque<u64>>;
+/// The lives of each strategy, in their order, as far as they must be known before they are lived again.
+type Lives = BTreeMap<StrategyId, VecDeque<Life>>;
 
-/// Orders are named `NAME-RUN-NUMBER`; without the run of the session nobody could follow their fate.
-fn runs(folder: &Path) -> Result<Runs, RecoveryError> {
-    let mut runs = Runs::new();
+#[derive(Debug, Default)]
+struct Life {
+    /// Orders are named `NAME-RUN-NUMBER`; without the run of the session nobody could follow their fate.
+    run: Option<u64>,
+    has_hung: bool,
+}
+
+fn lives(folder: &Path) -> Result<Lives, RecoveryError> {
+    let mut lives = Lives::new();
     let mut visit = |entry: Entry<'_>| -> Result<(), RecoveryError> {
         if entry.kind == records::INPUT
             && let Input::Command(envelope) = decode(&entry)?
-            && let (Some(name), Command::Place(ask)) = (strategy_of(&envelope), &envelope.command)
-            && let Some(run) = ask.int_id.as_ref().and_then(|id| run_of(id.as_str()))
         {
-            let known = runs.entry(name.clone()).or_default();
-            if known.back() != Some(&run) {
-                known.push_back(run);
-            }
+            note_life(&envelope, &mut lives);
         }
         Ok(())
     };
     Reader::open(folder, 1)?.replay(&mut visit, &mut |_| ())?;
-    Ok(runs)
+    Ok(lives)
+}
+
+fn note_life(envelope: &Envelope, lives: &mut Lives) {
+    match &envelope.command {
+        Command::EnterPhase { strategy, phase: Phase::Init, .. } => {
+            lives.entry(*strategy).or_default().push_back(Life::default());
+        }
+        Command::EnterPhase { strategy, failure: Some(failure), .. } => {
+            if let Some(life) = lives.get_mut(strategy).and_then(VecDeque::back_mut) {
+                life.has_hung = failure.kind == FailureKind::Hung;
+            }
+        }
+        Command::Place(ask) if strategy_of(envelope).is_some() => {
+            let life = ask.strategy.and_then(|strategy| lives.get_mut(&strategy)?.back_mut());
+            if let (Some(life), Some(id)) = (life, &ask.int_id) {
+                life.run = life.run.or_else(|| run_of(id.as_str()));
+            }
+        }
+        _ => {}
+    }
 }
 
 fn run_of(int_id: &str) -> Option<u64> {
@@ -109,22 +140,24 @@ fn decode(entry: &Entry<'_>) -> Result<Input, RecoveryError> {
 
 struct Session<'a> {
     what: &'a FromJournal<'a>,
-    runs: Runs,
+    stored: BarFiles,
+    lives: Lives,
     engine: Engine,
     out: Outbox,
     digest: Digest,
-    /// By name, with what each asked for and the journal has not shown yet.
-    seats: BTreeMap<Text, (Seat, VecDeque<Command>)>,
+    /// By name.
+    seats: BTreeMap<Text, Again>,
     sequence: u64,
     at: Timestamp,
     found: Replayed,
 }
 
 impl<'a> Session<'a> {
-    fn new(what: &'a FromJournal<'a>, runs: Runs) -> Self {
+    fn new(what: &'a FromJournal<'a>, lives: Lives) -> Self {
         Self {
             what,
-            runs,
+            stored: BarFiles::open(what.folder.join(bars::FOLDER), usize::MAX),
+            lives,
             engine: Engine::default(),
             out: Outbox::default(),
             digest: Digest::default(),
@@ -140,6 +173,7 @@ impl<'a> Session<'a> {
         (self.sequence, self.at) = (entry.sequence, Timestamp(entry.time));
         if entry.kind == records::INPUT {
             let input = decode(entry)?;
+            self.close_bars();
             self.fire_timers();
             self.apply(input);
         }
@@ -172,29 +206,33 @@ impl<'a> Session<'a> {
     }
 
     fn hear(&mut self, published: &Published) {
-        for (seat, asked) in self.seats.values_mut() {
-            seat.hear(published);
-            asked.extend(seat.commands());
+        self.seats.values_mut().for_each(|seat| seat.call(Call::Hear(published.clone())));
+    }
+
+    /// In the session bars closed with the clock; here the next record tells how late it is.
+    fn close_bars(&mut self) {
+        if !self.seats.is_empty() {
+            self.engine.advance_market(self.at, &mut self.out);
+            self.spread();
         }
     }
 
     fn fire_timers(&mut self) {
-        for (seat, asked) in self.seats.values_mut() {
+        for seat in self.seats.values_mut() {
             if seat.next_timer().is_some_and(|due| due <= self.at) {
-                seat.advance(self.at);
-                asked.extend(seat.commands());
+                seat.call(Call::Advance(self.at));
             }
         }
     }
 
     /// Strategies follow the phases of the session; what they asked for in it is held against what they ask for now.
     fn compare(&mut self, envelope: Envelope, refusal: Option<Refusal>) {
-        if let Command::EnterPhase { strategy, phase, .. } = envelope.command {
-            return self.enter(strategy, phase);
+        if let Command::EnterPhase { strategy, phase, failure, .. } = envelope.command {
+            return self.enter(strategy, phase, failure.is_some());
         }
         let Some(name) = strategy_of(&envelope).cloned() else { return };
-        let Some((seat, asked)) = self.seats.get_mut(&name) else { return };
-        let again = asked.pop_front();
+        let Some(seat) = self.seats.get_mut(&name) else { return };
+        let again = next_asked(seat, self.at);
         if again.as_ref() == Some(&envelope.command) {
             self.found.agreed += 1;
         } else if self.found.differs.is_none() {
@@ -202,35 +240,42 @@ impl<'a> Session<'a> {
             self.found.differs = Some(Differs { sequence, at, strategy: name, recorded, again });
         }
         if let Some(refusal) = refusal {
-            seat.refuse(self.at, envelope.command, &refusal);
-            asked.extend(seat.commands());
+            seat.call(Call::Refuse(self.at, Box::new((envelope.command, refusal))));
         }
     }
 
-    fn enter(&mut self, strategy: StrategyId, phase: Phase) {
+    fn enter(&mut self, strategy: StrategyId, phase: Phase, has_failed: bool) {
         let reference = self.engine.reference().clone();
         let Some(name) = reference.strategies.get(&strategy).map(|known| known.name.clone()) else { return };
+        if has_failed {
+            // What it asked for when it was stopped had no effect in the session either.
+            self.seats.remove(&name);
+            return;
+        }
         if phase == Phase::Init {
             self.sit_down(strategy, &name, &reference);
         }
-        let Some((seat, _)) = self.seats.get(&name) else { return };
-        let past = if phase == Phase::Prefeed { self.past(seat) } else { Past::default() };
-        if let Some((seat, asked)) = self.seats.get_mut(&name) {
-            seat.enter(phase, self.at, &past);
-            asked.extend(seat.commands());
+        let Some(seat) = self.seats.get(&name) else { return };
+        let past = if phase == Phase::Prefeed { self.past(seat.wishes()) } else { Past::default() };
+        if let Some(seat) = self.seats.get_mut(&name) {
+            seat.call(Call::Enter(phase, self.at, past));
         }
     }
 
     fn sit_down(&mut self, strategy: StrategyId, name: &Text, reference: &Arc<ReferenceData>) {
-        let run = self.runs.get_mut(name).and_then(VecDeque::pop_front).unwrap_or(0);
-        match self.what.seat.map(|make| make(strategy, name, run, reference)) {
-            Some(Ok(mut seat)) => {
-                self.picture(strategy).iter().for_each(|published| seat.hear(published));
-                self.seats.insert(name.clone(), (seat, VecDeque::new()));
+        self.find_unrecorded(name);
+        let life = self.lives.get_mut(&strategy).and_then(VecDeque::pop_front).unwrap_or_default();
+        let Some(make) = self.what.seat else { return };
+        let patience = life.has_hung.then_some(self.what.hang_after);
+        let seat = make(strategy, name, life.run.unwrap_or(0), reference)
+            .and_then(|seat| Again::new(seat, patience).map_err(|error| error.to_string()));
+        match seat {
+            Ok(mut seat) => {
+                self.picture(strategy).into_iter().for_each(|published| seat.call(Call::Hear(published)));
+                self.seats.insert(name.clone(), seat);
                 self.found.lives += 1;
             }
-            Some(Err(reason)) => drop(self.found.unseated.insert(name.clone(), reason)),
-            None => {}
+            Err(reason) => drop(self.found.unseated.insert(name.clone(), reason)),
         }
     }
 
@@ -248,12 +293,12 @@ impl<'a> Session<'a> {
         events.map(|event| Published { sequence: self.sequence, at: self.at, event }).collect()
     }
 
-    fn past(&self, seat: &Seat) -> Past {
+    fn past(&self, wishes: &[Wish]) -> Past {
         let mut past = Past::default();
-        for wish in seat.wishes() {
+        for wish in wishes {
             let query = Query::Bars(wish.security, wish.size);
             if let Ok(Answer::Bars(bars)) = self.engine.answer(self.at, self.sequence, &query) {
-                past.fulfil(wish, bars);
+                past.fulfil(wish, joined(wish, &self.stored, self.at, bars));
             }
         }
         past
@@ -265,37 +310,35 @@ impl<'a> Session<'a> {
         };
         let parts = records::decode_snapshot(&snapshot.state)
             .map_err(|Unreadable(reason)| RecoveryError::Unreadable { sequence: snapshot.sequence, reason })?;
-        self.found.snapshot = Some((snapshot.sequence, parts.engine == self.engine.encode_state()));
+        let is_same_digest = parts.digest.is_none_or(|digest| digest == self.digest);
+        self.found.snapshot = Some((snapshot.sequence, is_same_digest && parts.engine == self.engine.encode_state()));
         Ok(())
     }
 
     fn finish(mut self) -> Replayed {
-        self.find_unrecorded();
-        let ask = |query| self.engine.answer(self.at, self.sequence, &query);
-        let positions = match ask(Query::Positions(Filter::default())) {
-            Ok(Answer::Positions(positions)) => positions,
-            _ => Vec::new(),
-        };
-        let balances = match ask(Query::Balances(Filter::default())) {
-            Ok(Answer::Balances(balances)) => balances,
-            _ => Vec::new(),
-        };
-        self.found.digest = self.digest.finish(&positions, &balances);
+        let names: Vec<Text> = self.seats.keys().cloned().collect();
+        names.iter().for_each(|name| self.find_unrecorded(name));
+        self.found.digest = self.digest.finish(&self.engine, self.at, self.sequence);
         self.found
     }
 
-    /// What is asked for now and was not in the session.
-    fn find_unrecorded(&mut self) {
-        if self.found.differs.is_some() {
-            return;
+    /// What a life that is over asks for now and did not in the session.
+    fn find_unrecorded(&mut self, name: &Text) {
+        let again = self.seats.remove(name).and_then(|mut seat| seat.next_asked());
+        if let (None, Some(again)) = (&self.found.differs, again) {
+            let (sequence, at, strategy) = (self.sequence, self.at, name.clone());
+            self.found.differs = Some(Differs { sequence, at, strategy, recorded: None, again: Some(again) });
         }
-        let left = self.seats.iter().find_map(|(name, (_, asked))| Some((name.clone(), asked.front()?.clone())));
-        self.found.differs = left.map(|(strategy, again)| Differs {
-            sequence: self.sequence,
-            at: self.at,
-            strategy,
-            recorded: None,
-            again: Some(again),
-        });
     }
+}
+
+/// What the strategy asks for next. In the session its timer was a moment ahead of the record of what it asked for.
+fn next_asked(seat: &mut Again, at: Timestamp) -> Option<Command> {
+    let soon = Timestamp(at.0.saturating_add(TIMER_AHEAD_NANOS));
+    while !seat.has_asked()
+        && let Some(due) = seat.next_timer().filter(|due| *due <= soon)
+    {
+        seat.call(Call::Advance(due));
+    }
+    seat.next_asked()
 }

@@ -4,8 +4,9 @@
 //! due at the same instant happens in one fixed order, so that every run of one binary gives the same digest.
 //!
 //! At one instant: bars close; requests reach venues; words of venues reach us; timers fire; deadlines of the engine pass;
-//! delayed prices reach us; then the next row of the data is shown, first to the venue, then to the strategies. Whatever a
-//! strategy asks for is carried out before anything else happens.
+//! delayed prices reach us; positions are valued at the close of bars and at the end of a day; then the next row of the data
+//! is shown, first to the venue, then to the strategies. Whatever a strategy asks for is carried out before anything else
+//! happens.
 
 /// Everything a run works with.
 mod setup;
@@ -21,10 +22,14 @@ mod floor;
 mod crew;
 /// What lies ahead but is known already: bars that will close, prices on their way.
 mod ahead;
+/// Longer bars, made from recorded ones.
+mod larger;
 /// The way of one input through the engine.
 mod desk;
 /// Before the first price and after the last.
 mod phases;
+/// A strategy that lives its life again.
+mod again;
 /// A journal replayed, and the strategies with it.
 mod from_journal;
 #[cfg(test)]
@@ -36,15 +41,21 @@ use domain::{Bar, SecurityId, Timestamp};
 use storage::history::{Recorded, Source};
 
 use ahead::Ahead;
-use crew::Crew;
+use crew::{Crew, ROUNDS_MAX};
 pub use digest::Digest;
 use floor::Floor;
 pub use from_journal::{Differs, FromJournal, Replayed, SeatMaker, replay_journal};
+use larger::Larger;
 pub use setup::{Setup, SimulationError, VenueSetup};
 use tape::Tape;
 pub use witness::{Seen, Witness};
 
+use crate::strategies::OnFailure;
 use desk::Desk;
+
+const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+/// An instant that never comes.
+const NEVER: Timestamp = Timestamp(i64::MAX);
 
 /// Progress is told after so many rows.
 const ROWS_PER_TELLING: u64 = 65_536;
@@ -68,6 +79,7 @@ pub struct Simulation<'a> {
     floor: Floor,
     crew: Crew,
     ahead: Ahead,
+    larger: Larger,
     source: Box<dyn Source + 'a>,
     /// A row that belongs to the time after the warm-up.
     held: Option<Recorded>,
@@ -75,7 +87,12 @@ pub struct Simulation<'a> {
     until: Option<Timestamp>,
     feed_latency_nanos: i64,
     valuation_nanos: i64,
+    on_failure: OnFailure,
     next_valuation: Timestamp,
+    /// The midnight that ends the day of the newest row; far away once that day is over.
+    day_ends: Timestamp,
+    /// Whether a bar has closed at this instant and its close was not valued.
+    has_closed: bool,
     now: Timestamp,
     /// Nothing but data happens before.
     due: Timestamp,
@@ -93,24 +110,35 @@ impl<'a> Simulation<'a> {
 
     pub fn run(mut self) -> Result<Ended, SimulationError> {
         let from = self.begin()?;
-        while let Some(recorded) = self.next_row()? {
-            self.play(&recorded)?;
+        let mut row = None;
+        self.read_row(&mut row)?;
+        while let Some(recorded) = &row {
+            self.play(recorded)?;
+            self.read_row(&mut row)?;
         }
-        self.end()?;
-        let (events, to) = (self.events, self.now);
-        Ok(self.desk.ended(events, from, to))
+        let to = self.end()?;
+        Ok(self.desk.ended(self.events, from, to))
+    }
+
+    fn next_row(&mut self) -> Result<Option<Recorded>, SimulationError> {
+        let mut row = None;
+        self.read_row(&mut row)?;
+        Ok(row)
     }
 
     #[inline]
-    fn next_row(&mut self) -> Result<Option<Recorded>, SimulationError> {
-        let row = match self.held.take() {
-            Some(held) => Some(held),
-            None => self.source.next()?,
-        };
-        match (&row, self.until) {
-            (Some(late), Some(until)) if late.at() >= until => Ok(None),
-            _ => Ok(row),
+    fn read_row(&mut self, row: &mut Option<Recorded>) -> Result<(), SimulationError> {
+        if self.held.is_some() {
+            *row = self.held.take();
+        } else {
+            self.source.read(row)?;
         }
+        if let (Some(late), Some(until)) = (&*row, self.until)
+            && late.at() >= until
+        {
+            *row = None;
+        }
+        Ok(())
     }
 
     /// One row of the data, after everything that was due before it.
@@ -126,7 +154,8 @@ impl<'a> Simulation<'a> {
             self.desk.tell_progress(self.events, self.source.progress());
         }
         self.show(recorded)?;
-        if self.now >= self.next_valuation {
+        // A bar is valued by its close and not by its open.
+        if self.now >= self.next_valuation && !matches!(recorded, Recorded::Bar(_)) {
             self.value()?;
         }
         Ok(())
@@ -136,15 +165,34 @@ impl<'a> Simulation<'a> {
     fn run_until(&mut self, to: Timestamp) -> Result<(), SimulationError> {
         while self.due <= to {
             self.now = self.now.max(self.due);
+            self.desk.tell_as(Some(counted(self.now)));
             self.do_due()?;
             self.find_due();
+            if self.has_closed && self.due > self.now {
+                self.value_closes()?;
+            }
+        }
+        self.desk.tell_as(None);
+        if self.day_ends == NEVER {
+            self.begin_day(to);
         }
         Ok(())
+    }
+
+    /// Only days with data count: a weekend has no end that anybody would value.
+    fn begin_day(&mut self, at: Timestamp) {
+        let midnight = at.0.div_euclid(NANOS_PER_DAY).saturating_add(1).saturating_mul(NANOS_PER_DAY);
+        self.day_ends = Timestamp(midnight);
+        self.due = self.due.min(self.day_ends);
     }
 
     fn do_due(&mut self) -> Result<(), SimulationError> {
         if let Some(bar) = self.ahead.take_closing(self.now) {
             return self.close_bar(bar);
+        }
+        if let Some(bar) = self.larger.take_closed(self.now) {
+            self.desk.tell_bar(self.now, bar, &mut self.crew);
+            return self.answer_crew();
         }
         if self.floor.next_due().is_some_and(|due| due <= self.now) {
             return self.settle();
@@ -159,13 +207,33 @@ impl<'a> Simulation<'a> {
         }
         match self.ahead.take_delayed(self.now) {
             Some(recorded) => self.tell(&recorded),
+            None if self.day_ends <= self.now => self.end_day(),
             None => Ok(()),
         }
     }
 
     fn find_due(&mut self) {
-        let dues = [self.ahead.next_due(), self.floor.next_due(), self.crew.next_timer(), self.desk.next_deadline()];
-        self.due = dues.into_iter().flatten().min().unwrap_or(Timestamp(i64::MAX));
+        let dues = [
+            self.ahead.next_due(),
+            self.larger.next_due(),
+            self.floor.next_due(),
+            self.crew.next_timer(),
+            self.desk.next_deadline(),
+        ];
+        self.due = dues.into_iter().flatten().min().unwrap_or(NEVER).min(self.day_ends);
+    }
+
+    /// The day's last value, whether it moved or not.
+    fn end_day(&mut self) -> Result<(), SimulationError> {
+        self.day_ends = NEVER;
+        self.has_closed = false;
+        self.value()?;
+        self.desk.tell_end_of_day(self.now)
+    }
+
+    fn value_closes(&mut self) -> Result<(), SimulationError> {
+        self.has_closed = false;
+        if self.now >= self.next_valuation { self.value() } else { Ok(()) }
     }
 
     /// The venue sees it first: what waits there may be filled before any strategy knows.
@@ -193,11 +261,13 @@ impl<'a> Simulation<'a> {
     }
 
     fn close_bar(&mut self, bar: Arc<Bar>) -> Result<(), SimulationError> {
+        self.has_closed = true;
         self.floor.close_bar(self.now, &bar);
         self.tape.mark_last(bar.security, bar.close, self.now);
         if self.floor.is_busy() {
             self.settle()?;
         }
+        self.larger.add(&bar);
         self.desk.tell_bar(self.now, bar, &mut self.crew);
         self.answer_crew()
     }
@@ -227,13 +297,17 @@ impl<'a> Simulation<'a> {
         loop {
             self.floor.advance(self.now);
             let heard = self.desk.hear_venues(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
-            self.look_after_fallen()?;
             let obeyed = self.desk.obey(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
-            if !heard && !obeyed {
+            let fell = self.look_after_fallen()?;
+            let is_over = !self.crew.has_commands() && !self.floor.is_busy();
+            if is_over || !heard && !obeyed && !fell {
                 break;
             }
             rounds += 1;
-            self.crew.check(rounds)?;
+            if rounds == ROUNDS_MAX {
+                rounds = 0;
+                self.crew.fell_insatiable();
+            }
         }
         self.find_due();
         Ok(())
@@ -249,9 +323,18 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Whose prices the engine must turn into bars, because a strategy wants bars that the data does not have.
+    /// Who makes bars that a strategy wants and that the data does not have: recorded shorter bars where there are any, else
+    /// the engine from ticks and trades.
     fn choose_bar_makers(&mut self) {
         let crew = &self.crew;
+        for (security, wanted, of) in self.tape.make_of_bars(|security, size| crew.wants_bars(security, size)) {
+            self.larger.make(security, wanted, of);
+        }
         self.tape.feed_engine(|security: SecurityId, size| crew.wants_bars(security, size));
     }
+}
+
+/// What comes to its end at a midnight belongs to the day before.
+fn counted(at: Timestamp) -> Timestamp {
+    if at.0.rem_euclid(NANOS_PER_DAY) == 0 { Timestamp(at.0.saturating_sub(1)) } else { at }
 }

@@ -4,14 +4,16 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, Mode, Phase};
+use domain::command::{CancelOrder, FailureKind, Mode, Phase};
 use domain::query::{Answer, Filter};
+use domain::risk::Scope;
 use domain::{Bar, BarSize, Command, SecurityId, Timestamp};
 use storage::history::Recorded;
 use strategy::{Past, Wish};
 
 use super::Simulation;
 use super::setup::SimulationError;
+use crate::strategies::OnFailure;
 
 /// The newest bars of the warm-up, as many as anybody wishes for.
 #[derive(Debug, Default)]
@@ -37,6 +39,7 @@ impl Simulation<'_> {
         self.choose_bar_makers();
         self.next_valuation = Timestamp(self.now.0.saturating_add(self.valuation_nanos));
         self.desk.begin(self.now)?;
+        self.begin_day(self.now);
         self.find_due();
         Ok(self.now)
     }
@@ -62,6 +65,10 @@ impl Simulation<'_> {
                 self.floor.close_bar(ends, bar);
                 self.tape.mark_last(bar.security, bar.close, ends);
                 memory.keep(Arc::new(bar.clone()));
+                self.larger.add(bar);
+                while let Some(made) = self.larger.take_closed(ends) {
+                    memory.keep(made);
+                }
             } else {
                 self.desk.tell_price(self.now, &row, &mut self.tape, &mut self.crew);
             }
@@ -83,35 +90,49 @@ impl Simulation<'_> {
     fn enter(&mut self, phase: Phase, pasts: &[Past]) -> Result<(), SimulationError> {
         let nothing = Past::default();
         for (seat, strategy) in self.crew.standing_ids() {
-            let command = Command::EnterPhase { strategy, mode: Mode::Simulation, phase };
+            let command = Command::EnterPhase { strategy, mode: Mode::Simulation, phase, failure: None };
             self.desk.command(self.now, command, &mut self.crew, &mut self.floor)?;
             self.crew.enter(seat, phase, self.now, pasts.get(seat).unwrap_or(&nothing));
         }
         self.settle()
     }
 
-    /// What is on its way still arrives; then EXIT, and the end is told.
-    pub(super) fn end(&mut self) -> Result<(), SimulationError> {
+    /// What is on its way still arrives; then EXIT, and the end is told, with the instant that counts as it.
+    pub(super) fn end(&mut self) -> Result<Timestamp, SimulationError> {
         while let Some(arrives) = self.ahead.next_due() {
             self.run_until(arrives)?;
         }
+        self.desk.tell_as(Some(super::counted(self.now)));
         self.enter(Phase::Exit, &[])?;
         self.cancel_the_rest()?;
+        let to = super::counted(self.now);
+        self.desk.tell_as(Some(to));
         self.now = self.now.plus_seconds(1);
         self.desk.value_at_end(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
+        self.desk.tell_end_of_day(to)?;
         self.crew.end(self.now);
-        Ok(())
+        Ok(to)
     }
 
-    /// A strategy that panicked leaves nothing in the market.
-    pub(super) fn look_after_fallen(&mut self) -> Result<(), SimulationError> {
-        for (strategy, name) in self.crew.take_falling() {
-            self.desk.tell_fall(self.now, &name);
-            self.cancel(Filter { strategy: Some(strategy), ..Filter::default() });
-            let exit = Command::EnterPhase { strategy, mode: Mode::Simulation, phase: Phase::Exit };
+    /// Strategies that failed are stopped alone, as in live: the risk gate closes for one that floods, open orders are
+    /// handled by policy, then EXIT. Says whether there were any.
+    pub(super) fn look_after_fallen(&mut self) -> Result<bool, SimulationError> {
+        let falling = self.crew.take_falling();
+        let any = !falling.is_empty();
+        for (strategy, name, failure) in falling {
+            self.desk.tell_fall(self.now, &name, &failure);
+            if failure.kind == FailureKind::Flooded {
+                let kill = Command::Kill { scope: Scope::Strategy(strategy), reason: Some("it floods".into()) };
+                self.desk.command(self.now, kill, &mut self.crew, &mut self.floor)?;
+            }
+            if self.on_failure == OnFailure::Cancel {
+                self.cancel(Filter { strategy: Some(strategy), ..Filter::default() });
+            }
+            let (mode, phase, failure) = (Mode::Simulation, Phase::Exit, Some(failure));
+            let exit = Command::EnterPhase { strategy, mode, phase, failure };
             self.desk.command(self.now, exit, &mut self.crew, &mut self.floor)?;
         }
-        Ok(())
+        Ok(any)
     }
 
     fn cancel(&mut self, whose: Filter) {

@@ -15,8 +15,10 @@ use super::ahead::Ahead;
 use super::crew::Crew;
 use super::desk::Desk;
 use super::floor::Floor;
+use super::larger::Larger;
 use super::tape::Tape;
 use super::witness::Witness;
+use crate::strategies::OnFailure;
 
 pub struct Setup {
     pub settings: Settings,
@@ -24,6 +26,8 @@ pub struct Setup {
     pub commands: Vec<Command>,
     pub venues: Vec<VenueSetup>,
     pub seats: Vec<Seat>,
+    /// What becomes of the open orders of a strategy that fails.
+    pub on_failure: OnFailure,
     /// Trading begins here; earlier data warms up. Absent: with the first row.
     pub from: Option<Timestamp>,
     /// Data from here on is not played.
@@ -51,9 +55,6 @@ pub enum SimulationError {
     NoData,
     /// The engine refused what every run begins with.
     Refused(Refusal),
-    /// A strategy asks without end.
-    Floods(String),
-    NeverContent(String),
     /// More prices are on their way than anybody should keep.
     FeedTooLate,
     /// Who looks on cannot go on.
@@ -66,8 +67,6 @@ impl fmt::Display for SimulationError {
             Self::Data(bad) => bad.fmt(f),
             Self::NoData => f.write_str("the data has no row in the time that is to be played"),
             Self::Refused(refusal) => write!(f, "the engine refused to begin: {refusal}"),
-            Self::Floods(name) => write!(f, "strategy {name} asks for more in one call than anybody could carry out"),
-            Self::NeverContent(name) => write!(f, "strategy {name} asks again and again at one instant"),
             Self::FeedTooLate => f.write_str("the feed latency keeps more than a million prices on their way"),
             Self::Witness(reason) => f.write_str(reason),
         }
@@ -97,15 +96,19 @@ pub(super) fn build<'a>(
         floor: Floor::default(),
         crew: Crew::default(),
         ahead: Ahead::default(),
+        larger: Larger::default(),
         source,
         held: Some(first),
         from: setup.from,
         until: setup.until,
         feed_latency_nanos: setup.feed_latency_nanos,
         valuation_nanos: setup.valuation_nanos,
+        on_failure: setup.on_failure,
         next_valuation: now,
+        day_ends: super::NEVER,
+        has_closed: false,
         now,
-        due: Timestamp(i64::MAX),
+        due: super::NEVER,
         events: 0,
     };
     simulation.tell_engine(setup.settings, setup.commands)?;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use domain::command::Failure;
 use domain::{Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 
 /// A witness may be unable to go on: a disk is full.
 pub type Seen = Result<(), String>;
 
+/// What bars come to at a midnight is told as of a moment before it: it belongs to the day that ends.
 #[allow(unused_variables)]
 pub trait Witness {
     /// Trading begins; everything before was opening cash and warming up.
@@ -24,11 +26,16 @@ pub trait Witness {
         Ok(())
     }
 
+    /// A day with data is over, in UTC; what it was worth has been seen.
+    fn end_day(&mut self, at: Timestamp) -> Seen {
+        Ok(())
+    }
+
     /// The engine refused what a strategy asked for.
     fn refuse(&mut self, at: Timestamp, strategy: &Text, refusal: &Refusal) {}
 
-    /// A strategy panicked: its orders are canceled, the others go on.
-    fn fall(&mut self, at: Timestamp, strategy: &Text) {}
+    /// A strategy is stopped because it failed; the others go on.
+    fn fall(&mut self, at: Timestamp, strategy: &Text, failure: &Failure) {}
 
     /// Rows so far, and how much of the data was read.
     fn progress(&mut self, events: u64, read: u64, total: u64) {}

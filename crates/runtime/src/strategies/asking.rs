@@ -1,16 +1,18 @@
 //! What the manager asks of the engine, as the platform's own caller.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bus::history::{Page, PastEvent};
 use bus::{Bus, Closed, Ticket};
-use domain::command::{CancelOrder, Mode, Phase, ReferenceChange, Subscription};
+use domain::command::{CancelOrder, Failure, Mode, Phase, ReferenceChange, Subscription};
 use domain::query::Filter;
 use domain::risk::Scope;
 use domain::{
     Answer, Bar, BarSize, Caller, Command, Envelope, Event, Limits, Published, Query, SecurityId, Strategy, StrategyId,
     Text, Timestamp,
 };
+use storage::BarFiles;
 use strategy::{Past, Wish};
 
 use super::mailbox::owner;
@@ -35,7 +37,15 @@ impl Asking {
     }
 
     pub(super) fn enter_phase(&self, strategy: StrategyId, phase: Phase) -> Result<(), Unwilling> {
-        self.tell(Command::EnterPhase { strategy, mode: Mode::RealTime, phase }).map(drop)
+        self.tell(Command::EnterPhase { strategy, mode: Mode::RealTime, phase, failure: None }).map(drop)
+    }
+
+    /// EXIT of a strategy that does not leave by itself; one that has no phase needs none.
+    pub(super) fn stop(&self, strategy: StrategyId, failure: Option<Failure>) -> Result<(), Unwilling> {
+        if !self.in_a_phase()?.contains(&strategy) {
+            return Ok(());
+        }
+        self.tell(Command::EnterPhase { strategy, mode: Mode::RealTime, phase: Phase::Exit, failure }).map(drop)
     }
 
     /// The strategy of that name; one that reference data does not have is added, so that a new name needs no file.
@@ -54,15 +64,10 @@ impl Asking {
         self.ask(Query::Phases).map(|(sequence, _)| sequence)
     }
 
-    /// A strategy that a crash left in a phase leaves first.
-    pub(super) fn leave_old_phase(&self, strategy: StrategyId) -> Result<(), Unwilling> {
-        if self.in_a_phase()?.contains(&strategy) { self.enter_phase(strategy, Phase::Exit) } else { Ok(()) }
-    }
-
     /// Strategies whose life has begun and not ended, as the journal has it.
     pub(super) fn in_a_phase(&self) -> Result<Vec<StrategyId>, Unwilling> {
         let (_, Answer::Phases(phases)) = self.ask(Query::Phases)? else { return Ok(vec![]) };
-        Ok(phases.into_iter().filter(|(_, phase)| *phase != Phase::Exit).map(|(strategy, _)| strategy).collect())
+        Ok(phases.into_iter().filter(|(_, phase, _)| *phase != Phase::Exit).map(|(strategy, ..)| strategy).collect())
     }
 
     /// The risk gate binds a strategy that has no limits of its own by so many orders a second.
@@ -114,11 +119,11 @@ impl Asking {
         Ok(missed)
     }
 
-    /// The bars that a strategy would like to know, as far as the server has them.
-    pub(super) fn past(&self, wishes: &[Wish]) -> Past {
+    /// The bars that a strategy would like to know, as far as the server has them: stored ones, and those of the engine.
+    pub(super) fn past(&self, wishes: &[Wish], stored: &BarFiles, now: Timestamp) -> Past {
         let mut past = Past::default();
         for wish in wishes {
-            past.fulfil(wish, self.bars(wish.security, wish.size));
+            past.fulfil(wish, joined(wish, stored, now, self.bars(wish.security, wish.size)));
         }
         past
     }
@@ -154,6 +159,13 @@ impl Asking {
             let _ = self.tell(Command::Unsubscribe(Subscription { strategy, security }));
         }
     }
+}
+
+/// Where both have a bar, the engine's counts: it knows no less.
+pub(crate) fn joined(wish: &Wish, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
+    let stored = stored.newest(wish.security, wish.size, wish.bars, by).into_iter().map(Arc::new);
+    let by_time: BTreeMap<Timestamp, Arc<Bar>> = stored.chain(newer).map(|bar| (bar.at, bar)).collect();
+    by_time.into_values().collect()
 }
 
 fn answer(ticket: Result<Ticket, Closed>) -> Result<(u64, Answer), Unwilling> {

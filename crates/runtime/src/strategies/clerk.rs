@@ -3,10 +3,9 @@
 
 use bus::Ticket;
 use crossbeam_channel::{Receiver, Sender, bounded};
-use domain::refusal::Control;
-use domain::risk::Scope;
 use domain::{Refusal, StrategyId, Text};
 
+use super::failing::is_too_fast;
 use super::runner::Note;
 
 /// Commands that may wait for an answer; a strategy with one more waits.
@@ -47,7 +46,7 @@ fn work(asked: &Receiver<Asked>, notes: &Sender<Note>) {
             }
         };
         if let Err(refusal) = &outcome
-            && is_flood(refusal, strategy)
+            && is_too_fast(refusal, strategy)
         {
             // A host that is gone needs no note.
             let _ = notes.send(Note::RateRefused(strategy));
@@ -58,11 +57,6 @@ fn work(asked: &Receiver<Asked>, notes: &Sender<Note>) {
 
 fn reason(refusal: &Refusal) -> Reason {
     Reason { code: refusal.code().into(), text: refusal.to_string().into() }
-}
-
-/// The risk gate found the strategy itself too fast, not the desk around it.
-fn is_flood(refusal: &Refusal, strategy: StrategyId) -> bool {
-    matches!(refusal, Refusal::Limit { control: Control::OrderRate, scope: Scope::Strategy(id), .. } if *id == strategy)
 }
 
 fn unanswered() -> Reason {

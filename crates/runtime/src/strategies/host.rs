@@ -9,6 +9,7 @@ use std::time::Duration;
 use bus::Bus;
 use crossbeam_channel::{Sender, bounded};
 use domain::{ReferenceData, StrategyId, Text};
+use storage::BarFiles;
 use strategy::Registry;
 use strategy::registry::Unbuildable;
 
@@ -48,6 +49,8 @@ pub struct HostSettings {
     pub on_failure: OnFailure,
     /// At the risk gate, for a strategy without limits of its own.
     pub orders_per_second: u32,
+    /// Bars of earlier days, for PREFEED.
+    pub bars: Arc<BarFiles>,
 }
 
 /// Why a strategy was not started or stopped.
@@ -89,10 +92,10 @@ pub struct Controls(Sender<Wanted>);
 
 impl Host {
     /// Checks every instance, so that a misspelt parameter stops the start and not the trading day.
-    pub fn check(settings: &HostSettings, registry: &Registry, reference: &ReferenceData) -> Vec<(Text, Unbuildable)> {
+    pub fn check(instances: &[Instance], registry: &Registry, reference: &ReferenceData) -> Vec<(Text, Unbuildable)> {
         let build = |instance: &Instance| registry.build(&instance.of, &instance.written, reference).err();
         let faulty = |instance: &Instance| build(instance).map(|problem| (instance.name.clone(), problem));
-        settings.instances.iter().filter_map(faulty).collect()
+        instances.iter().filter_map(faulty).collect()
     }
 
     pub fn open(bus: Bus, clock: Clock, registry: Registry, settings: HostSettings) -> std::io::Result<Self> {

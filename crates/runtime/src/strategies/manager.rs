@@ -4,17 +4,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use domain::command::Phase;
+use domain::command::{Failure, Phase};
 use domain::{StrategyId, Text};
 use strategy::{Past, Registry, Seat, Who, Wish};
 use tracing::{error, info, warn};
 
 use super::absent::Absent;
 use super::asking::{Asking, Unwilling};
+use super::failing::{self, Haste, lost};
 use super::host::{HostSettings, Instance, OnFailure, Trouble};
 use super::inside::{Inside, Switchboard};
 use super::mailbox::Mailbox;
@@ -27,11 +28,8 @@ use crate::live::Clock;
 const WATCH: Duration = Duration::from_millis(100);
 /// Notes that may wait for the manager; a strategy with one more waits.
 const NOTES_MAX: usize = 8_192;
-/// Orders that the risk gate refuses a strategy within [`FLOOD_WINDOW`] before it is stopped.
-const FLOOD_REFUSALS: usize = 20;
-const FLOOD_WINDOW: Duration = Duration::from_secs(1);
 
-const HANGS: &str = "hangs: a call-back does not return, so its feed is cut";
+const CRASHED: &str = "was cut off by a crash of the server";
 const SILENT: &str = "is silent: its process died, hangs or was cut off";
 const ABSENT: &str = "did not come back: a crash left it in a phase, and nobody runs it";
 
@@ -69,8 +67,7 @@ struct Running {
     /// The newest phase that it has gone through.
     phase: Option<Phase>,
     wishes: Vec<Wish>,
-    /// When the risk gate found it too fast.
-    refusals: Vec<Instant>,
+    haste: Haste,
 }
 
 /// Where a strategy lives.
@@ -81,7 +78,7 @@ enum Body {
 
 impl Running {
     fn new(who: Who, link: Inside, body: Body) -> Self {
-        Self { who, link, body, phase: None, wishes: vec![], refusals: vec![] }
+        Self { who, link, body, phase: None, wishes: vec![], haste: Haste::default() }
     }
 
     fn mailbox(&self) -> &Mailbox {
@@ -198,7 +195,7 @@ impl Manager {
             return self.instance(name).and(Err(Trouble::DoesNotRun));
         };
         info!(strategy = %name, "strategy is stopped before it came back");
-        self.give_up(strategy);
+        self.give_up(strategy, None);
         Ok(())
     }
 
@@ -228,7 +225,8 @@ impl Manager {
 
     /// Events come from now on, and how things stand comes before them.
     fn plug_in(&mut self, id: StrategyId, name: &Text) -> Result<(Who, Inside), Trouble> {
-        self.asking.leave_old_phase(id).map_err(failed)?;
+        // A strategy that a crash left in a phase leaves first.
+        self.asking.stop(id, Some(lost(CRASHED))).map_err(failed)?;
         self.asking.bind_rate(id, self.settings.orders_per_second).map_err(failed)?;
         let who = Who { id, name: name.clone(), run: self.asking.run_number().map_err(failed)? };
         let link = self.switchboard.plug_in(id, name.clone());
@@ -260,7 +258,7 @@ impl Manager {
             Some(known) if resume.is_some_and(|resume| resume.run == known.who.run) => {
                 return self.attached(known, true).ok_or(Trouble::DoesNotRun);
             }
-            Some(_) => self.fail(strategy.id, "is replaced by another process"),
+            Some(_) => self.fail(strategy.id, lost("is replaced by another process")),
             None => {}
         }
         let (who, link) = self.plug_in(strategy.id, &strategy.name)?;
@@ -297,10 +295,15 @@ impl Manager {
     fn enter(&mut self, strategies: &[StrategyId], phase: Phase) {
         for strategy in strategies {
             let Some(running) = self.running.get(strategy) else { continue };
-            let past = if phase == Phase::Prefeed { self.asking.past(&running.wishes) } else { Past::default() };
+            let past = match phase {
+                Phase::Prefeed => self.asking.past(&running.wishes, &self.settings.bars, (self.clock)()),
+                _ => Past::default(),
+            };
             match self.asking.enter_phase(*strategy, phase) {
                 Ok(()) => running.mailbox().enter(phase, Arc::new(past)),
-                Err(Unwilling(reason)) => self.fail(*strategy, &format!("can't enter {}: {reason}", phase.name())),
+                Err(Unwilling(reason)) => {
+                    self.fail(*strategy, lost(format!("can't enter {}: {reason}", phase.name())));
+                }
             }
         }
         while strategies.iter().any(|strategy| self.is_short_of(*strategy, phase)) {
@@ -321,9 +324,9 @@ impl Manager {
         match note {
             Note::Entered(strategy, progress) => self.entered(strategy, progress),
             Note::Ended(strategy, Ending::Exited) => self.exited(strategy),
-            Note::Ended(strategy, Ending::Panicked(message)) => self.fail(strategy, &format!("panicked: {message}")),
-            Note::Ended(strategy, Ending::Flooded) => self.flooded(strategy),
-            Note::Ended(strategy, Ending::Lost(reason)) => self.fail(strategy, &format!("was cut off: {reason}")),
+            Note::Ended(strategy, Ending::Panicked(message)) => self.fail(strategy, failing::panicked(&message)),
+            Note::Ended(strategy, Ending::Flooded) => self.flooded(strategy, failing::TOO_MUCH_IN_A_CALL),
+            Note::Ended(strategy, Ending::Lost(reason)) => self.fail(strategy, lost(format!("was cut off: {reason}"))),
             Note::RateRefused(strategy) => self.rate_refused(strategy),
         }
     }
@@ -348,20 +351,18 @@ impl Manager {
 
     fn rate_refused(&mut self, strategy: StrategyId) {
         let Some(running) = self.running.get_mut(&strategy) else { return };
-        running.refusals.retain(|at| at.elapsed() < FLOOD_WINDOW);
-        running.refusals.push(Instant::now());
-        if running.refusals.len() >= FLOOD_REFUSALS {
-            self.flooded(strategy);
+        if running.haste.is_flood((self.clock)()) {
+            self.flooded(strategy, failing::BEYOND_ITS_RATE);
         }
     }
 
     /// The risk gate closes for it, and its orders are cancelled; a person opens the gate again.
-    fn flooded(&mut self, strategy: StrategyId) {
+    fn flooded(&mut self, strategy: StrategyId, how: &str) {
         if self.running.contains_key(&strategy) {
             if let Err(Unwilling(reason)) = self.asking.kill(strategy, "it floods") {
                 error!(%strategy, "a flooding strategy could not be halted: {reason}");
             }
-            self.fail(strategy, "floods: the risk gate refuses its orders");
+            self.fail(strategy, failing::floods(how));
         }
     }
 
@@ -370,40 +371,41 @@ impl Manager {
         let hung: Vec<_> = self.running.iter().filter(|(_, running)| hangs(running)).map(|(id, _)| *id).collect();
         for strategy in hung {
             let is_process = matches!(self.running.get(&strategy), Some(Running { body: Body::Process(_), .. }));
-            self.fail(strategy, if is_process { SILENT } else { HANGS });
+            self.fail(strategy, if is_process { lost(SILENT) } else { failing::hangs() });
         }
         self.give_up_absent();
     }
 
     fn give_up_absent(&mut self) {
         for (strategy, name) in self.absent.overdue() {
-            error!(strategy = %name, "strategy {name} {ABSENT}");
-            self.give_up(strategy);
+            warn!(strategy = %name, "strategy {name} {ABSENT}");
+            self.give_up(strategy, Some(lost(ABSENT)));
         }
     }
 
-    fn give_up(&mut self, strategy: StrategyId) {
+    fn give_up(&mut self, strategy: StrategyId, failure: Option<Failure>) {
         if let Some(name) = self.absent.remove(strategy) {
-            self.let_go(strategy, &name);
+            self.let_go(strategy, &name, failure);
             self.asking.unsubscribe(strategy, self.asking.subscribed(strategy));
         }
     }
 
     /// This strategy alone is stopped; what it may still do in its thread has no effect.
-    fn fail(&mut self, strategy: StrategyId, what: &str) {
+    fn fail(&mut self, strategy: StrategyId, failure: Failure) {
         let Some(running) = self.running.remove(&strategy) else { return };
-        error!(strategy = %running.who.name, "strategy {} {what}", running.who.name);
+        // The engine raises the alarm, which outlives the log.
+        warn!(strategy = %running.who.name, "strategy {} {}", running.who.name, failure.text);
         if let Body::Process(pulse) = &running.body {
             self.heard.insert(strategy, pulse.last_heard());
         }
-        running.mailbox().cut(what);
+        running.mailbox().cut(&failure.text);
         self.switchboard.unplug(strategy);
-        self.let_go(strategy, &running.who.name);
+        self.let_go(strategy, &running.who.name, Some(failure));
         self.asking.unsubscribe(strategy, running.mailbox().wanted());
     }
 
     /// Its open orders by policy, then EXIT.
-    fn let_go(&self, strategy: StrategyId, name: &Text) {
+    fn let_go(&self, strategy: StrategyId, name: &Text, failure: Option<Failure>) {
         if self.settings.on_failure == OnFailure::Cancel {
             match self.asking.cancel_orders(strategy) {
                 Ok(0) => {}
@@ -411,7 +413,7 @@ impl Manager {
                 Err(Unwilling(reason)) => error!(strategy = %name, "its orders were not cancelled: {reason}"),
             }
         }
-        if let Err(Unwilling(reason)) = self.asking.leave_old_phase(strategy) {
+        if let Err(Unwilling(reason)) = self.asking.stop(strategy, failure) {
             error!(strategy = %name, "it could not leave its phase: {reason}");
         }
     }

@@ -13,12 +13,14 @@ mod clerk;
 mod dispatcher;
 /// A strategy's own thread: hear, call, ask.
 mod runner;
+/// Why the platform stops a strategy.
+pub(crate) mod failing;
 /// Phases in order, start and stop, panics, floods and hangs.
 mod manager;
 /// Strategies that a crash left in a phase and that nobody runs since.
 mod absent;
 /// What the manager asks of the engine.
-mod asking;
+pub(crate) mod asking;
 /// The host as the program sees it.
 mod host;
 /// A strategy in a process of its own, as the server sees it.

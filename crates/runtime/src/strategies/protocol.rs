@@ -14,7 +14,10 @@ use strategy::{Past, Wish};
 use super::clerk::Reason;
 
 /// Which dialect of this is spoken, together with the version of the program.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
+
+/// Bars of the past that one message carries: some forty thousand bytes, of the million that a frame takes.
+const BARS_PER_MESSAGE: usize = 500;
 
 /// From a strategy to the server.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -163,6 +166,9 @@ pub enum Message {
         phase: Phase,
         #[n(1)]
         bars: Vec<Bar>,
+        /// Further bars follow before the phase begins.
+        #[n(2)]
+        is_partial: bool,
     },
     /// The server has cut it off; why.
     #[n(5)]
@@ -206,8 +212,14 @@ impl Message {
         Some(Self::Event { sequence, at, class: published.event.class() as u8, payload })
     }
 
-    pub fn of_phase(phase: Phase, past: &Past) -> Self {
-        Self::Enter { phase, bars: past.all_bars().map(|bar| (**bar).clone()).collect() }
+    /// In parts that fit a frame; the phase begins with the last.
+    pub fn of_phase(phase: Phase, past: &Past) -> Vec<Self> {
+        let bars: Vec<Bar> = past.all_bars().map(|bar| (**bar).clone()).collect();
+        let parts = bars.chunks(BARS_PER_MESSAGE);
+        let mut messages: Vec<Self> =
+            parts.map(|part| Self::Enter { phase, bars: part.to_vec(), is_partial: true }).collect();
+        messages.push(Self::Enter { phase, bars: vec![], is_partial: false });
+        messages
     }
 
     pub fn into_bytes(self, epoch: u64, number: u64) -> Vec<u8> {

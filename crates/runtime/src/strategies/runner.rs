@@ -1,6 +1,5 @@
 //! A strategy's own thread: hear, call, ask. The same in the server and in a process of its own; only the link differs.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use domain::StrategyId;
 use domain::command::Phase;
 use strategy::{Past, Seat, Wish};
 
+use super::failing::message_of;
 use super::link::{Delivery, Link, Lost};
 use crate::live::Clock;
 
@@ -107,12 +107,16 @@ impl<L: Link> Runner<L> {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(&mut self.seat))) {
             return Some(Ending::Panicked(message_of(&*panic)));
         }
+        // What a flood asks for is not looked at: half of it would be worse than nothing.
+        if self.seat.is_flooding() {
+            return Some(Ending::Flooded);
+        }
         for command in self.seat.commands() {
             if let Err(Lost(reason)) = self.link.send(command) {
                 return Some(Ending::Lost(reason));
             }
         }
-        self.seat.is_flooding().then_some(Ending::Flooded)
+        None
     }
 
     /// Until the next timer is due.
@@ -126,9 +130,4 @@ impl<L: Link> Runner<L> {
         // A host that is gone needs no note.
         let _ = self.notes.send(note);
     }
-}
-
-fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked without a word".to_owned())
 }

@@ -27,6 +27,10 @@ GET /rest/forex?baseCurrency=USD&transactionCurrency=EUR => 404 unknown-pair
 GET /rest/forex?baseCurrency=EUR => 400 missing-parameter
 GET /rest/exchange => 200 -
 GET /rest/strategy => 200 -
+POST /rest/strategy/CROSS/stop => 200 -
+POST /rest/strategy/CROSS/stop => 409 strategy-stopped
+POST /rest/strategy/CROSS/start => 200 -
+POST /rest/strategy/CROSS/start => 409 strategy-runs
 POST /rest/strategy/NOBODY/start => 404 unknown-strategy
 POST /rest/strategy/NOBODY/stop => 404 unknown-strategy
 POST /rest/cache/clear-all => 200 -
@@ -41,6 +45,8 @@ POST /rest/execution/order/limit {"securityId": 1, "side": "BUY", "quantity": 10
 POST /rest/execution/order/limit {"securityId": "one", "side": "BUY", "quantity": 10, "limit": 250} => 400 malformed-field
 POST /rest/execution/order/limit {"securityId": 1, => 400 malformed-json
 await REST-1 SUBMITTED
+POST /rest/risk/check/modify {"objectType": "LimitOrder", "intId": "REST-1", "limit": 251} => 200 -
+POST /rest/risk/check/modify {"intId": "REST-1", "limit": 251} => 422 missing
 POST /rest/execution/modify/order/limit {"intId": "REST-1", "limit": 251} => 200 -
 await REST-1 SUBMITTED
 POST /rest/execution/modify/order/limit {"intId": "NOBODY", "limit": 251} => 422 unknown-order
@@ -135,6 +141,8 @@ POST /rest/risk/kill {"scope": "ACCOUNT-2"} => 200 -
 POST /rest/risk/kill {"scope": "ACCOUNT-999"} => 422 unknown-account
 
 GET /rest/history/order?limit=3 => 200 -
+GET /rest/history/order?sort=NEWEST&limit=3 => 200 -
+GET /rest/history/order?sort=BEST => 400 malformed-parameter
 GET /rest/history/order?limit=5000 => 400 malformed-parameter
 GET /rest/history/order/REST-1/event => 200 -
 GET /rest/history/order/NOBODY/event => 404 unknown-order
@@ -149,6 +157,9 @@ GET /rest/broker/url/ws => 200 -
 GET /rest/broker/url/ws?x=y => 400 unknown-parameter
 GET /rest/fix/sessions => 200 -
 GET /rest/fix/sessions?x=y => 400 unknown-parameter
+POST /rest/fix/sessions/CLIENT/numbers {"nextIn": 7, "nextOut": 9} => 200 -
+POST /rest/fix/sessions/CLIENT/reset => 200 -
+POST /rest/fix/sessions/CLIENT/logout => 200 -
 POST /rest/fix/sessions/NOBODY/logout => 404 unknown-session
 POST /rest/fix/sessions/NOBODY/reset => 404 unknown-session
 POST /rest/fix/sessions/NOBODY/numbers {"nextIn": 7} => 404 unknown-session
@@ -169,6 +180,9 @@ GET /docs/swagger-ui.css => 200 -
 GET /docs/swagger-ui-bundle.js => 200 -
 GET /docs/nothing.js => 404 no-such-path
 "#;
+
+/// A strategy that waits too long for its prices to trade in this story.
+const CROSS: &str = "CROSS:moving-average-cross security=AAPL fast=50 slow=200 quantity=1";
 
 /// From the first user on nobody is anonymous, so this comes last; the calls are the admin's.
 const STORY_OF_PEOPLE: &str = r#"
@@ -195,10 +209,12 @@ POST /rest/runtime/exit-vm => 200 -
 
 #[test]
 fn every_endpoint_does_its_work_and_refuses_what_is_wrong() {
-    let desk = Desk::new();
+    let desk = Desk::new().set("strategies.instances", CROSS);
     let server = desk.start();
     let mut client = server.client();
     tell(&mut client, STORY, &[]);
+    let acts: Vec<_> = fix_acts(&mut client);
+    assert_eq!(acts, ["numbers, nextIn 1 to 7, nextOut 1 to 9", "reset, nextIn 7 to 1, nextOut 9 to 1", "logout"]);
     let boss = r#"{"name": "boss", "password": "correct horse", "role": "ADMIN"}"#;
     let token = r#"{"name": "key", "role": "ADMIN", "days": 1}"#;
     let key = body_of(&client.post("/rest/token", token).unwrap())["token"].as_str().unwrap().to_owned();
@@ -207,6 +223,14 @@ fn every_endpoint_does_its_work_and_refuses_what_is_wrong() {
     let bearer = format!("Bearer {key}");
     tell(&mut client, STORY_OF_PEOPLE, &[("Authorization", &bearer)]);
     assert_eq!(server.wait().code, Some(0), "the last call shuts the server down in order");
+}
+
+/// What the audit tells of the acts on the session, oldest first.
+fn fix_acts(client: &mut Client) -> Vec<String> {
+    let Value::Array(entries) = body_of(&client.get("/rest/audit?limit=1000").unwrap()) else { panic!("a list") };
+    let details =
+        entries.iter().filter(|entry| entry["outcome"] == "done").filter_map(|entry| entry["detail"].as_str());
+    details.filter_map(|detail| detail.strip_prefix("/rest/fix/sessions/CLIENT/")).map(ToOwned::to_owned).collect()
 }
 
 fn tell(client: &mut Client, story: &str, headers: &[(&str, &str)]) {

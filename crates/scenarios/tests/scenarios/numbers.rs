@@ -72,6 +72,7 @@ fn the_numbers_are_those_of_what_happened() {
         ("rialto_adapter_state", vec![("adapter", "SIMULATED-ALPHA")], 3.0),
         ("rialto_adapter_state", vec![("adapter", "SIMULATED-BETA")], 3.0),
         ("rialto_topic_clients", vec![], 0.0),
+        ("rialto_topic_slow_consumers_total", vec![], 0.0),
         ("rialto_topic_slow_consumers_closed_total", vec![], 0.0),
         ("rialto_order_changes_missed_total", vec![], 0.0),
     ];

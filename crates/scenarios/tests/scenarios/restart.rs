@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bus::History;
-use bus::history::Page;
+use bus::history::{Page, Sort};
 use domain::query::Filter;
 use scenarios::server::{Ended, Server};
 use serde_json::json;
@@ -121,8 +121,8 @@ fn history(data: &Path) -> String {
     let end = journal::verify(&folder, &mut |_| {}).unwrap().good.last_sequence;
     let model = ReadModel::open(&lock, instance, end).unwrap();
     let page = Page { after: 0, limit: 1_000 };
-    let orders = model.orders(0, Filter::default(), page).unwrap();
+    let orders = model.orders(0, Filter::default(), Sort::Oldest, page).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(0, order.int_id.as_str()).unwrap()).collect();
-    let transactions = model.transactions(0, Filter::default(), page).unwrap();
+    let transactions = model.transactions(0, Filter::default(), Sort::Oldest, page).unwrap();
     format!("{orders:#?}\n{events:#?}\n{transactions:#?}")
 }

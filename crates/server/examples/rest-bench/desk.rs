@@ -26,6 +26,7 @@ use storage::{LedgerBook, ReadModel, Snapshots};
 
 use crate::Outcome;
 use crate::load::Load;
+use crate::machine::Cpu;
 use crate::table::percentile;
 
 pub(crate) const SYNC: SyncMode = SyncMode::Always;
@@ -128,14 +129,14 @@ impl Desk {
                 times.push(asked.elapsed());
             }
         }
-        Ok(Load { times, wall: begun.elapsed() })
+        Ok(Load { times, wall: begun.elapsed(), cpu: Cpu::default() })
     }
 
     pub(crate) fn close(self) -> Outcome<()> {
         self.stop.send(())?;
         let ended = self.engine.join().map_err(|_| "the engine's thread panicked")?;
         self.adapter.join().map_err(|_| "the adapter's thread panicked")?;
-        if ended == Ended::InOrder { Ok(()) } else { Err(format!("{ended:?}").into()) }
+        if matches!(ended, Ended::InOrder(_)) { Ok(()) } else { Err(format!("{ended:?}").into()) }
     }
 }
 

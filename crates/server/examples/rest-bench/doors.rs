@@ -16,6 +16,9 @@ use web::{Limits, Settings};
 use crate::Outcome;
 use crate::desk::{Desk, now};
 
+/// The threads of our door, and those of the bare one.
+pub(crate) const DOOR: &str = "door";
+pub(crate) const BARE: &str = "bare";
 /// As many as the server gives its door.
 const THREADS: usize = 2;
 /// More than any machine sends.
@@ -29,7 +32,7 @@ pub(crate) struct Doors {
 
 impl Doors {
     pub(crate) fn open(desk: &Desk, folder: &Path) -> Outcome<Self> {
-        let (ours_on, bare_on) = (runtime()?, runtime()?);
+        let (ours_on, bare_on) = (runtime(DOOR)?, runtime(BARE)?);
         let access = Arc::new(Access::open(folder, access::Settings::default(), Arc::new(now))?);
         let limits = Limits { requests_per_second: REQUESTS_PER_SECOND, ..Limits::default() };
         let (ours, listener) = listen(&ours_on)?;
@@ -54,8 +57,8 @@ impl Doors {
     }
 }
 
-fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()
+fn runtime(name: &'static str) -> std::io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(THREADS).thread_name(name).enable_all().build()
 }
 
 fn listen(runtime: &Runtime) -> std::io::Result<(SocketAddr, TcpListener)> {

@@ -12,8 +12,12 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinSet, LocalSet};
 
+use crate::machine::Cpu;
+
 /// What one connection takes from the kernel at once.
 const BUFFER_BYTES: usize = 128 << 10;
+
+const CONTENT_LENGTH: &[u8] = b"content-length: ";
 
 /// Rounds of the same side.
 #[derive(Default)]
@@ -25,11 +29,16 @@ pub(crate) struct Load {
     /// From asked to answered, shortest first.
     pub(crate) times: Vec<Duration>,
     pub(crate) wall: Duration,
+    pub(crate) cpu: Cpu,
 }
 
 impl Rates {
-    pub(crate) fn add(&mut self, load: Load) {
-        self.0.push(load);
+    /// Another round, and what it cost every thread.
+    pub(crate) fn measure<E>(&mut self, round: impl FnOnce() -> Result<Load, E>) -> Result<(), E> {
+        let before = Cpu::now();
+        let load = round()?;
+        self.0.push(Load { cpu: Cpu::now().since(&before), ..load });
+        Ok(())
     }
 
     /// Answers a second in the round in the middle.
@@ -42,7 +51,16 @@ impl Rates {
     pub(crate) fn all(&self) -> Load {
         let mut times: Vec<_> = self.0.iter().flat_map(|load| load.times.iter().copied()).collect();
         times.sort_unstable();
-        Load { times, wall: self.0.iter().map(|load| load.wall).sum() }
+        let mut cpu = Cpu::default();
+        self.0.iter().for_each(|load| cpu += &load.cpu);
+        Load { times, wall: self.0.iter().map(|load| load.wall).sum(), cpu }
+    }
+}
+
+impl Load {
+    /// What one answer cost every thread.
+    pub(crate) fn cpu_each(&self) -> String {
+        self.cpu.each(self.times.len())
     }
 }
 
@@ -91,7 +109,7 @@ pub(crate) fn run(
         while let Some(asked) = asking.join_next().await {
             times.extend(asked.map_err(io::Error::other)??);
         }
-        Ok(Load { times, wall: begun.elapsed() })
+        Ok(Load { times, wall: begun.elapsed(), cpu: Cpu::default() })
     }))
 }
 
@@ -128,27 +146,34 @@ impl Connection {
 
     async fn ask(&mut self, request: &[u8], mut body: Option<&mut Vec<u8>>) -> io::Result<()> {
         self.stream.write_all(request).await?;
-        let mut length = None;
-        if !self.line().await?.starts_with("HTTP/1.1 200") {
+        let status = self.line().await?;
+        if !self.buffer[status].starts_with(b"HTTP/1.1 200") {
             return Err(io::Error::other("the answer is not 200"));
         }
-        loop {
-            let line = self.line().await?.to_ascii_lowercase();
-            match line.strip_prefix("content-length: ") {
-                Some(digits) => length = digits.parse().ok(),
-                None if line.is_empty() => break,
-                None => {}
-            }
-        }
-        match length {
+        match self.length().await? {
             Some(length) => self.take(length, &mut body).await,
             None => self.take_chunks(&mut body).await,
         }
     }
 
+    /// Reads the headers; without a length the body comes in chunks.
+    async fn length(&mut self) -> io::Result<Option<usize>> {
+        let mut length = None;
+        loop {
+            let line = self.line().await?;
+            let line = &self.buffer[line];
+            match line.split_at_checked(CONTENT_LENGTH.len()) {
+                Some((name, digits)) if name.eq_ignore_ascii_case(CONTENT_LENGTH) => length = Some(number(digits, 10)?),
+                _ if line.is_empty() => return Ok(length),
+                _ => {}
+            }
+        }
+    }
+
     async fn take_chunks(&mut self, body: &mut Option<&mut Vec<u8>>) -> io::Result<()> {
         loop {
-            let length = usize::from_str_radix(&self.line().await?, 16).map_err(io::Error::other)?;
+            let digits = self.line().await?;
+            let length = number(&self.buffer[digits], 16)?;
             self.take(length, body).await?;
             self.line().await?;
             if length == 0 {
@@ -172,23 +197,30 @@ impl Connection {
         Ok(())
     }
 
-    async fn line(&mut self) -> io::Result<String> {
-        let mut line = Vec::new();
+    /// Where the next line stands, without its end. Nothing is copied: this side shall cost as little as it can.
+    async fn line(&mut self) -> io::Result<Range<usize>> {
         loop {
             let unread = &self.buffer[self.unread.clone()];
-            let end = unread.iter().position(|byte| *byte == b'\n');
-            line.extend_from_slice(&unread[..end.unwrap_or(unread.len())]);
-            self.unread.start += end.map_or(unread.len(), |end| end + 1);
-            if end.is_some() {
-                return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
+            if let Some(length) = unread.iter().position(|byte| *byte == b'\n') {
+                let begin = self.unread.start;
+                self.unread.start += length + 1;
+                return Ok(begin..begin + length.saturating_sub(1));
             }
             self.receive().await?;
         }
     }
 
+    /// More, behind what was not looked at yet.
     async fn receive(&mut self) -> io::Result<()> {
-        let length = self.stream.read(&mut self.buffer).await?;
-        self.unread = 0..length;
+        self.buffer.copy_within(self.unread.clone(), 0);
+        let kept = self.unread.len();
+        let length = self.stream.read(&mut self.buffer[kept..]).await?;
+        self.unread = 0..kept + length;
         if length == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
     }
+}
+
+fn number(digits: &[u8], radix: u32) -> io::Result<usize> {
+    let text = str::from_utf8(digits).map_err(io::Error::other)?;
+    usize::from_str_radix(text, radix).map_err(io::Error::other)
 }

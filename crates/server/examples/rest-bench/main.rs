@@ -1,6 +1,6 @@
 //! The REST door beside a bare handler, and beside the engine without a door, on this machine, in one table.
 //!
-//! `cargo run --release -p server --example rest-bench`; docs/benchmarks.md tells what each figure is.
+//! `cargo run --release -p server --example rest-bench`, or one group of figures with `-- lists` or `-- orders`; docs/benchmarks.md tells what each figure is.
 
 /// The engine on this disk, with an adapter that just accepts.
 mod desk;
@@ -44,12 +44,16 @@ fn main() -> Outcome<()> {
     let desk = Desk::open(folder.path())?;
     let bare_sync = desk::bare_sync(folder.path())?;
     let doors = Doors::open(&desk, folder.path())?;
-    let rows = vec![
-        Row::yardstick("one bare fdatasync (p50)", bare_sync, String::new()),
-        list(&doors, "GET /rest/account", "/rest/account", CONNECTIONS)?,
-        list(&doors, "GET /rest/security, 10,000", "/rest/security", LONG_LIST_CONNECTIONS)?,
-        orders(&desk, &doors)?,
-    ];
+    let wanted = std::env::args().nth(1);
+    let is_wanted = |group: &str| wanted.as_deref().is_none_or(|wanted| wanted == group);
+    let mut rows = vec![Row::yardstick("one bare fdatasync (p50)", bare_sync, String::new())];
+    if is_wanted("lists") {
+        rows.push(list(&doors, "GET /rest/account", "/rest/account", CONNECTIONS)?);
+        rows.push(list(&doors, "GET /rest/security, 10,000", "/rest/security", LONG_LIST_CONNECTIONS)?);
+    }
+    if is_wanted("orders") {
+        rows.push(orders(&desk, &doors)?);
+    }
     doors.close();
     desk.close()?;
     table::print(&rows);
@@ -70,13 +74,14 @@ fn list(doors: &Doors, what: &'static str, path: &str, connections: usize) -> Ou
     };
     let (mut ours, mut bares) = (Rates::default(), Rates::default());
     for _ in 0..ROUNDS {
-        bares.add(measure(bare)?);
-        ours.add(measure(doors.ours)?);
+        bares.measure(|| measure(bare))?;
+        ours.measure(|| measure(doors.ours))?;
     }
     let beside = format!(
-        "{}; bare axum {}/s; {} bytes, {connections} connections",
-        latencies(&ours.all()),
+        "{}; bare axum {}/s, CPU each {}; {} bytes, {connections} connections",
+        told(&ours.all()),
         thousands(bares.median()),
+        bares.all().cpu_each(),
         thousands(body.len() as f64)
     );
     Ok(Row::rate(what, ours.median(), bares.median() * AIM, beside))
@@ -87,23 +92,27 @@ fn orders(desk: &Desk, doors: &Doors) -> Outcome<Row> {
     let (mut posted, mut handed, mut as_many) = (Rates::default(), Rates::default(), Rates::default());
     let address = doors.ours;
     for _ in 0..ROUNDS {
-        handed.add(desk.in_flight(IN_FLIGHT, ROUND)?);
-        as_many.add(desk.in_flight(CONNECTIONS, ROUND)?);
+        handed.measure(|| desk.in_flight(IN_FLIGHT, ROUND))?;
+        as_many.measure(|| desk.in_flight(CONNECTIONS, ROUND))?;
         let order = move |number| post(address, "/rest/execution/order/limit", &desk::order_body(number));
-        posted.add(load::run(address, CONNECTIONS, ROUND, order)?);
+        posted.measure(|| load::run(address, CONNECTIONS, ROUND, order))?;
     }
     let without_door = handed.median();
     let beside = format!(
-        "{}; {CONNECTIONS} connections; in process {}/s with {CONNECTIONS} in flight, {}/s with {IN_FLIGHT}",
-        latencies(&posted.all()),
+        "{}; {CONNECTIONS} connections; in process {}/s with {CONNECTIONS} in flight, CPU each {}; {}/s with {IN_FLIGHT}, \
+         CPU each {}",
+        told(&posted.all()),
         thousands(as_many.median()),
-        thousands(without_door)
+        as_many.all().cpu_each(),
+        thousands(without_door),
+        handed.all().cpu_each()
     );
     Ok(Row::rate("POST limit orders, durable", posted.median(), without_door * AIM, beside))
 }
 
-fn latencies(load: &Load) -> String {
-    format!("p50 {:.1?}, p99 {:.1?}", percentile(&load.times, 50), percentile(&load.times, 99))
+fn told(load: &Load) -> String {
+    let [half, nearly_all] = [50, 99].map(|percent| percentile(&load.times, percent));
+    format!("p50 {half:.1?}, p99 {nearly_all:.1?}, CPU each {}", load.cpu_each())
 }
 
 /// Beside the build, so that the disk is the one that the project lies on; it goes away by itself.

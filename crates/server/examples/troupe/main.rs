@@ -4,12 +4,19 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use strategy::domain::{Price, Quantity, SecurityId, Side, TimeInForce, Transaction};
+use strategy::domain::{BarSize, Price, Quantity, SecurityId, Side, TimeInForce, Transaction};
 use strategy::parameter::Settings;
-use strategy::{Blueprint, Desk, Parameter, Prices, Strategy, Timer, order, samples};
+use strategy::{BARS_MAX, Blueprint, Desk, Parameter, Past, Prices, Strategy, Timer, order, samples};
 
 fn main() -> ExitCode {
-    let troupe = [Panicker::BLUEPRINT, Hanger::BLUEPRINT, Flooder::BLUEPRINT, Steady::BLUEPRINT, Reporter::BLUEPRINT];
+    let troupe = [
+        Panicker::BLUEPRINT,
+        Hanger::BLUEPRINT,
+        Flooder::BLUEPRINT,
+        Steady::BLUEPRINT,
+        Reporter::BLUEPRINT,
+        Historian::BLUEPRINT,
+    ];
     let registry = troupe.into_iter().fold(samples::registry(), strategy::Registry::with);
     server::cli::run_with(registry, std::env::args_os())
 }
@@ -128,6 +135,39 @@ impl Strategy for Steady {
 
     fn exit(&mut self, desk: &mut Desk<'_>) {
         desk.cancel_all();
+    }
+}
+
+/// Says aloud what it was told of the past.
+struct Historian {
+    security: SecurityId,
+    told: String,
+}
+
+impl Historian {
+    const BLUEPRINT: Blueprint = Blueprint {
+        name: "historian",
+        about: "tells how many bars of the past it got, and the last of them",
+        parameters: SECURITY,
+        build: |settings: &Settings| {
+            Ok(Box::new(Self { security: settings.security("security"), told: String::new() }))
+        },
+    };
+}
+
+impl Strategy for Historian {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.want_history(self.security, BarSize::Min1, BARS_MAX);
+    }
+
+    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+        let bars = past.bars(self.security, BarSize::Min1);
+        let last = bars.last().map_or("none".to_owned(), |bar| bar.close.to_string());
+        self.told = format!("{} bars, the last at {last}", bars.len());
+    }
+
+    fn run(&mut self, desk: &mut Desk<'_>) {
+        desk.publish("past", self.told.as_str());
     }
 }
 

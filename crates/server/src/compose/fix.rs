@@ -17,7 +17,7 @@ use super::web::{failed, listen};
 use crate::config::{Config, SessionFile};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
-use crate::tls::{Certificate, Wanted};
+use crate::tls::Certificate;
 
 /// Threads that serve sessions; the engine and the journal want the rest of the machine.
 const FIX_THREADS: usize = 2;
@@ -36,12 +36,14 @@ impl Fix {
     /// None where the configuration names no sessions, or the port is off.
     pub(super) fn open(
         config: &Config,
+        sessions: Option<Sessions>,
+        certificate: Option<&Arc<Certificate>>,
         ground: &Ground,
         engine: &Engine,
         access: &Arc<Access>,
         operators: &OperatorsSlot,
     ) -> Result<Option<Self>, Failure> {
-        let Some(sessions) = sessions(config)? else { return Ok(None) };
+        let Some(sessions) = sessions else { return Ok(None) };
         let Some(port) = port(config, &sessions) else { return Ok(None) };
         may_stand_open(config, &sessions)?;
         let wanted = SocketAddr::new(config.bind.0, port);
@@ -52,7 +54,7 @@ impl Fix {
             .build()
             .map_err(|error| failed("start the FIX threads", &error))?;
         let (address, listener) = listen(&runtime, wanted, "fix.port")?;
-        let secure = sessions.use_tls().then(|| secure(config)).transpose()?;
+        let secure = certificate.filter(|_| sessions.use_tls()).map(secure).transpose()?;
         let parts = Parts {
             bus: engine.bus.clone(),
             ledger: engine.ledger.clone(),
@@ -96,7 +98,7 @@ fn may_stand_open(config: &Config, sessions: &Sessions) -> Result<(), Failure> {
     Err(Failure::new(Exit::Refused, text))
 }
 
-fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
+pub(super) fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
     let path = match &config.fix_settings {
         None => return Ok(None),
         Some(SessionFile::File(path)) => path.clone(),
@@ -123,8 +125,7 @@ fn own_file(data_dir: &Path) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// The certificate of the other doors; it is renewed with theirs at the next start.
-fn secure(config: &Config) -> Result<Secure, Failure> {
-    let certificate = Certificate::open(Wanted::of(config)?)?;
-    secured(certificate).map_err(|error| Failure::new(Exit::Failed, format!("TLS for FIX: {error}")))
+/// The certificate of the other doors, renewed with theirs.
+fn secure(certificate: &Arc<Certificate>) -> Result<Secure, Failure> {
+    secured(certificate.clone()).map_err(|error| Failure::new(Exit::Failed, format!("TLS for FIX: {error}")))
 }

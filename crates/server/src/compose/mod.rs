@@ -1,5 +1,7 @@
 //! Composition: configuration in, running parts out. Nowhere else do the rooms of the house meet.
 
+/// Bars that outlive a restart.
+mod bars;
 /// The FIX door.
 mod fix;
 /// The engine with everything that it stands on, as it was when it stopped.
@@ -26,10 +28,13 @@ mod topics;
 mod venues;
 /// The HTTP and HTTPS door.
 mod web;
+/// The past of a demo.
+mod yesterday;
 
 use std::sync::Arc;
 
 use crossbeam_channel::bounded;
+use fix_gateway::Sessions;
 use runtime::Ended;
 use tracing::info;
 
@@ -67,18 +72,27 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let program = Program::new(config, &foundation, health.clone(), stop);
     let (broker_doors, watched_topics, markets) = (program.broker_doors(), program.topics(), program.markets());
     let (controls, fix_operators) = (program.strategy_controls(), program.fix_operators());
+    let stored_bars = program.stored_bars();
     let listening = health.listen().and_then(|()| program.count_orders());
     listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let mut engine = Engine::start(config, foundation, program)?;
+    let is_first_start = engine.bus.catalogue.now().accounts.is_empty();
     opening::tell(config, &ground, &desk, &engine.bus)?;
-    let strategies = strategies::open(config, registry, &engine, &controls)?;
+    let bars = bars::store(config, ground.lock.folder(), &engine.bus.feed)?;
+    if is_first_start {
+        yesterday::make_up(config, &desk, ground.clock.now(), &bars)?;
+    }
+    // Only this start tells it.
+    let _ = stored_bars.set(bars.clone());
+    let strategies = strategies::open(config, registry, &engine, bars, &controls)?;
     let venues = venues::open(config, &ground, &desk, &mut engine, (&health, &markets))?;
-    let certificate = certificate(config)?;
+    let sessions = fix::sessions(config)?;
+    let certificate = certificate(config, sessions.as_ref())?;
     let topics = Topics::open(config, &engine.bus, access.clone())?;
     // Only this start tells it.
     let _ = (broker_doors.set(topics.doors(config)), watched_topics.set(topics.watch()));
     let web = Web::open(config, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
-    let fix = Fix::open(config, &ground, &engine, &access, &fix_operators)?;
+    let fix = Fix::open(config, sessions, certificate.as_ref(), &ground, &engine, &access, &fix_operators)?;
     let doors = doors(&web, &topics, fix.as_ref());
     let topics = topics.serve(config, certificate, &web);
     health.wait_for_venues();
@@ -95,9 +109,9 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
 }
 
 /// One certificate for every door that speaks TLS; none where no door does.
-fn certificate(config: &Config) -> Result<Option<Arc<Certificate>>, Failure> {
+fn certificate(config: &Config, fix: Option<&Sessions>) -> Result<Option<Arc<Certificate>>, Failure> {
     let [tcp, tls, _] = config.broker_addresses();
-    let is_wanted = config.https_address().or(tcp).or(tls).is_some();
+    let is_wanted = config.https_address().or(tcp).or(tls).is_some() || fix.is_some_and(Sessions::use_tls);
     is_wanted.then(|| Certificate::open(Wanted::of(config)?)).transpose()
 }
 
@@ -124,7 +138,7 @@ pub fn import(config: &Config, ground: Ground) -> Result<usize, Failure> {
     let count = changes.len();
     opening::tell_changes(&engine.bus, changes)?;
     match engine.stop() {
-        Ended::InOrder => Ok(count),
+        Ended::InOrder(_) => Ok(count),
         Ended::JournalFailed(error) => Err(Failure::new(Exit::Failed, error)),
     }
 }

@@ -9,8 +9,10 @@ use bus::operations::{
 };
 use bus::{Catalogue, Feed};
 use crossbeam_channel::Sender;
+use domain::{Bar, BarSize, SecurityId, Timestamp};
 use fix_gateway::Operators;
 use runtime::strategies::{Controls, Trouble};
+use storage::BarFiles;
 use storage::journal::Watch;
 
 use super::fix::OperatorsSlot;
@@ -36,6 +38,8 @@ pub(super) struct Program {
     strategies: ControlsSlot,
     /// Known once the FIX door is open.
     fix: OperatorsSlot,
+    /// Known once they were looked for.
+    bars: Arc<OnceLock<Arc<BarFiles>>>,
     stop: Sender<()>,
 }
 
@@ -52,6 +56,7 @@ impl Program {
             broker: Arc::default(),
             strategies: ControlsSlot::default(),
             fix: OperatorsSlot::default(),
+            bars: Arc::default(),
             stop,
         }
     }
@@ -63,6 +68,11 @@ impl Program {
     /// Where the FIX door's operators are to be told.
     pub(super) fn fix_operators(&self) -> OperatorsSlot {
         self.fix.clone()
+    }
+
+    /// Where the bars of earlier days are to be told.
+    pub(super) fn stored_bars(&self) -> Arc<OnceLock<Arc<BarFiles>>> {
+        self.bars.clone()
     }
 
     /// Where the broker's doors are to be told.
@@ -131,6 +141,10 @@ impl Operations for Program {
 
     fn log_lines(&self) -> Vec<(u64, LogLine)> {
         logs::newest()
+    }
+
+    fn stored_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar> {
+        self.bars.get().map_or(Vec::new(), |files| files.newest(security, size, count, Timestamp(i64::MAX)))
     }
 
     fn fix_sessions(&self) -> Vec<FixSession> {

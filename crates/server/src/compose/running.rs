@@ -132,8 +132,9 @@ pub(super) fn stop(
     }
     venues.leave();
     match ended.unwrap_or_else(|| engine.stop()) {
-        Ended::InOrder => {
-            info!("stopped in order");
+        Ended::InOrder(digest) => {
+            let digest = digest.as_deref().unwrap_or("not known, because the journal is older than it");
+            info!(digest, "stopped in order");
             Ok(())
         }
         Ended::JournalFailed(error) => Err(Failure::new(Exit::Failed, format!("the journal failed: {error}"))),

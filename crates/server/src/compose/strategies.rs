@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bus::operations::StrategyTrouble;
-use runtime::strategies::{Controls, Host, HostSettings, Trouble};
+use runtime::strategies::{Controls, Host, HostSettings, Instance, Trouble};
+use storage::BarFiles;
 use strategy::Registry;
 use strategy::registry::Unbuildable;
 
@@ -20,29 +21,41 @@ pub(super) type ControlsSlot = Arc<OnceLock<Controls>>;
 /// Every instance must be one that can be built, so that a misspelt parameter stops the start and not the trading day.
 pub fn check(config: &Config, registry: &Registry, reference: &domain::ReferenceData) -> Result<(), Problems> {
     let mut problems = Problems::default();
-    for (name, unbuildable) in Host::check(&settings(config), registry, reference) {
+    let instances = instances(config);
+    for (name, unbuildable) in Host::check(&instances, registry, reference) {
         problems.add(format!("strategies.instances: {name}"), explain(&unbuildable, registry));
     }
     problems.none_or(())
 }
 
-pub(super) fn open(config: &Config, registry: Registry, engine: &Engine, slot: &ControlsSlot) -> Result<Host, Failure> {
+pub(super) fn open(
+    config: &Config,
+    registry: Registry,
+    engine: &Engine,
+    bars: Arc<BarFiles>,
+    slot: &ControlsSlot,
+) -> Result<Host, Failure> {
     check(config, &registry, &engine.bus.catalogue.now()).map_err(|problems| Failure::configuration(&problems))?;
-    let host = Host::open(engine.bus.clone(), engine.clock.clone(), registry, settings(config))
+    let host = Host::open(engine.bus.clone(), engine.clock.clone(), registry, settings(config, bars))
         .map_err(|error| Failure::new(Exit::Failed, format!("can't start the strategy host: {error}")))?;
     // Only this start tells it.
     let _ = slot.set(host.controls());
     Ok(host)
 }
 
-fn settings(config: &Config) -> HostSettings {
+fn instances(config: &Config) -> Vec<Instance> {
+    config.strategies_instances.iter().map(|instance| instance.0.clone()).collect()
+}
+
+fn settings(config: &Config, bars: Arc<BarFiles>) -> HostSettings {
     let hang_after = Duration::from_secs(config.strategies_hang_seconds.0.unsigned_abs());
     HostSettings {
-        instances: config.strategies_instances.iter().map(|instance| instance.0.clone()).collect(),
+        instances: instances(config),
         hang_after,
         return_within: if config.strategies_distributed { hang_after } else { Duration::ZERO },
         on_failure: config.strategies_on_failure,
         orders_per_second: config.strategies_orders_per_second,
+        bars,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::web::Router;
 use access::Access;
@@ -63,6 +64,8 @@ impl Topics {
     /// What the web door serves of it.
     pub(super) fn route(&self) -> Router {
         self.broker.route(|extensions| {
+            let socket = extensions.get::<::web::Socket>();
+            socket.iter().for_each(|socket| socket.treat(broker::treat_socket));
             let reached = extensions.get::<::web::Reached>()?;
             Some(Reached { at: reached.at, from: reached.from, secure: reached.secure })
         })
@@ -103,7 +106,15 @@ fn settings(config: &Config) -> Settings {
         min_rate_per_consumer: config.broker_min_rate_per_consumer.rate,
         client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
         distributed: config.strategies_distributed,
-        limits: broker::Limits::default(),
+        limits: limits(config),
+    }
+}
+
+fn limits(config: &Config) -> broker::Limits {
+    broker::Limits {
+        connect_wait: Duration::from_secs(config.broker_connect_within_seconds.0.unsigned_abs()),
+        body_bytes: config.broker_max_body_kilobytes.0.unsigned_abs() as usize * 1_024,
+        ..broker::Limits::default()
     }
 }
 

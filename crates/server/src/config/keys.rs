@@ -131,6 +131,10 @@ keys! {
     broker_min_rate_per_consumer: EventRate = "broker.minRatePerConsumer", "0.1";
     /// Destinations that clients may send to.
     broker_client_destinations: Vec<ClientDestination> = "broker.clientDestinations", "/topic/generic-event.>";
+    /// How long a client may wait with its CONNECT.
+    broker_connect_within_seconds: Whole<1, 3_600> = "broker.connectWithinSeconds", "30";
+    /// Largest body of a frame that a client sends.
+    broker_max_body_kilobytes: Whole<1, 16_384> = "broker.maxBodyKilobytes", "1024";
 
     /// File of FIX sessions, in QuickFIX's format: docs/fix.md. Blank: no FIX.
     fix_settings: Option<SessionFile> = "fix.settings", "";
@@ -162,6 +166,8 @@ keys! {
     demo_seed: u64 = "demo.seed", "1";
     /// Credit of each active account at first start, in base currency.
     demo_opening_cash: Option<Amount> = "demo.openingCash", "";
+    /// Days of made-up bars before the first start, which end at the opening quotes: charts and strategies have a past.
+    demo_history_days: Whole<0, 30> = "demo.historyDays", "0";
 
     /// When the journal is forced to the disk. Only always survives a power cut without loss.
     journal_sync: SyncMode = "journal.sync", "always";
@@ -231,6 +237,9 @@ keys! {
     strategies_on_failure: OnFailure = "strategies.onFailure", "cancel";
     /// Orders a second that a strategy without limits of its own may place; one that goes on beyond it is stopped.
     strategies_orders_per_second: u32 = "strategies.ordersPerSecond", "100";
+
+    /// Bars of one security and size that outlive a restart, from MIN_1 on: strategies warm up with them. 0 stores none.
+    history_bars_kept: Whole<0, 1000000> = "history.barsKept", "10000";
 
     /// Form of the lines on standard error.
     log_format: LogFormat = "log.format", "human";

@@ -20,6 +20,7 @@ pub const PROFILES: &[Profile] = &[
             ("reference.path", "demo"),
             ("simulated.venues", "ALPHA:RCM,BETA:SMX"),
             ("demo.openingCash", "1000000"),
+            ("demo.historyDays", "7"),
             ("fix.settings", "own"),
             (
                 "strategies.instances",

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 const FIRST: Duration = Duration::from_millis(200);
-const LONGEST: Duration = Duration::from_secs(5);
+/// Well below `strategies.hangSeconds`: a strategy whose connection is back must be heard before it is given up.
+const LONGEST: Duration = Duration::from_secs(1);
 
 pub(super) struct Backoff(Duration);
 
@@ -29,6 +30,6 @@ mod tests {
     fn pauses_double_up_to_the_longest() {
         let mut backoff = Backoff::new();
         let pauses = [(); 7].map(|()| backoff.pause().as_millis());
-        assert_eq!(pauses, [200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+        assert_eq!(pauses, [200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
     }
 }

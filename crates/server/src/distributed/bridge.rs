@@ -201,7 +201,7 @@ impl Bridge {
         match &message {
             Message::Event { .. } if member.awaits_replay => return Ok(()),
             Message::Answer { key, .. } => member.answered(*key, &message),
-            Message::Enter { .. } => member.phase = Some(message.clone()),
+            Message::Enter { .. } => member.enters(&message),
             _ => {}
         }
         self.send(name, message).await
@@ -220,20 +220,20 @@ impl Bridge {
             Some(member) => {
                 member.resume(epoch);
                 replay(self.controls.clone(), member.id, resume);
-                member.phase.clone()
+                member.unfinished_phase()
             }
             None => {
                 info!(strategy = %name, "a strategy process is here");
                 pump(name.clone(), attached.who.run, attached.link.clone(), self.outgoing.clone())?;
                 self.members.insert(name.clone(), Member::new(attached, epoch));
-                None
+                vec![]
             }
         };
         self.send(&name, welcome).await?;
-        match unfinished {
-            Some(phase) => self.send(&name, phase).await,
-            None => Ok(()),
+        for part in unfinished {
+            self.send(&name, part).await?;
         }
+        Ok(())
     }
 
     async fn send(&mut self, name: &Text, message: Message) -> io::Result<()> {
@@ -259,7 +259,7 @@ fn pump(name: Text, run: u64, mut link: Inside, outgoing: mpsc::Sender<Outgoing>
             is_over = lost.is_some() || outgoing.is_closed() || deliveries.iter().any(has_left);
             let cut = lost.map(|Lost(reason)| Message::Cut { reason: reason.into() });
             let cut = cut.map(|message| Outgoing::Message { name: name.clone(), run, message, order: None });
-            let carried = deliveries.into_iter().filter_map(|delivery| outgoing_of(&name, run, delivery));
+            let carried = deliveries.into_iter().flat_map(|delivery| outgoing_of(&name, run, delivery));
             is_over |= carried.chain(cut).map(|carried| outgoing.blocking_send(carried)).any(|sent| sent.is_err());
         }
     };
@@ -267,21 +267,20 @@ fn pump(name: Text, run: u64, mut link: Inside, outgoing: mpsc::Sender<Outgoing>
 }
 
 /// Prices and generic events have topics of their own; refusals are told as answers.
-fn outgoing_of(name: &Text, run: u64, delivery: Delivery) -> Option<Outgoing> {
-    let name = name.clone();
+fn outgoing_of(name: &Text, run: u64, delivery: Delivery) -> Vec<Outgoing> {
+    let message = |message| Outgoing::Message { name: name.clone(), run, message, order: None };
     match delivery {
         Delivery::Event(published) => {
             let order = match &published.event {
                 Event::Order(order) => Some(order.int_id.clone()),
                 _ => None,
             };
-            Message::of_event(&published).map(|message| Outgoing::Message { name, run, message, order })
+            let carried = |message| Outgoing::Message { name: name.clone(), run, message, order };
+            Message::of_event(&published).map(carried).into_iter().collect()
         }
-        Delivery::Enter(phase, past) => {
-            Some(Outgoing::Message { name, run, message: Message::of_phase(phase, &past), order: None })
-        }
-        Delivery::Replay => Some(Outgoing::Replay { name, run }),
-        Delivery::Refused(_) => None,
+        Delivery::Enter(phase, past) => Message::of_phase(phase, &past).into_iter().map(message).collect(),
+        Delivery::Replay => vec![Outgoing::Replay { name: name.clone(), run }],
+        Delivery::Refused(_) => vec![],
     }
 }
 

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use domain::{Command, Event, Published, ReferenceData, SecurityId, Text, Timestamp};
+use domain::{Bar, Command, Event, Published, ReferenceData, SecurityId, Text, Timestamp};
 use runtime::strategies::protocol::{self, Letter, Message, Parcel, Request, Resume};
 use runtime::strategies::{Delivery, Lost};
 use stomp::Frame;
@@ -125,6 +125,8 @@ struct Talk {
     epoch: u64,
     number: u64,
     is_welcome: bool,
+    /// Bars of the past that came before the phase that needs them.
+    past: Vec<Bar>,
     /// Said before the server was there.
     unsaid: VecDeque<Request>,
     last_key: u64,
@@ -175,6 +177,7 @@ impl Talk {
             epoch: 0,
             number: 0,
             is_welcome: false,
+            past: vec![],
             unsaid: VecDeque::new(),
             last_key: 0,
             unanswered: BTreeMap::new(),
@@ -233,6 +236,7 @@ impl Talk {
         // Later than every one before, also those of a process that died.
         self.epoch = self.time.now().0.unsigned_abs().max(self.epoch + 1);
         self.number = 0;
+        self.past.clear();
         let resume = self.run.map(|run| Resume { run, heard: self.seen.newest() });
         self.send(Request::Hello { build: build().into(), resume }, line).await
     }
@@ -351,8 +355,13 @@ impl Talk {
                 }
             }
             Message::Answer { key, refusal } => self.answered(key, refusal),
-            Message::Enter { phase, bars } => {
-                self.deliver(Delivery::Enter(phase, Arc::new(bars.into_iter().collect())))
+            Message::Enter { bars, is_partial: true, .. } => {
+                self.past.extend(bars);
+                Ok(())
+            }
+            Message::Enter { phase, bars, is_partial: false } => {
+                let past = std::mem::take(&mut self.past).into_iter().chain(bars).collect();
+                self.deliver(Delivery::Enter(phase, Arc::new(past)))
             }
         }
     }

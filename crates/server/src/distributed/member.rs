@@ -21,8 +21,8 @@ pub(super) struct Member {
     /// Commands by key: answered, or still under way.
     answers: BTreeMap<u64, Option<Message>>,
     own_orders: BTreeSet<IntId>,
-    /// A phase that it has not gone through.
-    pub(super) phase: Option<Message>,
+    /// A phase that it has not gone through, with its past.
+    phase: Vec<Message>,
     /// Events before the replay are dropped: it has them too.
     pub(super) awaits_replay: bool,
 }
@@ -39,7 +39,7 @@ impl Member {
             pulse: attached.pulse,
             answers: BTreeMap::new(),
             own_orders: BTreeSet::new(),
-            phase: None,
+            phase: vec![],
             awaits_replay: false,
         }
     }
@@ -93,8 +93,20 @@ impl Member {
         if is_own { Ok(()) } else { Err(Refusal { code: "foreign-strategy".into(), text: text.into() }) }
     }
 
+    pub(super) fn enters(&mut self, part: &Message) {
+        if !matches!(self.phase.last(), Some(Message::Enter { is_partial: true, .. })) {
+            self.phase.clear();
+        }
+        self.phase.push(part.clone());
+    }
+
+    /// What must be told again to one that comes back, as far as it was told.
+    pub(super) fn unfinished_phase(&self) -> Vec<Message> {
+        self.phase.clone()
+    }
+
     pub(super) fn entered(&mut self, phase: domain::command::Phase, wishes: Vec<Wish>) {
-        self.phase = None;
+        self.phase.clear();
         self.note(Note::Entered(self.id, Progress { phase, wishes }));
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::{ReferenceData, StrategyId, Text};
 use runtime::RecoveryError;
@@ -34,7 +35,8 @@ pub(super) fn replay(
     let seat =
         |id, name: &Text, run, reference: &Arc<ReferenceData>| sit(instances, registry, id, name, run, reference);
     let seat = with_strategies.then_some(&seat as SeatMaker<'_>);
-    let what = FromJournal { folder, snapshot: snapshots.newest_good(None)?, seat };
+    let hang_after = Duration::from_secs(config.strategies_hang_seconds.0.unsigned_abs());
+    let what = FromJournal { folder, snapshot: snapshots.newest_good(None)?, seat, hang_after };
     let mut bar = Progress::of("replaying the journal");
     let found = replay_journal(&what, &mut |step| bar.show(step.read, step.total)).map_err(not_replayed)?;
     verdict(&found, with_strategies)
@@ -79,7 +81,9 @@ fn told(found: &Replayed, with_strategies: bool) -> String {
     let mut text = format!("{records} records replayed: {prices} prices, {orders} orders, {fills} fills\n");
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes everything");
     match found.snapshot {
-        Some((sequence, true)) => line(format!("the state at {sequence} is the one that the session wrote")),
+        Some((sequence, true)) => {
+            line(format!("the state at {sequence} is the one that the session wrote, and so is its digest"))
+        }
         Some((sequence, false)) => line(format!("THE STATE AT {sequence} IS NOT the one that the session wrote")),
         None => line("the session wrote no state to compare with".into()),
     }

@@ -55,10 +55,10 @@ fn run(file: &Path, out: Option<&Path>, registry: &Registry) -> Result<String, F
     let began = Instant::now();
     let ended = play(stage, &mut onlooker)?;
     let seconds = began.elapsed().as_secs_f64();
-    let report = Report::of(&plan, &ended, onlooker)?;
+    let report = Report::of(&plan, &ended, onlooker, seconds)?;
     report.write(output.aside())?;
     output.publish()?;
-    Ok(report.summary(&folder, seconds))
+    Ok(report.summary(&folder))
 }
 
 fn play(stage: Stage, onlooker: &mut Onlooker) -> Result<Ended, Failure> {
@@ -73,9 +73,7 @@ fn failed(error: &SimulationError) -> Failure {
         SimulationError::Data(_)
         | SimulationError::NoData
         | SimulationError::Refused(_)
-        | SimulationError::Floods(_)
-        | SimulationError::FeedTooLate
-        | SimulationError::NeverContent(_) => Exit::Refused,
+        | SimulationError::FeedTooLate => Exit::Refused,
     };
     Failure::new(exit, error.to_string())
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use domain::{Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
-use results::{Assumptions, DealSheet, OrderSheet, Record};
+use results::{Assumptions, DealSheet, OrderSheet, Record, Stop, TripSheet};
 use runtime::simulation::{Seen, Witness};
 use tracing::{info, warn};
 
@@ -25,7 +25,9 @@ pub(super) struct Onlooker {
     opening_value: f64,
     fills: PathBuf,
     orders: PathBuf,
+    trips: PathBuf,
     begun: Option<Begun>,
+    stopped: Vec<Stop>,
     pub(super) refusals: BTreeMap<&'static str, u64>,
     alarms: u64,
     progress: Telling,
@@ -35,14 +37,14 @@ struct Begun {
     record: Record,
     deals: DealSheet<BufWriter<File>>,
     orders: OrderSheet<BufWriter<File>>,
-    reference: Arc<ReferenceData>,
+    trips: TripSheet<BufWriter<File>>,
 }
 
 /// What is left when the run is over.
 pub(super) struct Looked {
     pub(super) record: Record,
-    pub(super) reference: Arc<ReferenceData>,
     pub(super) refusals: BTreeMap<&'static str, u64>,
+    pub(super) stopped: Vec<Stop>,
     /// Orders that ended without any fill.
     pub(super) unfilled: u64,
 }
@@ -55,7 +57,9 @@ impl Onlooker {
             opening_value,
             fills: folder.join("fills.csv"),
             orders: folder.join("orders.csv"),
+            trips: folder.join("trades.csv"),
             begun: None,
+            stopped: Vec::new(),
             refusals: BTreeMap::new(),
             alarms: 0,
             progress: Telling::new(),
@@ -64,10 +68,11 @@ impl Onlooker {
 
     pub(super) fn finish(self) -> Result<Looked, Failure> {
         let missing = || Failure::new(Exit::Failed, "the run ended before it began");
-        let Begun { record, deals, orders, reference } = self.begun.ok_or_else(missing)?;
+        let Begun { record, deals, orders, trips } = self.begun.ok_or_else(missing)?;
         deals.finish().map_err(|error| Failure::io("write", &self.fills, &error))?;
+        trips.finish().map_err(|error| Failure::io("write", &self.trips, &error))?;
         let unfilled = orders.finish().map_err(|error| Failure::io("write", &self.orders, &error))?;
-        Ok(Looked { record, reference, refusals: self.refusals, unfilled })
+        Ok(Looked { record, refusals: self.refusals, stopped: self.stopped, unfilled })
     }
 
     fn alarm(&mut self, text: &str) {
@@ -83,7 +88,8 @@ impl Witness for Onlooker {
         let deals = sheet(&self.fills, |file| DealSheet::new(file, reference.clone()))?;
         let orders = sheet(&self.orders, |file| OrderSheet::new(file, reference.clone()))?;
         let record = Record::new(self.assumptions, self.base, reference.clone(), at, self.opening_value);
-        self.begun = Some(Begun { record, deals, orders, reference: reference.clone() });
+        let trips = sheet(&self.trips, |file| TripSheet::new(file, reference.clone()))?;
+        self.begun = Some(Begun { record, deals, orders, trips });
         Ok(())
     }
 
@@ -95,6 +101,10 @@ impl Witness for Onlooker {
         }
         let Some(begun) = &mut self.begun else { return Ok(()) };
         begun.record.see(at, events);
+        let Begun { record, trips, .. } = begun;
+        for trip in record.take_trips() {
+            trips.write(&trip).map_err(|error| unwritten(&self.trips, &error))?;
+        }
         begun.deals.see(events).map_err(|error| unwritten(&self.fills, &error))?;
         begun.orders.see(events).map_err(|error| unwritten(&self.orders, &error))
     }
@@ -107,6 +117,13 @@ impl Witness for Onlooker {
         Ok(())
     }
 
+    fn end_day(&mut self, at: Timestamp) -> Seen {
+        if let Some(begun) = &mut self.begun {
+            begun.record.end_day(at);
+        }
+        Ok(())
+    }
+
     fn refuse(&mut self, at: Timestamp, strategy: &Text, refusal: &Refusal) {
         let count = self.refusals.entry(refusal.code()).or_default();
         *count += 1;
@@ -115,8 +132,9 @@ impl Witness for Onlooker {
         }
     }
 
-    fn fall(&mut self, at: Timestamp, strategy: &Text) {
-        warn!("{at} strategy {strategy} panicked and is stopped; the others go on");
+    fn fall(&mut self, at: Timestamp, strategy: &Text, failure: &domain::command::Failure) {
+        warn!("{at} strategy {strategy} {}; it is stopped, the others go on", failure.text);
+        self.stopped.push(Stop { at, strategy: strategy.clone(), reason: failure.text.clone() });
     }
 
     fn progress(&mut self, events: u64, read: u64, total: u64) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use domain::{Amount, Currency, Decimal, Timestamp};
 use results::Assumptions;
+use runtime::strategies::OnFailure;
 use serde::Deserialize;
 use storage::history::Kind;
 use toml::Value;
@@ -12,6 +13,7 @@ use venue_sim::replay::FillRule;
 
 use super::arguments::bar_size;
 use crate::config::ReferencePath;
+use crate::config::setting::Setting;
 use crate::failure::{Exit, Failure};
 use crate::problem::Problems;
 
@@ -30,6 +32,9 @@ pub struct Plan {
     pub start: Option<Timestamp>,
     pub end: Option<Timestamp>,
     pub valuation_seconds: Option<u32>,
+    /// Of each strategy, at the risk gate.
+    pub orders_per_second: Option<u32>,
+    pub on_failure: OnFailure,
     pub assumptions: Assumptions,
     pub market: Market,
     pub data: Vec<Data>,
@@ -78,6 +83,8 @@ struct RawPlan {
     start: Option<Value>,
     end: Option<Value>,
     valuation_seconds: Option<u32>,
+    orders_per_second: Option<u32>,
+    on_failure: Option<String>,
     risk_free_rate: Option<f64>,
     days_per_year: Option<f64>,
     #[serde(default)]
@@ -154,6 +161,8 @@ impl Plan {
             start: raw.start.and_then(|value| instant("start", &value, problems)),
             end: raw.end.and_then(|value| instant("end", &value, problems)),
             valuation_seconds: raw.valuation_seconds.filter(|seconds| *seconds > 0),
+            orders_per_second: raw.orders_per_second,
+            on_failure: on_failure(raw.on_failure, problems),
             assumptions: assumptions(raw.risk_free_rate, raw.days_per_year, problems),
             market: Market::check(raw.market, problems),
             data: raw
@@ -162,7 +171,7 @@ impl Plan {
                 .enumerate()
                 .filter_map(|(place, data)| data.check(place, &folder, problems))
                 .collect(),
-            strategies: raw.strategy.into_iter().map(RawStrategy::check).collect(),
+            strategies: strategies(raw.strategy, problems),
         }
     }
 }
@@ -228,6 +237,20 @@ impl RawStrategy {
     }
 }
 
+/// Positions and orders are kept by name, so each has one of its own.
+fn strategies(raw: Vec<RawStrategy>, problems: &mut Problems) -> Vec<Instance> {
+    let instances: Vec<Instance> = raw.into_iter().map(RawStrategy::check).collect();
+    for (place, instance) in instances.iter().enumerate() {
+        let name = &instance.name;
+        if instances[..place].iter().any(|earlier| earlier.name == *name) {
+            problems.add(format!("strategy {}, name", place + 1), format!("'{name}' is taken by an earlier one"));
+        } else if name.is_empty() || name == "SERVER" {
+            problems.add(format!("strategy {}, name", place + 1), format!("'{name}' is no name for a strategy"));
+        }
+    }
+    instances
+}
+
 fn reference(path: Option<PathBuf>, folder: &Path) -> ReferencePath {
     match path {
         Some(path) if path != Path::new("demo") => ReferencePath::Folder(folder.join(path)),
@@ -240,6 +263,14 @@ fn base_currency(text: Option<String>, problems: &mut Problems) -> Currency {
     text.parse().unwrap_or_else(|_| {
         problems.add("baseCurrency", format!("'{text}' is not a currency such as USD"));
         Currency::USD
+    })
+}
+
+fn on_failure(text: Option<String>, problems: &mut Problems) -> OnFailure {
+    let read = text.map_or(Ok(OnFailure::Cancel), |text| OnFailure::parse(&text));
+    read.unwrap_or_else(|reason| {
+        problems.add("onFailure", reason);
+        OnFailure::Cancel
     })
 }
 
@@ -318,6 +349,7 @@ mod tests {
             start = 'soon'
             cash = -5
             daysPerYear = 400
+            onFailure = 'shrug'
             [market]
             fillRule = 'lucky'
             hours = 'always'
@@ -328,16 +360,28 @@ mod tests {
             [[data]]
             file = 'b.csv'
             security = 1
-            kind = 'bar'";
+            kind = 'bar'
+            [[strategy]]
+            name = 'A'
+            sample = 'pairs'
+            [[strategy]]
+            name = 'A'
+            sample = 'breakout'
+            [[strategy]]
+            name = 'SERVER'
+            sample = 'breakout'";
         expect_test::expect![[r#"
             the configuration can't be used:
               cash: '-5' is not a decimal number from 0
               start: 'soon' is not an instant such as 2025-01-01T00:00:00Z
+              onFailure: 'shrug' is not one of cancel, keep
               daysPerYear: 400 is not from 1 to 366
               market.fillRule: 'lucky' is not one of next-bar-open, touch, cross, depth, queue-position
               market.hours: 'always' is not recorded or calendar
               data 1, kind: 'candle' is not one of bar, tick, trade, book
-              data 2, barSize: is missing: bars have a size such as MIN_1 or DAY_1"#]]
+              data 2, barSize: is missing: bars have a size such as MIN_1 or DAY_1
+              strategy 2, name: 'A' is taken by an earlier one
+              strategy 3, name: 'SERVER' is no name for a strategy"#]]
         .assert_eq(&refused(text));
         assert!(refused("").contains("[[data]]"));
         assert!(refused("tilte = 'a'").contains("tilte"));

@@ -5,10 +5,9 @@ use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use domain::ReferenceData;
-use results::{CurveSheet, Heading, Outcome};
+use domain::Timestamp;
+use results::{CurveSheet, Heading, Outcome, Stop};
 use runtime::simulation::Ended;
 
 use super::onlooker::{Looked, Onlooker};
@@ -19,53 +18,51 @@ use crate::failure::Failure;
 pub(super) struct Report {
     heading: Heading,
     outcome: Outcome,
-    reference: Arc<ReferenceData>,
     refusals: BTreeMap<&'static str, u64>,
     unfilled: u64,
 }
 
 impl Report {
-    pub(super) fn of(plan: &Plan, ended: &Ended, onlooker: Onlooker) -> Result<Self, Failure> {
-        let Looked { record, reference, refusals, unfilled } = onlooker.finish()?;
+    pub(super) fn of(plan: &Plan, ended: &Ended, onlooker: Onlooker, took: f64) -> Result<Self, Failure> {
+        let Looked { record, refusals, stopped, unfilled } = onlooker.finish()?;
         let heading = Heading {
             title: plan.title.clone(),
             settings: settings(plan),
             events: ended.events,
             orders: ended.orders,
+            took,
+            stopped,
             digest: ended.digest.clone(),
         };
-        Ok(Self { heading, outcome: record.finish(ended.to), reference, refusals, unfilled })
+        Ok(Self { heading, outcome: record.finish(ended.to), refusals, unfilled })
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
         put(folder.join("report.html"), results::page::write(&self.heading, &self.outcome))?;
         put(folder.join("results.json"), results::json::write(&self.heading, &self.outcome))?;
-        let sheet = |name: &str| -> Result<(PathBuf, BufWriter<File>), Failure> {
-            let path = folder.join(name);
-            let file = File::create(&path).map_err(|error| Failure::io("write", &path, &error))?;
-            Ok((path, BufWriter::new(file)))
-        };
-        let (path, file) = sheet("equity.csv")?;
-        CurveSheet::write(&self.outcome, file).map_err(|error| Failure::io("write", &path, &error))?;
-        let (path, file) = sheet("trades.csv")?;
-        results::csv::write_trips(&self.outcome, &self.reference, file)
-            .map_err(|error| Failure::io("write", &path, &error))
+        let path = folder.join("equity.csv");
+        let written = File::create(&path).and_then(|file| CurveSheet::write(&self.outcome, BufWriter::new(file)));
+        written.map_err(|error| Failure::io("write", &path, &error))
     }
 
     /// The last line is the digest.
-    pub(super) fn summary(&self, folder: &Path, seconds: f64) -> String {
+    pub(super) fn summary(&self, folder: &Path) -> String {
         let Outcome { figures, currency, deals_in_all, .. } = &self.outcome;
         let percent = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{:.2} %", value * 100.0));
         let plain = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
-        let Heading { title, events, orders, digest, .. } = &self.heading;
-        let mut text = format!("{title}: {} to {}\n", figures.from, figures.to);
+        let Heading { title, events, orders, took, stopped, digest, .. } = &self.heading;
+        let [from, to] = [figures.from, figures.to].map(to_the_second);
+        let mut text = format!("{title}: {from} to {to}\n");
         let mut line = |name: &str, value: String| {
             writeln!(text, "  {name:<16}{value}").expect("a string takes everything");
         };
-        line("events", format!("{events} in {seconds:.2} s, {:.0} a second", *events as f64 / seconds.max(1e-9)));
+        line("events", format!("{events} in {took:.2} s, {:.0} a second", *events as f64 / took.max(1e-9)));
         line("orders", format!("{orders}, {deals_in_all} fills, {} round trips", figures.trades.count));
         if self.unfilled > 0 {
             line("unfilled", format!("{} orders ended unfilled; orders.csv tells why", self.unfilled));
+        }
+        for Stop { at, strategy, reason } in stopped {
+            line("stopped", format!("{strategy} at {}: it {reason}", to_the_second(*at)));
         }
         for (code, count) in &self.refusals {
             line("refused", format!("{count} times {code}"));
@@ -89,6 +86,10 @@ impl Report {
         writeln!(text, "digest: {digest}").expect("a string takes everything");
         text
     }
+}
+
+fn to_the_second(at: Timestamp) -> Timestamp {
+    Timestamp(at.0 - at.0.rem_euclid(1_000_000_000))
 }
 
 fn put(path: PathBuf, text: String) -> Result<(), Failure> {

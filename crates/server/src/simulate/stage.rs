@@ -8,8 +8,8 @@ use domain::reference::TradingHours;
 use domain::risk::Settings;
 use domain::time::TimeOfDay;
 use domain::{
-    AccountId, AdapterName, BarSize, Exchange, ExchangeId, Price, ReferenceData, Security, SecurityId, SecurityKind,
-    StrategyId, TransactionKind,
+    AccountId, AdapterName, Amount, BarSize, Currency, Exchange, ExchangeId, Family, Limits, Price, ReferenceData,
+    Scope, Security, SecurityId, SecurityKind, StrategyId, TransactionKind,
 };
 use runtime::simulation::{Setup, VenueSetup};
 use storage::history::{CsvSource, FileOf, Kind, Merge, Source};
@@ -17,7 +17,9 @@ use strategy::{Registry, Seat, Who};
 use venue_sim::replay::{FillRule, Replay, ReplayConfig};
 
 use super::plan::{Data, Instance, Plan};
+use crate::compose::strategies::explain;
 use crate::failure::{Exit, Failure};
+use crate::nearest::hint;
 use crate::problem::Problems;
 use crate::reference;
 
@@ -38,7 +40,14 @@ impl Stage {
         if !plan.market.keeps_hours {
             desk.exchanges.values_mut().for_each(|exchange| *exchange = Arc::new(always_open(exchange)));
         }
+        if plan.market.fee_rate.is_some() {
+            desk.families.values_mut().for_each(|family| *family = Arc::new(without_charges(family)));
+        }
         let files = files(plan, &desk)?;
+        let mut problems = Problems::default();
+        check_rule(plan, &files, &desk, &mut problems);
+        check_rates(plan, &files, &desk, &mut problems);
+        problems.none_or(()).map_err(|problems| Failure::configuration(&problems))?;
         let ids = name_strategies(plan, &mut desk);
         let desk = Arc::new(desk);
         let seats = seats(plan, &ids, &files, registry, &desk)?;
@@ -61,6 +70,8 @@ fn setup(
     let changes = reference::differences(&ReferenceData::default(), desk);
     let mut commands: Vec<Command> = reference::commands(&changes).map(|envelope| envelope.command).collect();
     commands.extend(accounts.iter().map(|account| Command::Record(opening_cash(plan, *account))));
+    commands
+        .extend(plan.orders_per_second.into_iter().flat_map(|rate| seats.iter().map(move |seat| bound(seat, rate))));
     let settings = Settings {
         base_currency: plan.base_currency,
         // The venue always answers, however long its answers take.
@@ -72,12 +83,19 @@ fn setup(
         commands,
         venues,
         seats,
+        on_failure: plan.on_failure,
         from: plan.start,
         until: plan.end,
         feed_latency_nanos: plan.market.feed_latency_nanos,
         valuation_nanos: valuation_seconds(plan, files).saturating_mul(NANOS_PER_SECOND),
         recorded_bars: files.iter().filter_map(recorded_bar).collect(),
     }
+}
+
+/// As in live, where every strategy has a rate at the risk gate.
+fn bound(seat: &Seat, orders_per_second: u32) -> Command {
+    let limits = Limits { orders_per_second: Some(orders_per_second), ..Limits::default() };
+    Command::SetLimits { scope: Scope::Strategy(seat.who().id), limits }
 }
 
 /// Each file with the security that it is about.
@@ -112,7 +130,10 @@ fn find<'a>(written: &str, desk: &'a ReferenceData) -> Result<&'a Security, Stri
     let named: Vec<_> = desk.securities.values().filter(|security| &*security.symbol == written).collect();
     match named[..] {
         [only] => Ok(only),
-        [] => Err(format!("'{written}' is not the symbol or the id of a security")),
+        [] => {
+            let hint = hint(written, desk.securities.values().map(|security| &*security.symbol));
+            Err(format!("'{written}' is not the symbol or the id of a security{hint}"))
+        }
         _ => Err(format!("'{written}' is the symbol of several securities: say which by its id")),
     }
 }
@@ -163,7 +184,7 @@ fn seats(
                 let who = Who { id: *id, name: instance.name.as_str().into(), run: 1 };
                 seats.push(Seat::new(who, strategy, desk.clone()));
             }
-            Err(reason) => problems.add(format!("strategy {}", instance.name), reason),
+            Err(reason) => problems.add(format!("strategy {}", instance.name), explain(&reason, registry)),
         }
     }
     problems.none_or(seats).map_err(|problems| Failure::configuration(&problems))
@@ -240,6 +261,48 @@ pub(super) fn fill_rule(plan: &Plan) -> FillRule {
     plan.market.fill_rule.unwrap_or(by_data)
 }
 
+/// A rule that waits for what the data never shows would fill nothing, or guess.
+fn check_rule(plan: &Plan, files: &[FileOf], desk: &ReferenceData, problems: &mut Problems) {
+    let rule = fill_rule(plan);
+    let securities: BTreeSet<SecurityId> = files.iter().map(|file| file.security).collect();
+    for security in securities {
+        let has = |wanted: fn(&Kind) -> bool| files.iter().any(|file| file.security == security && wanted(&file.kind));
+        let (is_there, needed) = match rule {
+            FillRule::NextBarOpen => (has(|kind| matches!(kind, Kind::Bar(_))), "bars"),
+            FillRule::Depth | FillRule::QueuePosition => {
+                (has(|kind| matches!(kind, Kind::Book | Kind::Tick)), "order books or ticks")
+            }
+            FillRule::Touch | FillRule::Cross => continue,
+        };
+        if !is_there {
+            let symbol = &desk.securities[&security].symbol;
+            problems.add("market.fillRule", format!("{rule} needs {needed}, and the data has none of {symbol}"));
+        }
+    }
+}
+
+/// Without a rate nothing could be valued, and costs would be added up across currencies.
+fn check_rates(plan: &Plan, files: &[FileOf], desk: &ReferenceData, problems: &mut Problems) {
+    let traded = files.iter().map(|file| &desk.securities[&file.security]);
+    let pairs: BTreeSet<(Currency, Currency)> = traded.clone().filter_map(|security| pair(security)).collect();
+    let has = |from, to| from == to || pairs.contains(&(from, to)) || pairs.contains(&(to, from));
+    for security in traded {
+        let (currency, base) = (security.currency, plan.base_currency);
+        if !has(currency, base) && !(has(currency, Currency::USD) && has(Currency::USD, base)) {
+            let symbol = &security.symbol;
+            let text = format!("{symbol} is in {currency}: without prices of {currency}.{base} nothing can be valued");
+            problems.add("data", text);
+        }
+    }
+}
+
+fn pair(security: &Security) -> Option<(Currency, Currency)> {
+    match security.kind {
+        SecurityKind::Forex { base, transaction } => Some((base, transaction)),
+        _ => None,
+    }
+}
+
 fn securities_on(exchange: ExchangeId, files: &[FileOf], desk: &ReferenceData) -> BTreeSet<SecurityId> {
     let listed = |security: &SecurityId| desk.securities[security].exchange == exchange;
     files.iter().map(|file| file.security).filter(listed).collect()
@@ -277,6 +340,12 @@ fn valuation_seconds(plan: &Plan, files: &[FileOf]) -> i64 {
     let finest = files.iter().map(|file| recorded_bar(file).map_or(1, |(_, size)| size.seconds())).min().unwrap_or(1);
     let usual = if finest == 1 { 1 } else { finest.max(VALUATION_OF_BARS_SECONDS) };
     plan.valuation_seconds.map_or(usual, i64::from)
+}
+
+/// A rate that the plan names takes the place of all charges.
+fn without_charges(family: &Family) -> Family {
+    let none = Amount::ZERO;
+    Family { execution_commission: none, clearing_commission: none, fee: none, ..family.clone() }
 }
 
 /// The data says when it trades: an exchange's own hours would refuse market orders at the close of a bar.

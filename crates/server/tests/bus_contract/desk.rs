@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bus::history::{HistoryError, Page, PastEvent};
+use bus::history::{HistoryError, Page, PastEvent, Sort};
 use bus::inbox::{Lanes, inbox};
 use bus::{Bus, Catalogue, Feed, History, Reply, Wanted};
 use crossbeam_channel::select;
@@ -46,6 +46,8 @@ impl Desk {
             return_within: Duration::ZERO,
             on_failure: OnFailure::Cancel,
             orders_per_second: 100,
+            // Nothing is stored in a folder that does not exist.
+            bars: Arc::new(storage::BarFiles::open("/nonexistent".into(), 0)),
         };
         let desk = Self {
             host: Host::open(bus.clone(), clock.clone(), strategy::Registry::default(), settings).unwrap(),
@@ -158,7 +160,7 @@ impl Past {
 }
 
 impl History for Past {
-    fn orders(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+    fn orders(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 
@@ -166,7 +168,7 @@ impl History for Past {
         Ok(vec![])
     }
 
-    fn transactions(&self, _: u64, _: Filter, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+    fn transactions(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
         Ok(vec![])
     }
 

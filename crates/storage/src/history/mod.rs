@@ -60,6 +60,12 @@ impl Recorded {
 pub trait Source {
     fn next(&mut self) -> Result<Option<Recorded>, BadData>;
 
+    /// The next row in the place of the one before, whose memory a source may use again.
+    fn read(&mut self, row: &mut Option<Recorded>) -> Result<(), BadData> {
+        *row = self.next()?;
+        Ok(())
+    }
+
     /// How much was read, and how much there is, in whatever unit the source counts.
     fn progress(&self) -> (u64, u64);
 }

@@ -59,7 +59,10 @@ impl Sheet {
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<Column, BadData> {
-        let missing = || self.bad_header(name, format!("is missing; the header has {}", self.header.join(", ")));
+        let missing = || match self.header.iter().all(String::is_empty) {
+            true => self.bad_header(name, "is missing: the file has no header".into()),
+            false => self.bad_header(name, format!("is missing; the header has {}", self.header.join(", "))),
+        };
         self.column(name).ok_or_else(missing)
     }
 

@@ -1,11 +1,11 @@
-//! The answers. Lists are by key, ascending: orders and transactions by their id, fills and events by their
+//! The answers. Lists are by key, ascending where nobody wants the newest first: orders and transactions by their id, fills and events by their
 //! sequence. One input can cause several events; they stay on one page, which may become longer for it, so that
 //! the next page can begin after their sequence.
 
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, Page, PastEvent};
+use bus::history::{HistoryError, Page, PastEvent, Sort};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
@@ -14,13 +14,13 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::ReadModel;
 
-const ORDERS: List = List { rows: "id, payload FROM orders", key: "id", order: "id" };
+const ORDERS: List = List { rows: "id, payload FROM orders", key: "id", order: &["id"] };
 const TRANSACTIONS: List =
-    List { rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)", key: "id", order: "id" };
+    List { rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)", key: "id", order: &["id"] };
 const FILLS: List = List {
     rows: "sequence, payload FROM fills JOIN events USING (sequence, ordinal)",
     key: "sequence",
-    order: "sequence, ordinal",
+    order: &["sequence", "ordinal"],
 };
 const TRANSACTION: &str = "SELECT id, payload FROM transactions JOIN events USING (sequence, ordinal) WHERE id = ?1";
 const ORDER_EVENTS: &str = "SELECT id, events.payload FROM orders
@@ -31,16 +31,22 @@ const EVENTS: &str = "SELECT sequence, payload, at, class FROM events
     WHERE sequence > ?1 ORDER BY sequence, ordinal";
 
 impl History for ReadModel {
-    fn orders(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
-        self.ask(as_of, |connection| ORDERS.read(connection, filter, page))
+    fn orders(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.ask(as_of, |connection| ORDERS.read(connection, filter, sort, page))
     }
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
         self.ask(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, decode))
     }
 
-    fn transactions(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.ask(as_of, |connection| TRANSACTIONS.read(connection, filter, page))
+    fn transactions(
+        &self,
+        as_of: u64,
+        filter: Filter,
+        sort: Sort,
+        page: Page,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        self.ask(as_of, |connection| TRANSACTIONS.read(connection, filter, sort, page))
     }
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
@@ -55,7 +61,7 @@ impl History for ReadModel {
 
 impl ReadModel {
     pub fn fills(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Fill>>, HistoryError> {
-        self.ask(as_of, |connection| FILLS.read(connection, filter, page))
+        self.ask(as_of, |connection| FILLS.read(connection, filter, Sort::Oldest, page))
     }
 
     fn ask<T>(&self, as_of: u64, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, HistoryError> {
@@ -68,11 +74,11 @@ impl ReadModel {
 struct List {
     rows: &'static str,
     key: &'static str,
-    order: &'static str,
+    order: &'static [&'static str],
 }
 
 impl List {
-    fn read<T>(&self, connection: &Connection, filter: Filter, page: Page) -> rusqlite::Result<Vec<Arc<T>>>
+    fn read<T>(&self, connection: &Connection, filter: Filter, sort: Sort, page: Page) -> rusqlite::Result<Vec<Arc<T>>>
     where
         T: for<'b> Decode<'b, ()>,
     {
@@ -83,12 +89,12 @@ impl List {
         ];
         let ids = [strategy, account, security].map(|id| id.map(bound));
         let row = params![bound(page.after), ids[0], ids[1], ids[2]];
-        select(connection, &self.statement(filter), row, page.limit, |row| decode(row).map(Arc::new))
+        select(connection, &self.statement(filter, sort), row, page.limit, |row| decode(row).map(Arc::new))
     }
 
     /// Only what narrows stands in it, so that SQLite takes the index of it. What does not is named all the same,
     /// because each parameter must be.
-    fn statement(&self, filter: Filter) -> String {
+    fn statement(&self, filter: Filter, sort: Sort) -> String {
         let narrowed = |is_given: bool, column: &'static str, number: u8| match is_given {
             true => format!("{column} = ?{number}"),
             false => format!("?{number} IS NULL"),
@@ -97,7 +103,13 @@ impl List {
         let strategy = narrowed(filter.strategy.is_some(), "strategy", 2);
         let account = narrowed(filter.account.is_some(), "account", 3);
         let security = narrowed(filter.security.is_some(), "security", 4);
-        format!("SELECT {rows} WHERE {key} > ?1 AND {strategy} AND {account} AND {security} ORDER BY {order}")
+        let (beyond, direction) = match sort {
+            Sort::Oldest => (">", "ASC"),
+            Sort::Newest => ("<", "DESC"),
+        };
+        let narrowed = format!("{strategy} AND {account} AND {security}");
+        let order: Vec<_> = order.iter().map(|column| format!("{column} {direction}")).collect();
+        format!("SELECT {rows} WHERE {key} {beyond} ?1 AND {narrowed} ORDER BY {}", order.join(", "))
     }
 }
 

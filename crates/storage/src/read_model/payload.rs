@@ -34,6 +34,7 @@ pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
         Event::Alarm(alarm) => encode(alarm.as_ref(), into),
         Event::Generic(event) => encode(event.as_ref(), into),
         Event::Refused(refused) => encode(refused.as_ref(), into),
+        Event::MassCancel(cancel) => encode(cancel.as_ref(), into),
         Event::Order(_)
         | Event::Tick(_)
         | Event::Trade(_)

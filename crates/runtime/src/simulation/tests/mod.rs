@@ -4,7 +4,7 @@
 mod world;
 
 use domain::{BarSize, Price, Quantity, SecurityId, Side};
-use strategy::{Prices, order};
+use strategy::{COMMANDS_PER_CALL_MAX, Prices, order};
 
 use super::SimulationError;
 use world::{World, later};
@@ -113,6 +113,14 @@ fn bars_that_are_not_recorded_are_made_from_ticks() {
 }
 
 #[test]
+fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
+    let minutes: Vec<_> = (0..10).map(|number| (number * 60, "10", "12", "9", "11")).collect();
+    let diary = World::bars(&minutes).run(|act| act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5))));
+    let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
+    assert_eq!(bars, ["300 bar 10 12 9 11", "600 bar 10 12 9 11"]);
+}
+
+#[test]
 fn timers_fire_at_their_instant_between_two_prices() {
     let world = World::ticks(&[(0, "10", "11"), (100, "20", "21")]);
     let diary = world.run(|act| {
@@ -144,25 +152,79 @@ fn what_still_works_at_the_end_is_canceled() {
     assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
 }
 
-#[test]
-fn a_strategy_that_panics_falls_alone_and_leaves_no_order() {
-    let world = World::ticks(&[(0, "10", "11"), (1, "10", "11"), (2, "10", "11")]);
-    let statuses = world.statuses(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
-        act.on_tick(0, |desk| drop(desk.place(order::limit(TEST, Side::Buy, Quantity::from(1), Price::from(9)))));
-        act.on_tick(1, |_| panic!("on purpose"));
+fn three_ticks() -> World {
+    World::ticks(&[(0, "10", "11"), (1, "10", "11"), (2, "10", "11")])
+}
+
+fn bid() -> domain::command::PlaceOrder {
+    order::limit(TEST, Side::Buy, Quantity::from(1), Price::from(9))
+}
+
+/// The one that fails leaves no order, and the other one hears every price.
+#[track_caller]
+fn falls_alone(world: World, how: &str, act: impl FnOnce(&mut world::Script)) {
+    let looker = world.look(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        script.on_tick(0, |desk| drop(desk.place(bid())));
+        act(script);
     });
-    assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
+    assert_eq!((looker.falls, looker.beside), (vec![format!("DIARIST {how}")], 3));
+    let count = |status: &str| looker.statuses.iter().filter(|told| *told == status).count();
+    assert_eq!(count("OPEN"), count("CANCELED"));
 }
 
 #[test]
-fn a_strategy_that_is_never_content_ends_the_run_with_its_name() {
-    let world = World::ticks(&[(0, "10", "11"), (1, "10", "11")]);
-    let ended = world.try_run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
-        act.insist();
+fn a_strategy_that_panics_falls_alone_and_leaves_no_order() {
+    falls_alone(three_ticks(), "panicked: on purpose", |script| script.on_tick(1, |_| panic!("on purpose")));
+}
+
+#[test]
+fn a_strategy_that_asks_for_too_much_in_one_call_falls_alone() {
+    let how = "floods: one call-back asks for more than anybody could carry out";
+    falls_alone(three_ticks(), how, |script| {
+        script.on_tick(1, |desk| (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(desk.place(bid()))));
     });
-    assert!(matches!(ended, Err(SimulationError::NeverContent(name)) if name == "DIARIST"));
+}
+
+#[test]
+fn a_strategy_that_goes_on_beyond_its_rate_is_stopped_by_the_risk_gate() {
+    let mut world = three_ticks();
+    world.orders_per_second = Some(5);
+    falls_alone(world, "floods: the risk gate refuses its orders", |script| {
+        script.on_tick(1, |desk| (0..50).for_each(|_| drop(desk.place(bid()))));
+    });
+}
+
+#[test]
+fn a_strategy_that_is_never_content_falls_alone() {
+    let looker = three_ticks().look(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        script.insist();
+    });
+    assert_eq!(looker.falls, ["DIARIST floods: it asks again and again at one instant"]);
+    assert_eq!(looker.beside, 3);
+}
+
+/// Decided on Thursday's close and bought at Friday's open of 20: 100 shares bring 0 on Friday, +100 by Monday's close and
+/// -100 by Tuesday's. The weekend between is no day.
+#[test]
+fn the_close_of_a_daily_bar_is_the_worth_of_its_own_day() {
+    let world = World::days(&[(1, "10"), (2, "20"), (5, "21"), (6, "19")]);
+    let looker = world.look(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Day1)));
+        script.on_bar(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+    });
+    assert_eq!(
+        looker.values,
+        [
+            "2025-01-02T23:59:59.999999999Z 0",
+            "2025-01-03T23:59:59.999999999Z 0",
+            "2025-01-06T23:59:59.999999999Z 100",
+            "2025-01-07T23:59:59.999999999Z -100",
+        ]
+    );
+    let days = ["2025-01-02", "2025-01-03", "2025-01-06", "2025-01-07", "2025-01-07"];
+    assert_eq!(looker.days, days.map(|day| format!("{day}T23:59:59.999999999Z")));
 }
 
 #[test]

@@ -3,21 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use domain::command::{Command, ReferenceChange};
+use domain::command::{Command, Failure, ReferenceChange};
 use domain::risk::Settings;
 use domain::{
-    Account, AdapterName, Bar, BarSize, Event, Fill, OrderStatus, Quantity, ReferenceData, SecurityId, StrategyId,
-    Tick, Timestamp,
+    Account, AdapterName, Bar, BarSize, Event, Fill, Limits, OrderStatus, Quantity, ReferenceData, Scope, SecurityId,
+    StrategyId, Text, Tick, Timestamp,
 };
 use storage::history::{BadData, Recorded, Source};
-use strategy::{Desk, Past, Refused, Seat, Strategy, Timer, Who};
+use strategy::{Desk, Past, Prices, Refused, Seat, Strategy, Timer, Who};
 use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+
+use crate::strategies::OnFailure;
 
 use super::super::{Ended, Seen, Setup, Simulation, SimulationError, VenueSetup, Witness};
 
 const START: Timestamp = Timestamp(1_735_689_600_000_000_000);
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const DIARIST: StrategyId = StrategyId(2);
+const BYSTANDER: StrategyId = StrategyId(3);
 
 type Deed = Box<dyn FnMut(&mut Desk<'_>) + Send>;
 
@@ -27,6 +30,8 @@ pub(super) struct World {
     pub(super) feed_latency_seconds: i64,
     pub(super) order_latency_seconds: i64,
     pub(super) from: Option<Timestamp>,
+    /// Of the diarist, at the risk gate.
+    pub(super) orders_per_second: Option<u32>,
 }
 
 impl World {
@@ -41,7 +46,14 @@ impl World {
     }
 
     fn new(rows: Vec<Recorded>, rule: FillRule) -> Self {
-        Self { rows, rule, feed_latency_seconds: 0, order_latency_seconds: 0, from: None }
+        Self { rows, rule, feed_latency_seconds: 0, order_latency_seconds: 0, from: None, orders_per_second: None }
+    }
+
+    pub(super) fn days(bars: &[(i64, &str)]) -> Self {
+        let day = |(number, close): &(i64, &str)| {
+            Recorded::Bar(Bar { size: BarSize::Day1, ..bar(number * 86_400, close, close, close, close) })
+        };
+        Self::new(bars.iter().map(day).collect(), FillRule::NextBarOpen)
     }
 
     /// The diary of a run that ends well.
@@ -58,9 +70,13 @@ impl World {
 
     /// What whoever looks on sees of orders.
     pub(super) fn statuses(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
-        let mut looker = Looker(Vec::new());
+        self.look(script).statuses
+    }
+
+    pub(super) fn look(self, script: impl FnOnce(&mut Script)) -> Looker {
+        let mut looker = Looker::default();
         self.play(script, &Arc::default(), &mut looker).unwrap();
-        looker.0
+        looker
     }
 
     fn play(
@@ -75,11 +91,13 @@ impl World {
         let diarist = Diarist { script: acts, diary: diary.clone(), seen: 0 };
         let who = Who { id: DIARIST, name: "DIARIST".into(), run: 1 };
         let seat = Seat::new(who, Box::new(diarist), reference.clone());
-        let setup = self.setup(&reference, seat);
+        let who = Who { id: BYSTANDER, name: "BYSTANDER".into(), run: 1 };
+        let beside = Seat::new(who, Box::new(Bystander), reference.clone());
+        let setup = self.setup(&reference, vec![seat, beside]);
         Simulation::new(setup, Box::new(Rows(self.rows.into())), witness)?.run()
     }
 
-    fn setup(&self, reference: &ReferenceData, seat: Seat) -> Setup {
+    fn setup(&self, reference: &ReferenceData, seats: Vec<Seat>) -> Setup {
         let mut venue = Replay::new(ReplayConfig {
             name: "REPLAY".into(),
             rule: self.rule,
@@ -93,37 +111,83 @@ impl World {
             ReferenceChange::Security(samples::stock(1, "TEST")),
             ReferenceChange::Account(account()),
             ReferenceChange::Strategy((*reference.strategies[&DIARIST]).clone()),
+            ReferenceChange::Strategy((*reference.strategies[&BYSTANDER]).clone()),
         ];
-        let is_bar = |row: &Recorded| matches!(row, Recorded::Bar(_));
+        let mut commands = vec![Command::Reference(changes), Command::Record(samples::credit(1, 1_000_000))];
+        if self.orders_per_second.is_some() {
+            let limits = Limits { orders_per_second: self.orders_per_second, ..Limits::default() };
+            commands.push(Command::SetLimits { scope: Scope::Strategy(DIARIST), limits });
+        }
+        let recorded = |row: &Recorded| match row {
+            Recorded::Bar(bar) => Some((bar.security, bar.size)),
+            _ => None,
+        };
         Setup {
             settings: Settings::default(),
-            commands: vec![Command::Reference(changes), Command::Record(samples::credit(1, 1_000_000))],
+            commands,
             venues: vec![VenueSetup {
                 adapter: AdapterName("REPLAY".into()),
                 exchanges: vec![samples::EXCHANGE],
                 securities: vec![SecurityId(1)],
                 venue,
             }],
-            seats: vec![seat],
+            seats,
+            on_failure: OnFailure::Cancel,
             from: self.from,
             until: None,
             feed_latency_nanos: self.feed_latency_seconds * NANOS_PER_SECOND,
             valuation_nanos: NANOS_PER_SECOND,
-            recorded_bars: self.rows.iter().filter(|row| is_bar(row)).map(|_| (SecurityId(1), BarSize::Min1)).collect(),
+            recorded_bars: self.rows.iter().filter_map(recorded).collect(),
         }
     }
 }
 
-struct Looker(Vec<String>);
+#[derive(Default)]
+pub(super) struct Looker {
+    pub(super) statuses: Vec<String>,
+    pub(super) falls: Vec<String>,
+    /// What the diarist was worth, and when.
+    pub(super) values: Vec<String>,
+    pub(super) days: Vec<String>,
+    /// Generic events of the one that looks after itself.
+    pub(super) beside: usize,
+}
 
 impl Witness for Looker {
-    fn see(&mut self, _: Timestamp, events: &[Event]) -> Seen {
-        let statuses = events.iter().filter_map(|event| match event {
-            Event::OrderStatus(status) => Some(status.status.name().to_owned()),
-            _ => None,
-        });
-        self.0.extend(statuses);
+    fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
+        for event in events {
+            match event {
+                Event::OrderStatus(status) => self.statuses.push(status.status.name().to_owned()),
+                Event::Portfolio(value) if value.strategy == DIARIST => {
+                    self.values.extend(value.net_liq_value.map(|worth| format!("{at} {}", worth.0.normalize())));
+                }
+                Event::Generic(_) => self.beside += 1,
+                _ => {}
+            }
+        }
         Ok(())
+    }
+
+    fn end_day(&mut self, at: Timestamp) -> Seen {
+        self.days.push(at.to_string());
+        Ok(())
+    }
+
+    fn fall(&mut self, _: Timestamp, strategy: &Text, failure: &Failure) {
+        self.falls.push(format!("{strategy} {}", failure.text));
+    }
+}
+
+/// Counts prices aloud, whatever happens to others.
+struct Bystander;
+
+impl Strategy for Bystander {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.subscribe(SecurityId(1), Prices::Ticks);
+    }
+
+    fn on_tick(&mut self, _: &Tick, desk: &mut Desk<'_>) {
+        desk.publish("price", "{}");
     }
 }
 
@@ -258,6 +322,8 @@ fn reference() -> Arc<ReferenceData> {
     reference.accounts.insert(account().id, Arc::new(account()));
     let diarist = domain::Strategy { id: DIARIST, name: "DIARIST".into(), auto_activate: true };
     reference.strategies.insert(DIARIST, Arc::new(diarist));
+    let bystander = domain::Strategy { id: BYSTANDER, name: "BYSTANDER".into(), auto_activate: true };
+    reference.strategies.insert(BYSTANDER, Arc::new(bystander));
     Arc::new(reference)
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use scenarios::patience::PATIENCE;
 
@@ -70,8 +70,12 @@ impl FixClient {
 
     /// Connects and logs on with the numbers it has; hears the server's Logon.
     pub(crate) fn log_on(&mut self, address: SocketAddr) -> Message {
+        self.log_on_with(address, "98=0|108=30")
+    }
+
+    pub(crate) fn log_on_with(&mut self, address: SocketAddr, logon: &str) -> Message {
         self.connect(address);
-        self.send_admin("A", "98=0|108=30");
+        self.send_admin("A", logon);
         self.expect("A")
     }
 
@@ -151,6 +155,15 @@ impl FixClient {
             assert!(self.receive().is_some(), "the line ended: {:?}", self.told());
         }
         self.told()
+    }
+
+    /// Listens until something has been heard.
+    pub(crate) fn hear_until(&mut self, what: &str, is_heard: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !is_heard(self) {
+            assert!(begun.elapsed() < PATIENCE, "waited too long for {what}: {:?}", self.told());
+            assert!(self.receive().is_some(), "the line ended before {what}: {:?}", self.told());
+        }
     }
 
     /// Listens until so many orders are confirmed by the venue.

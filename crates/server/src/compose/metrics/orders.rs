@@ -1,4 +1,4 @@
-//! Changes of orders, counted as they happen.
+//! Changes of orders, and strategies that were stopped, counted as they happen.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,8 @@ pub(super) struct OrderChanges(Arc<Counted>);
 struct Counted {
     /// By the status they led to, and the door the order came through.
     counts: Mutex<BTreeMap<Labels, u64>>,
+    /// Of strategies, by what they did.
+    stops: Mutex<BTreeMap<[(&'static str, &'static str); 1], u64>>,
     missed: AtomicU64,
 }
 
@@ -43,21 +45,28 @@ impl OrderChanges {
 impl Counted {
     fn take(&self, listener: &mut Listener) {
         while let Some(published) = listener.poll() {
-            if let Event::Order(order) = published.event {
-                let labels = [("status", order.status().name()), ("door", wire::order::door(&order.source))];
-                *self.lock().entry(labels).or_default() += 1;
+            match published.event {
+                Event::Order(order) => {
+                    let labels = [("status", order.status().name()), ("door", wire::order::door(&order.source))];
+                    *lock(&self.counts).entry(labels).or_default() += 1;
+                }
+                Event::LifeCycle(step) => {
+                    let failure = step.failure.as_ref().map(|failure| [("failure", failure.kind.name())]);
+                    failure.into_iter().for_each(|labels| *lock(&self.stops).entry(labels).or_default() += 1);
+                }
+                _ => {}
             }
         }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Labels, u64>> {
-        // A map is whole between any two statements that hold the lock.
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A map is whole between any two statements that hold the lock.
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn listen(counted: &Weak<Counted>, feed: &Feed) {
-    let join = || feed.listen(&[EventClass::Order], ORDER_CHANGES_MAX);
+    let join = || feed.listen(&[EventClass::Order, EventClass::LifeCycle], ORDER_CHANGES_MAX);
     let mut listener = join();
     while let Some(counted) = counted.upgrade() {
         counted.take(&mut listener);
@@ -72,7 +81,9 @@ fn listen(counted: &Weak<Counted>, feed: &Feed) {
 
 impl Collector for OrderChanges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
-        let (counts, missed) = (self.0.lock().clone(), self.0.missed.load(Ordering::Relaxed));
+        let (counts, missed) = (lock(&self.0.counts).clone(), self.0.missed.load(Ordering::Relaxed));
+        let stops = lock(&self.0.stops).clone();
+        put_counters(&mut encoder, "strategies_stopped", "Strategies that were stopped, by what they did", stops)?;
         put_counters(&mut encoder, "order_changes", "Changes of orders, by the status they led to", counts)?;
         let help = "Times that counting changes of orders fell behind";
         put_counter(&mut encoder, "order_changes_missed", help, missed)

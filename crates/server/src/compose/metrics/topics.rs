@@ -32,6 +32,7 @@ impl Collector for Topics {
             ("topic_delivered", "Messages that were handed to sockets", numbers.delivered),
             ("topic_conflated", "Prices that a newer one replaced before they were sent", numbers.conflated),
             ("topic_dropped", "Messages that waited for connections that were cut", numbers.dropped),
+            ("topic_slow_consumers", "Times that half of what may wait for a connection was", numbers.slow_consumers),
             ("topic_slow_consumers_closed", "Connections that were cut for not reading", numbers.slow_disconnects),
         ];
         for (name, help, value) in counters {

@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, Page};
+use bus::history::{HistoryError, Page, Sort};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::order::{BaseState, Pending, Step, Terms};
 use domain::query::Filter;
@@ -213,10 +213,10 @@ fn alarm(text: &str) -> Event {
 /// All that a model knows, as one value.
 fn contents(model: &ReadModel) -> String {
     let as_of = model.applied();
-    let orders = model.orders(as_of, Filter::default(), ALL).unwrap();
+    let orders = model.orders(as_of, Filter::default(), Sort::Oldest, ALL).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(as_of, order.int_id.as_str())).collect();
     let fills = model.fills(as_of, Filter::default(), ALL).unwrap();
-    let transactions = model.transactions(as_of, Filter::default(), ALL).unwrap();
+    let transactions = model.transactions(as_of, Filter::default(), Sort::Oldest, ALL).unwrap();
     let log = model.events(as_of, ALL).unwrap();
     format!("{orders:?}\n{events:?}\n{fills:?}\n{transactions:?}\n{log:?}")
 }

@@ -28,7 +28,7 @@ fn the_newest_state_of_each_order_is_kept() {
     let model = desk.open();
     offer_day(&model);
     let expected = [order(1, BaseState::Filled), order(2, BaseState::Canceled)].map(Arc::new);
-    assert_eq!(model.orders(8, Filter::default(), ALL).unwrap(), expected);
+    assert_eq!(model.orders(8, Filter::default(), Sort::Oldest, ALL).unwrap(), expected);
 }
 
 #[test]
@@ -37,8 +37,9 @@ fn lists_are_narrowed_by_strategy_account_and_security() {
     let model = desk.open();
     offer_day(&model);
     let ids = |filter| {
-        let orders = model.orders(8, filter, ALL).unwrap().iter().map(|order| order.id.0).collect::<Vec<_>>();
-        let booked = model.transactions(8, filter, ALL).unwrap();
+        let orders =
+            model.orders(8, filter, Sort::Oldest, ALL).unwrap().iter().map(|order| order.id.0).collect::<Vec<_>>();
+        let booked = model.transactions(8, filter, Sort::Oldest, ALL).unwrap();
         let fills = model.fills(8, filter, ALL).unwrap();
         (orders, booked.iter().map(|booking| booking.id.0).collect::<Vec<_>>(), fills.len())
     };
@@ -60,11 +61,28 @@ fn pages_follow_one_another_by_key() {
     let model = desk.open();
     offer_day(&model);
     let page = |after, limit| {
-        let orders = model.orders(8, Filter::default(), Page { after, limit }).unwrap();
+        let orders = model.orders(8, Filter::default(), Sort::Oldest, Page { after, limit }).unwrap();
         orders.iter().map(|order| order.id.0).collect::<Vec<_>>()
     };
     assert_eq!([page(0, 1), page(1, 1), page(2, 1)], [vec![1], vec![2], vec![]]);
     assert_eq!([page(0, 0), page(u64::MAX, 9)], [vec![], vec![]]);
+}
+
+#[test]
+fn the_newest_come_first_where_that_is_wanted() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let page = |after, limit| {
+        let (any, page) = (Filter::default(), Page { after, limit });
+        let orders = model.orders(8, any, Sort::Newest, page).unwrap();
+        let booked = model.transactions(8, any, Sort::Newest, page).unwrap();
+        let orders: Vec<_> = orders.iter().map(|order| order.id.0).collect();
+        (orders, booked.iter().map(|booked| booked.id.0).collect::<Vec<_>>())
+    };
+    assert_eq!(page(Sort::Newest.start(), 9), (vec![2, 1], vec![2, 1]));
+    assert_eq!([page(Sort::Newest.start(), 1), page(2, 1)], [(vec![2], vec![2]), (vec![1], vec![1])]);
+    assert_eq!(page(1, 1), (vec![], vec![]));
 }
 
 #[test]
@@ -106,7 +124,8 @@ fn whatever_happened_can_be_decoded_again() {
     let desk = Desk::new();
     let model = desk.open();
     let subscription = command::Subscription { strategy: StrategyId(1), security: SecurityId(21) };
-    let phase = LifeCycle { strategy: StrategyId(1), mode: command::Mode::RealTime, phase: command::Phase::Run };
+    let (mode, phase) = (command::Mode::RealTime, command::Phase::Run);
+    let phase = LifeCycle { strategy: StrategyId(1), mode, phase, failure: None };
     let session =
         SessionChange { adapter: AdapterName::new("SIM", None), state: domain::report::SessionState::LoggedOn };
     let halted = StateChange {
@@ -194,7 +213,7 @@ fn a_question_waits_until_what_the_caller_did_is_there() {
     let desk = Desk::new();
     let model = desk.open();
     thread::scope(|scope| {
-        let asked = scope.spawn(|| model.orders(8, Filter::default(), ALL).unwrap().len());
+        let asked = scope.spawn(|| model.orders(8, Filter::default(), Sort::Oldest, ALL).unwrap().len());
         offer_day(&model);
         assert_eq!(asked.join().unwrap(), 2);
     });
@@ -208,11 +227,11 @@ fn a_model_that_is_not_there_in_time_says_how_far_it_is() {
     let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
     offer_day(&model);
     model.stop().unwrap();
-    match model.orders(9, Filter::default(), ALL) {
+    match model.orders(9, Filter::default(), Sort::Oldest, ALL) {
         Err(HistoryError::Behind { applied: 8, wanted: 9 }) => {}
         other => panic!("{other:?}"),
     }
-    assert_eq!(model.orders(8, Filter::default(), ALL).unwrap().len(), 2);
+    assert_eq!(model.orders(8, Filter::default(), Sort::Oldest, ALL).unwrap().len(), 2);
 }
 
 #[test]

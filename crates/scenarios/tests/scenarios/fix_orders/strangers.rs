@@ -1,0 +1,73 @@
+//! Callers who are not let in: they learn nothing and change nothing, whoever is logged on or comes later.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::client::FixClient;
+use super::{STEADY, buy, desk_with, reaches, session};
+
+/// The steady session with a password of its own, and one that nobody from here may use.
+fn guarded() -> String {
+    STEADY.to_owned()
+        + "Username=desk\nPassword=open sesame\n[SESSION]\nSenderCompID=RIALTO\nTargetCompID=FAR\nAllowedRemoteAddresses=10.1.2.3\n"
+}
+
+const RIGHT: &str = "98=0|108=30|553=desk|554=open sesame";
+const WRONG: &str = "98=0|108=30|553=desk|554=guess";
+
+#[test]
+fn a_caller_without_the_password_leaves_the_session_as_it_was() {
+    let desk = desk_with(&guarded());
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on_with(server.door("fix"), RIGHT);
+    client.send(&buy("a", 1, "250"));
+    client.hear(2);
+    client.log_out();
+    reaches(&server, "STEADY", "DISCONNECTED");
+    let before = session(&server, "STEADY");
+    for logon in [WRONG, "98=0|108=30", "98=0|108=30|553=desk", "98=0|108=-1|553=desk|554=guess"] {
+        let mut stranger = FixClient::new("STEADY");
+        stranger.next_out = client.next_out;
+        stranger.connect(server.door("fix"));
+        stranger.send_admin("A", logon);
+        stranger.hear_the_end();
+        reaches(&server, "STEADY", "DISCONNECTED");
+        let after = session(&server, "STEADY");
+        assert_eq!([&after["nextIn"], &after["nextOut"]], [&before["nextIn"], &before["nextOut"]], "{logon}");
+    }
+    // Neither side misses anything, so nothing is asked for.
+    let expected = client.next_in.to_string();
+    assert_eq!(client.log_on_with(server.door("fix"), RIGHT).get(34), Some(expected.as_str()));
+    client.send(&buy("b", 1, "250"));
+    assert_eq!(client.hear(4)[2..], ["8 b A/A 0/1", "8 b 0/0 0/1"]);
+    server.stop();
+    let log = fs::read_to_string(desk.data().join("fix/log/FIX.4.4-RIALTO-STEADY.messages.log")).unwrap();
+    assert!(log.contains("|554=***|") && !log.contains("sesame") && !log.contains("|35=2|"), "{log}");
+}
+
+#[test]
+fn a_second_caller_disturbs_nobody_and_hears_nothing() {
+    let desk = desk_with(&guarded());
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on_with(server.door("fix"), RIGHT);
+    let callers =
+        [("STEADY", WRONG), ("STEADY", RIGHT), ("STEADY", "98=0|108=30|141=Y"), ("NOBODY", RIGHT), ("FAR", RIGHT)];
+    for (n, (comp_id, logon)) in callers.into_iter().enumerate() {
+        let mut other = FixClient::new(comp_id);
+        other.connect(server.door("fix"));
+        other.send_admin("A", logon);
+        assert_eq!(other.receive(), None, "{comp_id} {logon}");
+        assert_eq!(session(&server, "STEADY")["state"], json!("LOGGED_ON"));
+        client.send(&buy(&format!("n{n}"), 1, "250"));
+        client.hear(2 * (n + 1));
+    }
+    assert_eq!(
+        (session(&server, "FAR")["state"].clone(), session(&server, "FAR")["nextIn"].clone()),
+        (json!("DISCONNECTED"), json!(1))
+    );
+    client.log_out();
+    server.stop();
+}

@@ -1,0 +1,214 @@
+//! The days before a demo's first: bars made up once, so that charts and strategies have a past from the start. They end
+//! where the simulated markets begin.
+
+use std::sync::Arc;
+
+use domain::{Bar, BarSize, Decimal, Price, Quantity, SecurityId, Timestamp};
+use storage::BarFiles;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure};
+use crate::reference::{Desk, Opening};
+
+/// The newest of each size that are made.
+const BARS_PER_SIZE: usize = 480;
+const STEPS_PER_MINUTE: u32 = 6;
+/// The root of the steps in a year: so much less than in a year does a price move in one step.
+const ROOT_OF_STEPS_PER_YEAR: i64 = 1_776;
+/// A step is as likely to be any within the root of three deviations, in thousandths.
+const WIDTH_IN_DEVIATIONS: i64 = 1_732;
+const MILLI: i64 = 1_000;
+/// The most that a minute trades, in typical quotes.
+const QUOTES_PER_MINUTE_MAX: u64 = 9;
+const SECONDS_PER_DAY: i64 = 86_400;
+
+const SIZES: [BarSize; 5] = [BarSize::Min1, BarSize::Min5, BarSize::Min15, BarSize::Hour1, BarSize::Day1];
+
+/// Makes up the past of every security that has an opening quote.
+pub(super) fn make_up(config: &Config, desk: &Desk, now: Timestamp, files: &BarFiles) -> Result<(), Failure> {
+    let days = config.demo_history_days.0;
+    if days == 0 || config.history_bars_kept.0 == 0 {
+        return Ok(());
+    }
+    for opening in &desk.openings {
+        let Some(security) = desk.data.securities.get(&opening.security) else { continue };
+        let seed = config.demo_seed ^ security.id.0;
+        let bars = past(opening, security.price_incr, days, seed, now);
+        files.append(&bars).map_err(|error| Failure::new(Exit::Failed, format!("can't store bars: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Oldest first, size by size. Only bars that are over by now, and none that begins before the first day.
+fn past(opening: &Opening, tick: Decimal, days: i64, seed: u64, now: Timestamp) -> Vec<Arc<Bar>> {
+    let from = BarSize::Day1.start_of(now).plus_seconds(-days * SECONDS_PER_DAY);
+    let minutes = Walk::to(opening, tick, seed).minutes(from, BarSize::Min1.start_of(now));
+    let bars = SIZES.iter().flat_map(|size| {
+        let over = spans(&minutes, *size).into_iter().filter(|span| span.at.plus_seconds(size.seconds()) <= now);
+        let all: Vec<Span> = over.collect();
+        let newest = all.len().saturating_sub(BARS_PER_SIZE);
+        all[newest..].iter().map(|span| span.bar(opening, tick, *size)).collect::<Vec<_>>()
+    });
+    bars.collect()
+}
+
+/// What a price did in a span of time, in ticks and typical quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    at: Timestamp,
+    open: i64,
+    high: i64,
+    low: i64,
+    close: i64,
+    quotes: i64,
+}
+
+impl Span {
+    fn join(&mut self, later: &Self) {
+        (self.high, self.low) = (self.high.max(later.high), self.low.min(later.low));
+        self.close = later.close;
+        self.quotes += later.quotes;
+    }
+
+    fn bar(&self, opening: &Opening, tick: Decimal, size: BarSize) -> Arc<Bar> {
+        let price = |ticks: i64| Price(Decimal::from(ticks) * tick);
+        let vol = opening.size.times(self.quotes.into()).unwrap_or(Quantity::ZERO);
+        let (open, high, low, close) = (price(self.open), price(self.high), price(self.low), price(self.close));
+        let (security, at, feed): (SecurityId, _, _) = (opening.security, self.at, "DEMO".into());
+        Arc::new(Bar { security, feed, at, size, open, high, low, close, vol, vwap: None })
+    }
+}
+
+fn spans(minutes: &[Span], size: BarSize) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for minute in minutes {
+        let at = size.start_of(minute.at);
+        match spans.last_mut().filter(|span| span.at == at) {
+            Some(span) => span.join(minute),
+            None => spans.push(Span { at, ..*minute }),
+        }
+    }
+    spans
+}
+
+/// A random walk that is walked backwards, from where it must arrive.
+struct Walk {
+    /// In thousandths of a tick.
+    price: i64,
+    /// It never falls below a tenth of where it arrives.
+    floor: i64,
+    width: u64,
+    state: u64,
+}
+
+impl Walk {
+    fn to(opening: &Opening, tick: Decimal, seed: u64) -> Self {
+        let thousandths =
+            |amount: Decimal| amount.checked_mul(MILLI.into()).and_then(|amount| i64::try_from(amount.round()).ok());
+        let price = opening.mid.0.checked_div(tick).and_then(thousandths).unwrap_or(MILLI).max(MILLI);
+        let deviation = Decimal::from(price).checked_mul(opening.volatility).unwrap_or_default();
+        let width = deviation * Decimal::from(WIDTH_IN_DEVIATIONS) / Decimal::from(MILLI * ROOT_OF_STEPS_PER_YEAR);
+        Self { price, floor: (price / 10).max(MILLI), width: u64::try_from(width.round()).unwrap_or(0), state: seed }
+    }
+
+    /// Every minute from one instant up to another, oldest first.
+    fn minutes(mut self, from: Timestamp, until: Timestamp) -> Vec<Span> {
+        let mut minutes = Vec::new();
+        let mut at = until.plus_seconds(-60);
+        while at >= from {
+            minutes.push(self.minute(at));
+            at = at.plus_seconds(-60);
+        }
+        minutes.reverse();
+        minutes
+    }
+
+    fn minute(&mut self, at: Timestamp) -> Span {
+        let close = self.ticks();
+        let mut span = Span { at, open: close, high: close, low: close, close, quotes: 0 };
+        for _ in 0..STEPS_PER_MINUTE {
+            self.step();
+            span.open = self.ticks();
+            (span.high, span.low) = (span.high.max(span.open), span.low.min(span.open));
+        }
+        span.quotes = 1 + self.below(QUOTES_PER_MINUTE_MAX);
+        span
+    }
+
+    fn ticks(&self) -> i64 {
+        (self.price + MILLI / 2).div_euclid(MILLI)
+    }
+
+    fn step(&mut self) {
+        let step = self.below(2 * self.width + 1) - i64::try_from(self.width).unwrap_or(0);
+        self.price = (self.price + step).max(self.floor);
+    }
+
+    /// SplitMix64, as everywhere in the house.
+    fn below(&mut self, bound: u64) -> i64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        i64::try_from((word ^ (word >> 31)) % bound.max(1)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIX_IN_THE_MORNING: Timestamp = Timestamp(1_735_711_200_000_000_000);
+
+    fn opening() -> Opening {
+        Opening {
+            security: SecurityId(1),
+            mid: Price(Decimal::new(2724, 1)),
+            spread_ticks: 2,
+            size: Quantity::from(300),
+            volatility: Decimal::new(27, 2),
+        }
+    }
+
+    fn bars(size: BarSize) -> Vec<Arc<Bar>> {
+        let now = SIX_IN_THE_MORNING.plus_seconds(7 * 60 + 30);
+        let all = past(&opening(), Decimal::new(1, 2), 7, 1, now);
+        all.into_iter().filter(|bar| bar.size == size).collect()
+    }
+
+    #[test]
+    fn the_past_is_as_long_as_asked_for_and_ends_with_the_last_span_that_is_over() {
+        let ends = |size: BarSize| {
+            let bars = bars(size);
+            let last = bars.last().unwrap().at.plus_seconds(size.seconds());
+            (bars.len(), last.seconds_since(SIX_IN_THE_MORNING) / 60)
+        };
+        assert_eq!(
+            SIZES.map(ends),
+            [(480, 7), (480, 5), (480, 0), (174, 0), (7, -360)],
+            "bars, and minutes from six o'clock to the end of the last one"
+        );
+    }
+
+    #[test]
+    fn it_ends_where_the_market_begins_and_every_bar_begins_where_the_one_before_ended() {
+        let minutes = bars(BarSize::Min1);
+        assert_eq!(minutes.last().unwrap().close, opening().mid);
+        assert!(minutes.windows(2).all(|pair| pair[0].close == pair[1].open));
+        assert!(minutes.iter().all(|bar| bar.low <= bar.open.min(bar.close) && bar.high >= bar.open.max(bar.close)));
+        assert!(minutes.iter().all(|bar| bar.vol.is_positive()));
+    }
+
+    #[test]
+    fn longer_bars_are_made_of_the_shorter_ones() {
+        let (minutes, fives) = (bars(BarSize::Min1), bars(BarSize::Min5));
+        let last = fives.last().unwrap();
+        let parts: Vec<_> = minutes.iter().filter(|bar| BarSize::Min5.start_of(bar.at) == last.at).collect();
+        let high = parts.iter().map(|bar| bar.high).max().unwrap();
+        assert_eq!((parts.len(), last.open, last.high, last.close), (5, parts[0].open, high, parts[4].close));
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_past() {
+        assert_eq!(bars(BarSize::Hour1), bars(BarSize::Hour1));
+    }
+}
