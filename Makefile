@@ -51,7 +51,7 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	cargo run --release -p storage --example journal_bench
 	cargo run --release -p broker --example stomp_bench
 	cargo run --release -p server --example rest-bench
-	cargo build --release -p runtime --example simulation
+	cargo build --profile dist -p runtime --example simulation
 	benches/simulation/run.sh
 	cargo build --release -p fix-net --example fix-echo
 	cargo run --release -p fix-net --example fix-bench

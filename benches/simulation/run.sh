@@ -12,7 +12,7 @@ mkdir -p "$target/bench-data"
 target="$(cd "$target" && pwd)"
 data="$target/bench-data"
 venv="$target/bench-venv"
-rialto="$target/release/examples/simulation"
+rialto="$target/dist/examples/simulation"
 nautilus="$target/nautilus/release/bench-nautilus"
 
 if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import hftbacktest' 2>/dev/null; then
@@ -21,6 +21,7 @@ if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import hftbacktest' 2
 fi
 [ -f "$data/quotes.bin" ] || "$venv/bin/python" "$here/data.py" "$data" > /dev/null \
   || { echo "there is no data: numpy is needed once to make it" >&2; exit 1; }
+[ -x "$nautilus" ] || echo "NautilusTrader is built for the first time, which takes minutes" >&2
 (cd "$here/nautilus" && CARGO_TARGET_DIR="$target/nautilus" cargo build --release --locked --quiet) \
   || echo "NautilusTrader cannot be built here and is left out" >&2
 

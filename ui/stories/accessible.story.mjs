@@ -24,6 +24,12 @@ async function examine(page, where, rules) {
   if (violations.length > 0) throw new Error(`${where}: ${JSON.stringify(violations, null, 2)}`);
 }
 
+/** The grids write the names of columns that come into sight a moment after the columns themselves. */
+const allColumnsHaveNames = () => {
+  const headers = [...document.querySelectorAll('.ag-header-cell')];
+  return headers.every((header) => header.textContent.trim() !== '');
+};
+
 async function busyDesk({ server, page }, theme) {
   await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity: 100 });
   await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 10, limit: 250 });
@@ -40,6 +46,7 @@ export default THEMES.flatMap(({ theme, rules }) => [
         await stage.page.getByRole('button', { name, exact: true }).click();
         await stage.page.locator('.ag-row').first().waitFor();
         await stage.page.waitForTimeout(500);
+        await stage.page.waitForFunction(allColumnsHaveNames);
         await examine(stage.page, name, rules);
       }
     },

@@ -106,6 +106,22 @@ async function allInSight({ server, page }) {
   }, await market.locator('canvas').elementHandle());
 }
 
+/** The past of the demo ends where its market begins, so the first thing that is seen is a chart and not an empty space. */
+async function freshDeskHasAPast({ server, page }) {
+  await openDesk(page, server);
+  const bars = (size) => server.call('GET', `/rest/marketdata/bar?security=1&barSize=${size}&limit=1000`);
+  for (const [size, least] of [['MIN_1', 400], ['MIN_15', 400], ['HOUR_1', 150], ['DAY_1', 7]]) {
+    const { length } = await bars(size);
+    if (length < least) throw new Error(`there are only ${length} bars of ${size}`);
+  }
+  const [tick] = await server.call('GET', '/rest/marketdata/tick?security=1');
+  const { close } = (await bars('MIN_1')).at(-1);
+  if (Math.abs(close / tick.bid - 1) > 0.01) throw new Error(`the past ends at ${close} and the market is at ${tick.bid}`);
+  await page.getByRole('region', { name: 'Chart' }).getByText(/O\s+[\d.]+\s+H/).waitFor();
+  const change = grid(page, 'Market').locator('[row-id="1"] [col-id="changePercent"]');
+  await change.getByText('%').waitFor();
+}
+
 async function filterColumnsCsv({ server, page, watch }) {
   await openDesk(page, server);
   await row(page, 'Market', 'MSFT').waitFor();
@@ -151,5 +167,6 @@ export default [
     run: theWholeListAtAHighRate,
   },
   { name: 'everything of a price is in sight at 1280 pixels', size: { width: 1280, height: 800 }, run: allInSight },
+  { name: 'a fresh desk has a past', settings: ['demo.activity=busy'], run: freshDeskHasAPast },
   { name: 'filter, columns and CSV of a grid', settings: QUIET, run: filterColumnsCsv },
 ];

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -42,16 +43,20 @@ impl StrategyId {
 }
 
 /// A short text that many share.
-#[derive(Clone, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct Text(Arc<str>);
 
-// Agrees with the derived hash and order: equal pointers have equal letters.
-#[allow(clippy::derived_hash_with_manual_eq)]
 impl PartialEq for Text {
     /// Most texts that are compared are the same one, and then their letters need not be read.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || *self.0 == *other.0
+    }
+}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
     }
 }
 

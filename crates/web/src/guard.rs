@@ -43,9 +43,9 @@ impl Barred {
     }
 }
 
-pub(crate) fn guard(settings: &Settings, request: &Request) -> Result<(), Barred> {
+pub(crate) fn guard(settings: &Settings, request: &Request) -> Result<(), Box<Barred>> {
     let guard = Guard { settings, reached: request.extensions().get().copied() };
-    guard.check(request).map_err(|problem| Barred { stranger: stranger(request), problem })
+    guard.check(request).map_err(|problem| Box::new(Barred { stranger: stranger(request), problem }))
 }
 
 pub(crate) fn check_url(uri: &Uri, url_bytes: usize) -> Result<(), Problem> {

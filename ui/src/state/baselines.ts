@@ -13,7 +13,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 /** Fewer minutes than this make no line. */
 const MINUTES_MIN = 10;
 /** So many securities are asked for at a time. */
-const CALLS_MAX = 2;
+const CALLS_MAX = 3;
 
 export class Baseline {
   private lastStep = 0;

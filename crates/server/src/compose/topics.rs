@@ -111,9 +111,10 @@ fn settings(config: &Config) -> Settings {
 }
 
 fn limits(config: &Config) -> broker::Limits {
+    let body_kilobytes = usize::try_from(config.broker_max_body_kilobytes.0).expect("its range is checked");
     broker::Limits {
         connect_wait: Duration::from_secs(config.broker_connect_within_seconds.0.unsigned_abs()),
-        body_bytes: config.broker_max_body_kilobytes.0.unsigned_abs() as usize * 1_024,
+        body_bytes: body_kilobytes * 1_024,
         ..broker::Limits::default()
     }
 }

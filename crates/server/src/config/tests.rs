@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use super::show::sample;
 use super::*;
@@ -37,77 +37,7 @@ fn set(texts: &[&str]) -> Result<Config, String> {
 #[test]
 fn the_demo_is_the_default_and_its_table_shows_every_key_with_its_origin() {
     let config = Config::load(&Sources::default()).unwrap();
-    expect![[r#"
-        bind                          127.0.0.1                                                                                                                                                                        default
-        data.dir                      data                                                                                                                                                                             default
-        http.port                     9090                                                                                                                                                                             default
-        http.hosts                                                                                                                                                                                                     default
-        http.allowedOrigins                                                                                                                                                                                            default
-        http.requestsPerSecond        5000                                                                                                                                                                             default
-        ui.dir                                                                                                                                                                                                         default
-        https.port                    9443                                                                                                                                                                             default
-        https.certificate                                                                                                                                                                                              default
-        https.key                                                                                                                                                                                                      default
-        broker.tcp.port               61613                                                                                                                                                                            default
-        broker.tls.port               61612                                                                                                                                                                            default
-        broker.ws.port                61614                                                                                                                                                                            default
-        broker.public.host                                                                                                                                                                                             default
-        broker.maxRatePerConnection   50                                                                                                                                                                               default
-        broker.minRatePerConsumer     0.1                                                                                                                                                                              default
-        broker.clientDestinations     /topic/generic-event.>                                                                                                                                                           default
-        broker.connectWithinSeconds   30                                                                                                                                                                               default
-        broker.maxBodyKilobytes       1024                                                                                                                                                                             default
-        fix.settings                  own                                                                                                                                                                              profile demo
-        fix.port                                                                                                                                                                                                       default
-        auth.anonymousRole                                                                                                                                                                                             default
-        auth.allowPlaintext           false                                                                                                                                                                            default
-        reference.path                demo                                                                                                                                                                             profile demo
-        simulated.venues              ALPHA:RCM,BETA:SMX                                                                                                                                                               profile demo
-        simulated.latencyMicros       50                                                                                                                                                                               default
-        simulated.makerFeePercent                                                                                                                                                                                      default
-        simulated.takerFeePercent                                                                                                                                                                                      default
-        simulated.faults                                                                                                                                                                                               default
-        demo.activity                 calm                                                                                                                                                                             default
-        demo.seed                     1                                                                                                                                                                                default
-        demo.openingCash              1000000                                                                                                                                                                          profile demo
-        demo.historyDays              7                                                                                                                                                                                profile demo
-        journal.sync                  always                                                                                                                                                                           default
-        journal.segmentMegabytes      64                                                                                                                                                                               default
-        journal.ticks                 none                                                                                                                                                                             default
-        snapshot.everyInputs          100000                                                                                                                                                                           default
-        recovery.resendWithinSeconds  30                                                                                                                                                                               default
-        recovery.answerWithinSeconds  10                                                                                                                                                                               default
-        portfolio.baseCurrency        USD                                                                                                                                                                              default
-        trading.zone                  UTC                                                                                                                                                                              default
-        clock.offset                  0                                                                                                                                                                                default
-        risk.maxOrderQuantity                                                                                                                                                                                          default
-        risk.maxOrderNotional                                                                                                                                                                                          default
-        risk.priceCollarPercent       50                                                                                                                                                                               default
-        risk.staleAfterSeconds                                                                                                                                                                                         default
-        risk.maxOpenOrders                                                                                                                                                                                             default
-        risk.maxOpenNotional                                                                                                                                                                                           default
-        risk.maxLong                                                                                                                                                                                                   default
-        risk.maxShort                                                                                                                                                                                                  default
-        risk.maxGrossExposure                                                                                                                                                                                          default
-        risk.cashCheck                true                                                                                                                                                                             default
-        risk.ordersPerSecond          1000                                                                                                                                                                             default
-        risk.duplicateGuard                                                                                                                                                                                            default
-        risk.rejectBreaker            100 in 10000ms                                                                                                                                                                   default
-        risk.maxDayLoss                                                                                                                                                                                                default
-        risk.maxDrawdown                                                                                                                                                                                               default
-        risk.selfTrade                refuse-newest                                                                                                                                                                    default
-        risk.marginRate               0.1                                                                                                                                                                              default
-        risk.slippagePercent          1                                                                                                                                                                                default
-        strategies.instances          TREND:moving-average-cross fast=5 prices=MIN_1 quantity=1000 security=EUR.USD slow=20,MAKER:market-making distance=5 maxPosition=0.05 patience=3 quantity=0.01 security=ETH.USD  profile demo
-        strategies.distributed        false                                                                                                                                                                            default
-        strategies.hangSeconds        10                                                                                                                                                                               default
-        strategies.onFailure          cancel                                                                                                                                                                           default
-        strategies.ordersPerSecond    100                                                                                                                                                                              default
-        history.barsKept              10000                                                                                                                                                                            default
-        log.format                    human                                                                                                                                                                            default
-        log.level                     info                                                                                                                                                                             default
-    "#]]
-    .assert_eq(&config.table());
+    expect_file!["demo-table.txt"].assert_eq(&config.table());
 }
 
 #[test]

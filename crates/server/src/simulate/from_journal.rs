@@ -82,7 +82,7 @@ fn told(found: &Replayed, with_strategies: bool) -> String {
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes everything");
     match found.snapshot {
         Some((sequence, true)) => {
-            line(format!("the state at {sequence} is the one that the session wrote, and so is its digest"))
+            line(format!("the state at {sequence} is the one that the session wrote, and so is its digest"));
         }
         Some((sequence, false)) => line(format!("THE STATE AT {sequence} IS NOT the one that the session wrote")),
         None => line("the session wrote no state to compare with".into()),

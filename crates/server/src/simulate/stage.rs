@@ -288,7 +288,8 @@ fn check_rates(plan: &Plan, files: &[FileOf], desk: &ReferenceData, problems: &m
     let has = |from, to| from == to || pairs.contains(&(from, to)) || pairs.contains(&(to, from));
     for security in traded {
         let (currency, base) = (security.currency, plan.base_currency);
-        if !has(currency, base) && !(has(currency, Currency::USD) && has(Currency::USD, base)) {
+        let has_rate = has(currency, base) || (has(currency, Currency::USD) && has(Currency::USD, base));
+        if !has_rate {
             let symbol = &security.symbol;
             let text = format!("{symbol} is in {currency}: without prices of {currency}.{base} nothing can be valued");
             problems.add("data", text);
