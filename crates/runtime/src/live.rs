@@ -470,10 +470,9 @@ impl Live {
             }
             self.release();
         }
-        if self.inputs_since_snapshot > 0 {
-            let scene = self.scene();
-            self.snapshotting.finish(&scene);
-        }
+        let is_newer = self.inputs_since_snapshot > 0 || self.snapshot_due.is_some();
+        let last = is_newer.then(|| self.scene());
+        self.snapshotting.finish(last.as_ref());
         self.parts.feed.close();
         let digest = self.digest.take();
         let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.seen));

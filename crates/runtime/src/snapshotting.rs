@@ -44,13 +44,15 @@ impl Snapshotting {
         }
     }
 
-    /// The last one of an orderly end.
-    pub(crate) fn finish(self, scene: &Scene) {
+    /// An orderly end waits for the one under way and writes the last one, where anything is newer.
+    pub(crate) fn finish(self, last: Option<&Scene>) {
         if let Some(thread) = self.running {
             // One that panicked has said so; the last snapshot is as good.
             drop(thread.join());
         }
-        write(&self.snapshots, scene, &self.build);
+        if let Some(scene) = last {
+            write(&self.snapshots, scene, &self.build);
+        }
     }
 }
 
