@@ -202,6 +202,21 @@ fn a_rule_that_the_data_cannot_carry_and_a_currency_without_a_rate_are_refused()
 }
 
 #[test]
+fn numbers_of_nought_are_refused_where_they_mean_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    let data = "[[data]]\nfile = 'bars.csv'\nsecurity = 'AAPL'\nkind = 'bar'\nbarSize = 'DAY_1'\n";
+    fs::write(&plan, format!("cash = 0\nvaluationSeconds = 0\nordersPerSecond = 0\n{data}")).unwrap();
+    expect![[r#"
+        rialto: the configuration can't be used:
+          cash: 0 is not a sum to begin with
+          valuationSeconds: 0 is not a number from 1; leave it out for the usual value
+          ordersPerSecond: 0 is not a number from 1; leave it out for the usual value
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
+}
+
+#[test]
 fn a_plan_without_securities_and_prices_takes_them_from_the_data() {
     let folder = tempfile::tempdir().unwrap();
     let prices = folder.path().join("minutes.csv");

@@ -157,11 +157,11 @@ impl Plan {
             output: folder.join(raw.output.unwrap_or_else(|| format!("{stem}-results").into())),
             reference: reference(raw.reference, &folder),
             base_currency: base_currency(raw.base_currency, problems),
-            cash: Amount(decimal("cash", raw.cash, Decimal::from(1_000_000), problems)),
+            cash: cash(raw.cash, problems),
             start: raw.start.and_then(|value| instant("start", &value, problems)),
             end: raw.end.and_then(|value| instant("end", &value, problems)),
-            valuation_seconds: raw.valuation_seconds.filter(|seconds| *seconds > 0),
-            orders_per_second: raw.orders_per_second,
+            valuation_seconds: from_one("valuationSeconds", raw.valuation_seconds, problems),
+            orders_per_second: from_one("ordersPerSecond", raw.orders_per_second, problems),
             on_failure: on_failure(raw.on_failure, problems),
             assumptions: assumptions(raw.risk_free_rate, raw.days_per_year, problems),
             market: Market::check(raw.market, problems),
@@ -293,6 +293,22 @@ fn decimal(key: &str, value: Option<Value>, default: Decimal, problems: &mut Pro
             default
         }
     }
+}
+
+/// A desk without money could not buy, and an opening booking of nothing is none.
+fn cash(value: Option<Value>, problems: &mut Problems) -> Amount {
+    let amount = decimal("cash", value, Decimal::from(1_000_000), problems);
+    if amount.is_zero() {
+        problems.add("cash", "0 is not a sum to begin with");
+    }
+    Amount(amount)
+}
+
+fn from_one(key: &str, value: Option<u32>, problems: &mut Problems) -> Option<u32> {
+    if value == Some(0) {
+        problems.add(key, "0 is not a number from 1; leave it out for the usual value");
+    }
+    value
 }
 
 /// A date alone is its midnight in UTC.
