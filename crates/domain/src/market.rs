@@ -53,7 +53,7 @@ impl Tick {
         }
     }
 
-    /// Takes a newer message in; what it leaves out keeps the last value.
+    /// Takes a newer message in; what it leaves out keeps the last value, unless the other side has passed it.
     #[inline]
     pub fn update(&mut self, newer: &Self) {
         self.name_feed(&newer.feed);
@@ -68,6 +68,21 @@ impl Tick {
         put(&mut self.vol_bid, newer.vol_bid);
         put(&mut self.vol_ask, newer.vol_ask);
         put(&mut self.vol, newer.vol);
+        if newer.bid.is_none() || newer.ask.is_none() {
+            self.forget_passed(newer);
+        }
+    }
+
+    /// A quote that the other side has passed stands nowhere any more; who traded at it would be given money.
+    fn forget_passed(&mut self, newer: &Self) {
+        if !matches!((self.bid, self.ask), (Some(bid), Some(ask)) if bid > ask) {
+            return;
+        }
+        if newer.bid.is_none() {
+            (self.bid, self.vol_bid) = (None, None);
+        } else {
+            (self.ask, self.vol_ask) = (None, None);
+        }
     }
 
     /// Becomes like another, in the place that is there already.
@@ -249,5 +264,29 @@ impl Mark {
 impl From<&Tick> for Mark {
     fn from(tick: &Tick) -> Self {
         Self { security: tick.security, bid: tick.bid, ask: tick.ask, last: tick.last, at: tick.at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tick_leaves_out_is_kept_unless_the_other_side_has_passed_it() {
+        let quote = |bid: Option<i64>, ask: Option<i64>| Tick {
+            bid: bid.map(|price| Price(price.into())),
+            ask: ask.map(|price| Price(price.into())),
+            ..Tick::nothing_of(SecurityId(1))
+        };
+        let mut newest = quote(Some(98), Some(100));
+        for (newer, known) in [
+            (quote(Some(99), None), quote(Some(99), Some(100))),
+            (quote(Some(105), None), quote(Some(105), None)),
+            (quote(None, Some(106)), quote(Some(105), Some(106))),
+            (quote(None, Some(104)), quote(None, Some(104))),
+        ] {
+            newest.update(&newer);
+            assert_eq!(newest, known);
+        }
     }
 }

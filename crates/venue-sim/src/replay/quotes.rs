@@ -19,8 +19,20 @@ impl Quotes {
         if !self.has_book {
             put_best(&mut self.bids, tick.bid, tick.vol_bid);
             put_best(&mut self.asks, tick.ask, tick.vol_ask);
+            self.forget_passed(tick);
         }
         self.last = tick.last.or(self.last);
+    }
+
+    /// As [`Tick::update`]: a quote that the other side has passed stands nowhere any more.
+    fn forget_passed(&mut self, tick: &Tick) {
+        let is_crossed =
+            matches!((self.bids.first(), self.asks.first()), (Some(bid), Some(ask)) if bid.price > ask.price);
+        match (is_crossed, tick.bid, tick.ask) {
+            (true, None, _) => self.bids.clear(),
+            (true, Some(_), None) => self.asks.clear(),
+            _ => {}
+        }
     }
 
     pub(super) fn take_book(&mut self, book: &OrderBook) {

@@ -59,6 +59,22 @@ fn touch_fills_takers_at_the_other_side_and_what_rests_when_it_is_touched() {
 }
 
 #[test]
+fn a_quote_that_the_other_side_has_passed_can_not_be_traded_at() {
+    check(
+        FillRule::Touch,
+        "
+        quote 10.00 x 10.02     =>
+        quote 10.50 x -         =>
+        1 buy 100 market        => 1 rejected (market: no price is recorded yet)
+        quote - x 10.52         =>
+        2 buy 100 market        => 2 accepted, 2 filled 100 @ 10.52 by touch
+        quote - x 9.90          =>
+        3 sell 100 market       => 3 rejected (market: no price is recorded yet)
+        ",
+    );
+}
+
+#[test]
 fn cross_fills_what_rests_only_when_the_market_goes_beyond_it() {
     check(
         FillRule::Cross,

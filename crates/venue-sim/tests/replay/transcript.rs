@@ -101,8 +101,8 @@ impl MarketBox {
         let tick = Tick {
             at: self.now,
             last: None,
-            bid: Some(price(bid)),
-            ask: Some(price(ask)),
+            bid: told(bid).map(price),
+            ask: told(ask).map(price),
             vol_bid: sizes.0,
             vol_ask: sizes.1,
             ..samples::tick(SECURITY.0)
@@ -151,6 +151,11 @@ fn bar(open: &str, high: &str, low: &str, close: &str) -> Bar {
     let [open, high, low, close] = [open, high, low, close].map(price);
     let (security, feed, vol) = (SECURITY, "F".into(), Quantity::from(100));
     Bar { security, feed, at: START, size: BarSize::Min1, open, high, low, close, vol, vwap: None }
+}
+
+/// A dash is a side that the feed left out.
+fn told(side: &str) -> Option<&str> {
+    Some(side).filter(|side| *side != "-")
 }
 
 fn price(text: &str) -> Price {
