@@ -65,6 +65,9 @@ export default [
         await page.keyboard.press(key);
         await page.getByRole('dialog', { name: title }).waitFor();
         await shoot(name);
+        await page.keyboard.press('Alt+Digit2');
+        await page.keyboard.press('F6');
+        if (await page.getByRole('tab', { name: 'Strategies', includeHidden: true }).count()) throw new Error(`a page turned behind ${title}`);
         await page.keyboard.press('Escape');
         await page.getByRole('dialog').waitFor({ state: 'detached' });
       }

@@ -137,11 +137,32 @@ async function filterColumnsCsv({ server, page, watch }) {
   ]);
   const csv = await text(await download.createReadStream());
   if (!csv.includes('"Description"') || !csv.includes('"Apple Inc."')) throw new Error(`the CSV says:\n${csv}`);
+  if (!csv.includes('"Age, s"') || csv.includes('"Trend"')) throw new Error(`the CSV has other columns:\n${csv}`);
   watch.allow(/ERR_ABORTED/);
   await page.reload();
   await page.getByText('1 of 20 rows').waitFor();
   await page.getByRole('button', { name: 'Columns: Market' }).click();
   if (!(await page.getByRole('checkbox', { name: 'Description' }).isChecked())) throw new Error('the column was forgotten');
+}
+
+/** Also before the list of what was found is there: Tesla has the letters in its name, a future begins with them. */
+async function enterTakesWhatWasTyped({ server, page }) {
+  await openDesk(page, server);
+  const search = ticket(page).getByRole('combobox', { name: 'Security' });
+  await search.fill('es');
+  await search.press('Enter');
+  await ticket(page).getByText('ESH7', { exact: true }).first().waitFor();
+}
+
+/** A tape without trades says so, and a toast leaves what is pressed in the chart free. */
+async function nothingIsBlankOrCovered({ server, page }) {
+  await openDesk(page, server);
+  await page.getByText('Trades', { exact: true }).click();
+  await page.getByText('No trades yet since you looked').waitFor();
+  await server.call('POST', '/rest/execution/order/market', { objectType: 'MarketOrder', securityId: 1, side: 'BUY', quantity: 1 });
+  const toast = await page.getByRole('log', { name: 'Notifications' }).getByText('Bought').boundingBox();
+  const intervals = await page.getByRole('region', { name: 'Chart' }).getByText('1m', { exact: true }).boundingBox();
+  if (toast.y < intervals.y + intervals.height) throw new Error(`the toast is at ${toast.y}, the intervals at ${intervals.y}`);
 }
 
 async function text(stream) {
@@ -167,6 +188,14 @@ export default [
     run: theWholeListAtAHighRate,
   },
   { name: 'everything of a price is in sight at 1280 pixels', size: { width: 1280, height: 800 }, run: allInSight },
+  { name: 'everything of a price is in sight at 1600 pixels', size: { width: 1600, height: 1000 }, run: allInSight },
   { name: 'a fresh desk has a past', settings: ['demo.activity=busy'], run: freshDeskHasAPast },
+  { name: 'Enter takes the security that was typed', settings: QUIET, run: enterTakesWhatWasTyped },
+  {
+    name: 'an empty tape says so and a toast covers no button',
+    settings: QUIET,
+    size: { width: 1600, height: 1000 },
+    run: nothingIsBlankOrCovered,
+  },
   { name: 'filter, columns and CSV of a grid', settings: QUIET, run: filterColumnsCsv },
 ];

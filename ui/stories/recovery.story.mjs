@@ -4,6 +4,13 @@ import { openDesk } from './harness.mjs';
 
 const GONE = [/ERR_/, /WebSocket connection/];
 
+async function becomeStale(page, cells, isStale) {
+  for (const cell of cells) {
+    const wanted = [await cell.elementHandle(), isStale];
+    await page.waitForFunction(([element, isWanted]) => element.classList.contains('stale') === isWanted, wanted);
+  }
+}
+
 export default [
   {
     name: 'the plug is pulled, and after the restart everything is there',
@@ -32,23 +39,31 @@ export default [
   {
     name: 'a server that hangs is noticed within seconds, and so is its return',
     async run({ server, page, watch, shoot }) {
+      await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity: 10 });
       await openDesk(page, server);
+      await page.getByRole('tab', { name: 'Positions' }).click();
       const light = page.getByRole('status', { name: 'Connection' });
       const bid = page.getByRole('grid', { name: 'Market' }).locator('[col-id="bid"] .cell').first();
-      await page.waitForFunction((cell) => !cell.classList.contains('stale'), await bid.elementHandle());
+      const size = page.getByRole('grid', { name: 'Market' }).locator('[col-id="bidSize"] .cell').first();
+      const profit = page.getByRole('grid', { name: 'Positions' }).locator('[col-id="unrealized"] .cell').first();
+      const cells = [bid, size, profit];
+      await becomeStale(page, cells, false);
       // Whatever is asked just then may get no answer.
       watch.allow(...GONE);
       server.freeze();
       await light.getByText('Lagging').waitFor();
       await page.getByText('The server is late or silent').waitFor();
-      await page.waitForFunction((cell) => cell.classList.contains('stale'), await bid.elementHandle());
+      await becomeStale(page, cells, true);
+      const state = page.getByRole('status', { name: 'Trading state' });
+      await state.getByText('○').waitFor();
       const chart = page.getByRole('region', { name: 'Chart' });
       await chart.getByText('stale').waitFor();
       await shoot('lagging');
       server.thaw();
       await light.getByText('Live').waitFor();
-      await page.waitForFunction((cell) => !cell.classList.contains('stale'), await bid.elementHandle());
+      await becomeStale(page, cells, false);
       await chart.getByText('stale').waitFor({ state: 'detached' });
+      await state.getByText('●').waitFor();
     },
   },
   {

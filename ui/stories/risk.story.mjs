@@ -4,10 +4,12 @@ import { openDesk } from './harness.mjs';
 
 const state = (page) => page.getByRole('status', { name: 'Trading state' });
 
-async function halt(page) {
+async function halt(page, reach) {
   await page.getByRole('button', { name: 'Kill switch' }).click();
   const now = page.getByRole('button', { name: 'Halt now' });
+  await page.waitForFunction(() => document.activeElement?.matches('dialog [type=checkbox]'));
   if (await now.isEnabled()) throw new Error('one click would have halted trading');
+  await page.getByText(reach).waitFor();
   await page.getByLabel('Reason').fill('a story');
   await page.getByLabel('I understand').check();
   await now.click();
@@ -16,11 +18,14 @@ async function halt(page) {
 export default [
   {
     name: 'the kill switch halts trading, cancels what is open, and trading resumes',
+    settings: ['demo.activity=off'],
     async run({ server, page, shoot }) {
       await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 10, limit: 250 });
       await openDesk(page, server);
       await page.getByRole('button', { name: 'Monitor' }).click();
-      await halt(page);
+      await page.getByRole('banner').getByLabel('Strategy').selectOption({ index: 2 });
+      // The selected strategy has no order; the switch reaches those of all.
+      await halt(page, 'Open orders that would be cancelled: 1.');
       await state(page).getByText('Halted').waitFor();
       await page.getByText('Trading is halted').first().waitFor();
       await shoot('halted');

@@ -51,9 +51,15 @@ async function everyKindAndTime({ server, page, shoot }) {
   await ticket(page).getByLabel('Time in force').selectOption('Good till date');
   await fillTicket(page, { 'Good till': '2030-06-28' });
   await ticket(page).getByText('Would be accepted').waitFor();
+  await ticket(page).getByRole('button', { name: 'Sell 7 AAPL stop 260 limit 259' }).waitFor();
   await shoot('story-stop-limit');
   await send(page);
   await row(page, 'Open orders', '259.00', 'Working').waitFor();
+  await runOnRow(page, 'Open orders', '259.00', 'Change');
+  const change = page.getByRole('form', { name: /Change order/ });
+  await expectValue(page, change.getByLabel('Good till'), '2030-06-28');
+  await change.getByLabel('Quantity').press('Escape');
+  await choose('Sell');
   await choose('Stop');
   await fillTicket(page, { Quantity: '3', 'Stop price': '255' });
   await ticket(page).getByLabel('Time in force').selectOption('Good till cancelled');
@@ -140,6 +146,11 @@ async function wrongInput({ server, page, watch, shoot }) {
   await openDesk(page, server);
   await fillTicket(page, { Quantity: '10.5', 'Limit price': '250' });
   await beside(page, 'Quantity', 'quantity 10.5 is not a multiple of 1');
+  await fillTicket(page, { Quantity: '-5' });
+  await ticket(page).getByText('Would be refused').waitFor();
+  if (await ticket(page).getByText('USD').count()) throw new Error('a quantity below zero has a notional');
+  await fillTicket(page, { Quantity: '1e3' });
+  await beside(page, 'Quantity', 'Unclear: digits and one decimal sign only, no thousands sign, no exponent');
   await fillTicket(page, { Quantity: 'ten' });
   await beside(page, 'Quantity', 'must be a number');
   await shoot('story-wrong-input');
@@ -173,11 +184,13 @@ async function largeOrderIsConfirmed({ server, page, shoot }) {
   await openDesk(page, server);
   await place(page, '1000', '250');
   const dialog = page.getByRole('dialog', { name: 'Send this order?' });
-  await dialog.getByText('Buy 1000 AAPL 250').waitFor();
+  await dialog.getByText('Buy 1,000 AAPL limit 250').waitFor();
+  await dialog.getByText('Time in force: Day').waitFor();
+  await dialog.getByText('Account: Automatic').waitFor();
   await shoot('story-confirm');
   await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.getByText('No open orders').waitFor();
-  await page.getByRole('button', { name: 'Buy 1000 AAPL 250' }).click();
+  await page.getByRole('button', { name: 'Buy 1,000 AAPL limit 250' }).click();
   await dialog.getByRole('button', { name: 'Send order' }).click();
   await row(page, 'Open orders', 'AAPL', '1,000', 'Working').waitFor();
 }
@@ -193,6 +206,7 @@ async function sentAgainAfterSilence({ server, page, watch }) {
   });
   await place(page, '10', '250');
   await ticket(page).getByText('it cannot trade twice').waitFor();
+  await ticket(page).getByText('Would be accepted').waitFor({ state: 'detached' });
   await page.unroute(path);
   await send(page);
   await ticket(page).getByRole('status').getByText('Working').waitFor();
@@ -209,7 +223,7 @@ async function largeChangeIsConfirmed({ server, page }) {
   await change.getByText('250,000.00 USD').waitFor();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: /Change order .* to this/ });
-  await dialog.getByText('Buy 1000 AAPL 250').waitFor();
+  await dialog.getByText('Buy 1,000 AAPL limit 250').waitFor();
   await row(page, 'Open orders', '250.00').getByText('10', { exact: true }).first().waitFor();
   await dialog.getByRole('button', { name: 'Send change' }).click();
   await row(page, 'Open orders', 'AAPL', '1,000', 'Working').waitFor();

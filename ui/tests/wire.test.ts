@@ -82,6 +82,21 @@ describe('an order', () => {
   });
 });
 
+describe('the past', () => {
+  it('is asked for newest first, of all strategies or of one', async () => {
+    const { rest, calls } = answering([], { headers: { 'rialto-sequence': '483' } });
+    const server = new Server(rest);
+    await server.pastOrders();
+    await server.pastOrders(3);
+    await server.transactions(3);
+    expect(calls.map(([path]) => path)).toEqual([
+      '/rest/history/order?sort=NEWEST&limit=1000',
+      '/rest/history/order?sort=NEWEST&limit=1000&strategy=3',
+      '/rest/history/transaction?sort=NEWEST&limit=1000&strategy=3',
+    ]);
+  });
+});
+
 describe('a topic', () => {
   it('keeps one id in one segment', () => {
     expect(['MOMENTUM', 'a.b', 'x y', 'ü'].map(segment)).toEqual(['MOMENTUM', 'a%2Eb', 'x%20y', '%C3%BC']);

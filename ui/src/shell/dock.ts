@@ -12,7 +12,7 @@ import { type Component, mount, unmount } from 'svelte';
 import type { Clock, Stop } from '../state/api';
 import type { Memory } from '../state/storage';
 import type { Texts } from '../texts';
-import { type Form, formOf, layoutOf, type Page, type Placement } from './layouts';
+import { type Form, formOf, layoutOf, type Page, type Placement, sizeOf } from './layouts';
 import { isWidget, WIDGETS, type WidgetId } from './widgets';
 
 /** A change of layout is remembered when it has rested for so long, in milliseconds. */
@@ -135,10 +135,9 @@ export class Dock {
   }
 
   /** Sizes hold once all are there, because each one that comes takes from its neighbours. */
-  private size({ widget, width, height }: Placement): void {
-    const { clientWidth, clientHeight } = this.tools.element;
-    const size = { ...(width && { width: width * clientWidth }), ...(height && { height: height * clientHeight }) };
-    this.api.getPanel(widget)?.group.api.setSize(size);
+  private size(place: Placement): void {
+    const { clientWidth: width, clientHeight: height } = this.tools.element;
+    this.api.getPanel(place.widget)?.group.api.setSize(sizeOf(place, { width, height }));
   }
 
   /** The first tab of each stack is the one in front. */
@@ -187,6 +186,7 @@ class WidgetPanel implements IContentRenderer {
     private readonly context: Map<unknown, unknown>,
   ) {
     this.element.className = 'widget';
+    this.element.dataset['widget'] = name;
   }
 
   init({ api }: Parameters<IContentRenderer['init']>[0]): void {

@@ -1,6 +1,6 @@
 /**
  * Keys that work everywhere, also in a field: those that do something with Alt, so that nobody trades by typing. The physical key
- * counts, because Alt makes other characters on some keyboards.
+ * counts, because Alt makes other characters on some keyboards. While a dialog asks something, nothing happens behind it.
  */
 
 import type { Stop } from '../state/api';
@@ -32,6 +32,7 @@ export type ShortcutActions = Record<ShortcutId, (place: number) => void>;
 /** `onPanel` moves from panel to panel: 1 forwards, -1 back. */
 export function listenToKeys(target: Window, actions: ShortcutActions, onPanel: (step: 1 | -1) => void): Stop {
   const onKey = (event: KeyboardEvent) => {
+    if (target.document.querySelector('dialog[open]')) return;
     if (event.key === 'F6') {
       event.preventDefault();
       return onPanel(event.shiftKey ? -1 : 1);

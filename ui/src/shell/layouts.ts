@@ -24,7 +24,13 @@ export interface Placement {
   /** Part of the whole width or height. */
   width?: number;
   height?: number;
+  /** In pixels: with less its columns are cut off. It is had up to `LEAST_WIDTH_PART` of the whole. */
+  leastWidth?: number;
 }
+
+/** The columns that the market shows at first, and the room for a scroll bar. */
+const MARKET_LEAST_PX = 544;
+const LEAST_WIDTH_PART = 0.42;
 
 const TALL: Record<Page, readonly Placement[]> = {
   trade: [
@@ -32,7 +38,7 @@ const TALL: Record<Page, readonly Placement[]> = {
     { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.19 },
     { widget: 'book', beside: 'ticket', direction: 'below', height: 0.4 },
     { widget: 'orders', beside: 'chart', direction: 'below', height: 0.34 },
-    { widget: 'market', beside: 'chart', direction: 'left', width: 0.31 },
+    { widget: 'market', beside: 'chart', direction: 'left', width: 0.31, leastWidth: MARKET_LEAST_PX },
     { widget: 'positions', beside: 'orders', direction: 'left', width: 0.39 },
     { widget: 'history', beside: 'orders', direction: 'within' },
     { widget: 'transactions', beside: 'orders', direction: 'within' },
@@ -82,6 +88,16 @@ const NARROW_ABOVE: Record<Page, readonly WidgetId[]> = {
 export function layoutOf(page: Page, form: Form): readonly Placement[] {
   if (form === 'narrow') return narrow(page);
   return form === 'short' && page === 'trade' ? SHORT_TRADE : TALL[page];
+}
+
+/** In pixels; nothing where nothing was said. */
+export function sizeOf(place: Placement, whole: { width: number; height: number }): { width?: number; height?: number } {
+  const { width, height, leastWidth = 0 } = place;
+  const least = Math.min(leastWidth, LEAST_WIDTH_PART * whole.width);
+  return {
+    ...(width !== undefined && { width: Math.max(width * whole.width, least) }),
+    ...(height !== undefined && { height: height * whole.height }),
+  };
 }
 
 function narrow(page: Page): Placement[] {

@@ -138,7 +138,7 @@ export interface Reference {
 export interface Orders {
   /** Open and pending ones. */
   open: Table<string, OrderVO>;
-  /** Open ones and the newest thousand that are done; more come as they happen. */
+  /** Open ones and the newest thousand that are done, of the selected strategy alone; more come as they happen. */
   history: Table<string, OrderVO>;
   /** Of every strategy, whichever is selected: for one that is known by its id. */
   all: Table<string, OrderVO>;
@@ -198,7 +198,10 @@ export interface Portfolio {
 }
 
 export interface Strategies {
+  /** Whichever is selected. */
   all: Table<number, StrategyVO>;
+  /** The selected one, or all. */
+  selected: Table<number, StrategyVO>;
   start(name: string): Promise<void>;
   stop(name: string): Promise<void>;
 }

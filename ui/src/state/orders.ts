@@ -6,6 +6,7 @@ import { topics } from '../wire/topics';
 import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire/types';
 import type { Fill, Freshness, Orders, Readable, Table } from './api';
 import { Join, type JoinTools } from './join';
+import { SelectedPast } from './past';
 import { derive } from './readable';
 import { Rows, View } from './table';
 
@@ -40,16 +41,20 @@ export class OrderBlotter implements Orders {
   /** Of all strategies. */
   readonly all: Rows<string, OrderVO>;
   private readonly join: Join<OrderVO[], OrderVO>;
+  private readonly past: SelectedPast<OrderVO>;
+  private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
   /** Before the first picture nothing is news. */
   private isKnown = false;
 
   constructor(private readonly tools: OrdersTools) {
     this.all = new Rows(tools.clock, (order) => order.intId);
-    const isOfStrategy = ofStrategy<OrderVO>(tools.strategy);
-    const isOpenOfStrategy = derive([isOfStrategy], (test) => (order: OrderVO) => isOpen(order) && test(order));
+    this.isOfStrategy = ofStrategy<OrderVO>(tools.strategy);
+    const isOpenOfStrategy = derive([this.isOfStrategy], (test) => (order: OrderVO) => isOpen(order) && test(order));
     this.open = new View(this.all, isOpenOfStrategy);
-    this.history = new View(this.all, isOfStrategy);
+    this.history = new View(this.all, this.isOfStrategy);
     this.fills = tools.fills;
+    const { strategy, server, onTrouble } = tools;
+    this.past = new SelectedPast({ strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders), onTrouble });
     this.join = new Join(
       {
         topic: topics.orders,
@@ -84,17 +89,23 @@ export class OrderBlotter implements Orders {
   /** The past takes longer to find, so it comes after what is open; whatever is known by then is newer. */
   private async recall(before: ReadonlyMap<string, OrderVO>, isNews: boolean): Promise<void> {
     const { value } = await this.tools.server.pastOrders();
-    for (const order of value) {
-      if (isOpen(order) || this.all.row(order.intId)) continue;
-      if (isNews) this.compare(order, before.get(order.intId));
-      this.all.put(order);
-    }
+    const unknown = this.keep(value);
+    if (isNews) for (const order of unknown) this.compare(order, before.get(order.intId));
+    this.past.pictured();
+  }
+
+  /** Gives those that were not known. */
+  private keep(past: readonly OrderVO[]): OrderVO[] {
+    const unknown = past.filter((order) => !isOpen(order) && !this.all.row(order.intId));
+    for (const order of unknown) this.all.put(order);
+    this.forgetOldest();
+    return unknown;
   }
 
   private apply(order: OrderVO): void {
     this.compare(order, this.all.row(order.intId));
     this.all.put(order);
-    if (this.all.size() > ORDERS_MAX) this.forgetOldest();
+    this.forgetOldest();
   }
 
   private compare(order: OrderVO, before: OrderVO | undefined): void {
@@ -103,9 +114,14 @@ export class OrderBlotter implements Orders {
     if (filled > 0 || isRejected) this.tools.onNews({ order, filled, isRejected });
   }
 
+  /** Those of strategies that nobody looks at go first. */
   private forgetOldest(): void {
-    const oldest = this.all.get().find((order) => !isOpen(order));
-    if (oldest) this.all.remove(oldest.intId);
+    const excess = this.all.size() - ORDERS_MAX;
+    if (excess <= 0) return;
+    const isLookedAt = this.isOfStrategy.get();
+    const done = this.all.get().filter((order) => !isOpen(order));
+    const [seen, unseen] = [done.filter(isLookedAt), done.filter((order) => !isLookedAt(order))];
+    for (const order of [...unseen, ...seen].slice(0, excess)) this.all.remove(order.intId);
   }
 }
 

@@ -9,6 +9,7 @@ import type { CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO } from 
 import type { Fill, Freshness, Portfolio, Readable, Table, Totals } from './api';
 import { Join, type JoinTools } from './join';
 import { fillOf, ofStrategy } from './orders';
+import { SelectedPast } from './past';
 import { derive } from './readable';
 import { Rows, View } from './table';
 
@@ -38,7 +39,7 @@ export class Holdings implements Portfolio {
     this.freshness = this.follow(topics.positions, read.position, server.positions, positions);
     this.follow(topics.balances, read.cashBalance, server.balances, balances);
     this.follow(topics.values, read.portfolioValue, server.values, values);
-    this.follow(topics.transactions, read.transaction, server.transactions, transactions, TRANSACTIONS_MAX);
+    this.followTransactions(transactions);
     this.positions = this.selected(positions);
     this.balances = this.selected(balances);
     this.values = this.selected(values);
@@ -52,15 +53,27 @@ export class Holdings implements Portfolio {
     decoder: Decoder<T>,
     picture: () => Promise<Picture<T[]>>,
     rows: Rows<number, T>,
-    max = Number.POSITIVE_INFINITY,
   ): Readable<Freshness> {
     const reset = (picture: T[]) => rows.reset(picture);
-    const apply = (row: T) => {
-      rows.put(row);
-      const [oldest] = rows.size() > max ? rows.get() : [];
-      if (oldest !== undefined) rows.remove(rows.keyOf(oldest));
-    };
+    const apply = (row: T) => rows.put(row);
     return new Join({ topic, decoder, picture, reset, apply }, this.tools).freshness;
+  }
+
+  private followTransactions(rows: Rows<number, TransactionVO>): void {
+    const { server, strategy, onTrouble } = this.tools;
+    const isLookedAt = ofStrategy<TransactionVO>(strategy);
+    const keep = (booked: readonly TransactionVO[]) => {
+      for (const row of booked) rows.put(row);
+      forgetOldest(rows, isLookedAt.get());
+    };
+    const past = new SelectedPast({ strategy, read: server.transactions, keep, onTrouble });
+    const reset = (picture: TransactionVO[]) => {
+      rows.reset(picture);
+      past.pictured();
+    };
+    const { transactions: topic } = topics;
+    const picture = () => server.transactions();
+    new Join({ topic, decoder: read.transaction, picture, reset, apply: (row) => keep([row]) }, this.tools);
   }
 
   private selected<T extends { strategyId: number }>(rows: Rows<number, T>): Table<number, T> {
@@ -68,12 +81,21 @@ export class Holdings implements Portfolio {
   }
 }
 
+/** Those of strategies that nobody looks at go first. */
+function forgetOldest(rows: Rows<number, TransactionVO>, isLookedAt: (row: TransactionVO) => boolean): void {
+  const excess = rows.size() - TRANSACTIONS_MAX;
+  if (excess <= 0) return;
+  const [seen, unseen] = [rows.get().filter(isLookedAt), rows.get().filter((row) => !isLookedAt(row))];
+  for (const row of [...unseen, ...seen].slice(0, excess)) rows.remove(row.id);
+}
+
 function fillsOf(transactions: Table<number, TransactionVO>, fills: Rows<number, Fill>): Rows<number, Fill> {
   const isFill = (fill: Fill | null) => fill !== null;
-  transactions.watch(({ reset, upserted }) => {
+  transactions.watch(({ reset, upserted, removed }) => {
     const news = upserted.map(fillOf).filter(isFill);
     if (reset) fills.reset(news);
     else for (const fill of news) fills.put(fill);
+    for (const { id } of removed) fills.remove(id);
   });
   return fills;
 }

@@ -4,17 +4,24 @@ import { lifeCycle } from '../wire/decoders';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { LifeCycleEvent, StrategyVO } from '../wire/types';
-import type { Strategies } from './api';
+import type { Readable, Strategies, Table } from './api';
 import { Join, type JoinTools } from './join';
-import { Rows } from './table';
+import { derive } from './readable';
+import { Rows, View } from './table';
 
-type Source = Pick<Server, 'strategies' | 'startStrategy' | 'stopStrategy'>;
+export interface StrategyTools extends JoinTools {
+  server: Pick<Server, 'strategies' | 'startStrategy' | 'stopStrategy'>;
+  strategy: Readable<number | null>;
+}
 
 export class StrategyList implements Strategies {
   readonly all: Rows<number, StrategyVO>;
+  readonly selected: Table<number, StrategyVO>;
 
-  constructor(private readonly tools: JoinTools & { server: Source }) {
+  constructor(private readonly tools: StrategyTools) {
     this.all = new Rows(tools.clock, (strategy) => strategy.id);
+    const isSelected = derive([tools.strategy], (id) => (strategy: StrategyVO) => id === null || strategy.id === id);
+    this.selected = new View(this.all, isSelected);
     new Join(
       {
         topic: topics.lifeCycles,

@@ -80,6 +80,7 @@ export const de: Texts = {
     resumed: 'Der Handel läuft wieder',
     resumeFailed: 'Der Handel konnte nicht fortgesetzt werden',
     resumeNeedsAdmin: 'Ein Admin kann den Handel fortsetzen.',
+    lastKnown: 'zuletzt bekannt, die Verbindung steht nicht',
     since: (time) => `seit ${time}`,
     by: (who) => `durch ${who}`,
   },

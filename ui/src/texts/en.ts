@@ -80,6 +80,7 @@ export const en = {
     resumed: 'Trading is active again',
     resumeFailed: 'Trading could not be resumed',
     resumeNeedsAdmin: 'An admin can resume trading.',
+    lastKnown: 'last known, there is no live connection',
     since: (time: string) => `since ${time}`,
     by: (who: string) => `by ${who}`,
   },

@@ -15,7 +15,7 @@ export interface Formats {
   price(value: Maybe, digits: number): string;
   /** With as many places as it needs. */
   quantity(value: Maybe): string;
-  /** A quantity where room is scarce: `1,600`, but `2.25M`. */
+  /** A quantity where room is scarce: `1,600`, but `68.1k` and `2.25M`. */
   size(value: Maybe): string;
   /** Two places, grouped. */
   money(value: Maybe): string;
@@ -57,16 +57,19 @@ export function formatsOf(settings: FormatSettings): Formats {
   };
 }
 
-/** From here on a size is shown in thousands and millions, by the letters that every desk knows. */
-const SHORT_FROM = 100_000;
-const MILLION = 1_000_000;
+/** What would be written as 10,000 or more is written in thousands, by the letter that every desk knows. */
+const THOUSANDS_FROM = 9_999.5;
+/** What would be written as 1,000k or more is written in millions. */
+const MILLIONS_FROM = 999_500;
 
 function sizes(number: (options: Intl.NumberFormatOptions) => (value: Maybe) => string): (value: Maybe) => string {
-  const whole = number({ maximumSignificantDigits: 5 });
+  const whole = number({ maximumSignificantDigits: 4 });
   const short = number({ maximumSignificantDigits: 3 });
   return (value) => {
-    if (value == null || Math.abs(value) < SHORT_FROM) return whole(value);
-    return Math.abs(value) < MILLION ? `${short(value / 1_000)}k` : `${short(value / MILLION)}M`;
+    const size = Math.abs(value ?? 0);
+    // The zero before the point takes the room of a digit.
+    if (value == null || size < THOUSANDS_FROM) return size < 1 ? short(value) : whole(value);
+    return size < MILLIONS_FROM ? `${short(value / 1_000)}k` : `${short(value / 1_000_000)}M`;
   };
 }
 

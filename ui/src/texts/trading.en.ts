@@ -151,6 +151,7 @@ export const trading = {
     emptyHint: 'Find one above to see its prices.',
     trend: (symbol: string) => `Recent prices of ${symbol}`,
     stale: 'stale',
+    ageSeconds: 'Age, s',
     noPrice: 'none',
   },
   chart: {
@@ -178,6 +179,7 @@ export const trading = {
     wanted: (quantity: string) => `${quantity} bid`,
     spread: 'Spread',
     trades: 'Trades',
+    noTrades: 'No trades yet since you looked',
     depth: 'Depth',
   },
   ticket: {
@@ -206,9 +208,10 @@ export const trading = {
     unchecked: 'Could not be checked',
     checking: 'Checking…',
     incomplete: 'Fill in to see verdict, notional and fee',
-    send: (side: string, quantity: string, symbol: string, price: string) =>
-      [side, quantity, symbol, price].filter((word) => word !== '').join(' '),
     market: 'at market',
+    atLimit: 'limit',
+    atStop: 'stop',
+    unclear: 'Unclear: digits and one decimal sign only, no thousands sign, no exponent',
     sent: 'Sent',
     modify: (intId: string) => `Change order ${intId}`,
     applyChange: 'Send change',
@@ -232,7 +235,7 @@ export const trading = {
     cancelAllTitle: 'Cancel all open orders?',
     cancelFilteredTitle: 'Cancel the open orders in sight?',
     cancelHidden: (count: number) =>
-      `A filter is on. ${count === 1 ? 'One order that it hides stays' : `${count} orders that it hides stay`} open.`,
+      `A filter or the strategy selector is on. ${count === 1 ? 'One order that it hides stays' : `${count} orders that it hides stay`} open.`,
     cancelAllText: (count: number) =>
       count === 1 ? 'One open order in sight will be cancelled.' : `${count} open orders in sight will be cancelled.`,
     cancelFailed: (intId: string) => `Order ${intId} was not cancelled`,

@@ -54,11 +54,12 @@ export class Server {
   values = () => this.rest.picture('/rest/portfolio/value', list(read.portfolioValue));
   balances = () => this.rest.picture('/rest/portfolio/balance', list(read.cashBalance));
 
-  /** Ascending by id. */
-  pastOrders = () => this.newest('/rest/history/order', read.order);
+  /** The newest of all strategies, or of one; ascending by id. */
+  pastOrders = (strategyId: number | null = null) => this.newest('/rest/history/order', strategyId, read.order);
 
-  /** Ascending by id. */
-  transactions = () => this.newest('/rest/history/transaction', read.transaction);
+  /** The newest of all strategies, or of one; ascending by id. */
+  transactions = (strategyId: number | null = null) =>
+    this.newest('/rest/history/transaction', strategyId, read.transaction);
 
   ticks = () => this.rest.picture('/rest/marketdata/tick', list(read.tick));
   tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
@@ -123,8 +124,9 @@ export class Server {
   reloadReference = () => this.tell('POST', '/rest/cache/clear-all');
   shutDown = () => this.tell('POST', '/rest/runtime/exit-vm');
 
-  private async newest<T>(path: string, decoder: Decoder<T>): Promise<Picture<T[]>> {
-    const { sequence, value } = await this.rest.picture(`${path}?sort=NEWEST&limit=${PAST_ROWS}`, list(decoder));
+  private async newest<T>(path: string, strategyId: number | null, decoder: Decoder<T>): Promise<Picture<T[]>> {
+    const query = `sort=NEWEST&limit=${PAST_ROWS}${strategyId === null ? '' : `&strategy=${strategyId}`}`;
+    const { sequence, value } = await this.rest.picture(`${path}?${query}`, list(decoder));
     return { sequence, value: value.reverse() };
   }
 

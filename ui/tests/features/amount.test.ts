@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { amountOf, stepped, typed } from '../../src/features/common/amount';
+import { amountOf, isUnclear, stepped, typed } from '../../src/features/common/amount';
 import { formatsOf } from '../../src/texts/formats';
 
 const english = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
@@ -12,6 +12,11 @@ test.each([
   ['-3', -3, -3],
   ['272,4', '272,4', 272.4],
   ['1,000.5', '1,000.5', '1,000.5'],
+  ['1.000', 1, '1.000'],
+  ['1.000.000', '1.000.000', '1.000.000'],
+  ['0.125', 0.125, 0.125],
+  ['1.10003', 1.10003, 1.10003],
+  ['1e3', '1e3', '1e3'],
   ['ten', 'ten', 'ten'],
   ['', '', ''],
 ])('%j is read as %j in English and %j in German', (text, inEnglish, inGerman) => {
@@ -20,7 +25,27 @@ test.each([
 });
 
 test('a number is typed without exponents', () => {
-  expect([0.00001, 272.4, 1000000, null].map(typed)).toEqual(['0.00001', '272.4', '1000000', '']);
+  const numbers = [0.00001, 272.4, 1000000, null];
+  expect(numbers.map((value) => typed(value, english))).toEqual(['0.00001', '272.4', '1000000', '']);
+});
+
+test('a number is typed so that it is read back, in every locale', () => {
+  expect([typed(272.405, german), amountOf(typed(272.405, german), german)]).toEqual(['272,405', 272.405]);
+  expect(stepped('272,404', 0.001, 1, german)).toBe('272,405');
+});
+
+test.each([
+  ['1.000', false, true],
+  ['12.345.678', false, true],
+  ['-1.000', false, true],
+  ['1e3', true, true],
+  ['1.5E-2', true, true],
+  ['0.125', false, false],
+  ['272.4', false, false],
+  ['1000', false, false],
+  ['ten', false, false],
+])('%j is unclear: %j in English, %j in German', (text, inEnglish, inGerman) => {
+  expect([isUnclear(text, english), isUnclear(text, german)]).toEqual([inEnglish, inGerman]);
 });
 
 test('a step moves by the tick size and never below zero', () => {

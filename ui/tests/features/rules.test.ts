@@ -23,12 +23,13 @@ test('an order is changed only while nothing else is under way', () => {
   expect(reasons('SUBMITTED', false)).toEqual([refusal.needsTrader, refusal.needsTrader]);
 });
 
-test('a sweep takes what is in sight and not yet being cancelled, and says how much a filter hides', () => {
+test('a sweep takes what is in sight and not yet being cancelled, and says how much is open out of sight', () => {
   const named = (intId: string, status: OrderStatus) => ({ intId, status }) as OrderVO;
   const inSight = [named('A-1', 'SUBMITTED'), named('A-2', 'PENDING_CANCEL'), named('A-3', 'PARTIALLY_EXECUTED')];
-  expect(sweepOf(inSight, 5)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 2 });
-  expect(sweepOf(inSight, 3)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 0 });
-  expect(sweepOf([], 3)).toEqual({ intIds: [], hidden: 3 });
+  const ofAnotherStrategy = [named('B-1', 'OPEN'), named('B-2', 'SUBMITTED'), named('B-3', 'EXECUTED')];
+  expect(sweepOf(inSight, [...inSight, ...ofAnotherStrategy])).toEqual({ intIds: ['A-1', 'A-3'], hidden: 2 });
+  expect(sweepOf(inSight, inSight)).toEqual({ intIds: ['A-1', 'A-3'], hidden: 0 });
+  expect(sweepOf([], inSight)).toEqual({ intIds: [], hidden: 3 });
 });
 
 test('a key runs an action unless there is a reason against it', () => {

@@ -5,7 +5,7 @@ import { estimateOf, isAskedAbout, notionalOf } from '../../src/features/ticket/
 import { Dispatch, EarlierOrder, isFateUnknown } from '../../src/features/ticket/dispatch';
 import { followOrder } from '../../src/features/ticket/follow';
 import { BLANK, formOf, isPriceFor, maySlip, termsOf, withPrices } from '../../src/features/ticket/form';
-import { DryRuns, PAUSE_MS, REFRESH_MS, type DryRun } from '../../src/features/ticket/verdict';
+import { DryRuns, estimatesOf, PAUSE_MS, REFRESH_MS, runInSight, type DryRun, type Remarks } from '../../src/features/ticket/verdict';
 import { Rows } from '../../src/state/table';
 import { formatsOf } from '../../src/texts/formats';
 import { WireError } from '../../src/wire/error';
@@ -81,6 +81,26 @@ test('the fate of an order is unknown where no answer came, and known where the 
   expect([isUnknown(503, 'busy'), isUnknown(422, 'missing'), isUnknown(404, 'unexplained')]).toEqual([false, false, false]);
 });
 
+test('an order whose fate is unknown has no verdict in sight', () => {
+  const run: DryRun = { kind: 'verdict', verdict: accepted(2_500) };
+  const unknown: Remarks = { fields: {}, general: 'Fate unknown', isFateUnknown: true };
+  expect([runInSight(run, unknown), runInSight(run, { fields: {}, general: 'busy' })]).toEqual([null, run]);
+});
+
+test('a quantity that is refused is worth nothing that could be told', () => {
+  const judged = (verdict: VerdictVO) => {
+    const { notional, fee } = estimatesOf({ kind: 'verdict', verdict });
+    return [notional, fee];
+  };
+  const refused = (field: string): VerdictVO => ({ ...accepted(-1_361.53), accepted: false, field, reason: 'no' });
+  expect([judged(refused('quantity')), judged(refused('limit')), judged(accepted(2_500))]).toEqual([
+    [null, null],
+    [-1_361.53, 1],
+    [2_500, 1],
+  ]);
+  expect([estimatesOf(null), estimatesOf({ kind: 'checking' })]).toEqual(Array(2).fill({ notional: null, fee: null }));
+});
+
 const SHARE = { id: 1, currency: 'USD', contractSize: 1 } as SecurityVO;
 const TICK = { bid: 249, ask: 251, last: 250 } as Tick;
 const accepted = (notional: number | null): VerdictVO => ({
@@ -112,8 +132,8 @@ test('a dry run that failed does not spare the question; only an unreadable orde
 });
 
 test('a change is weighed as the whole order that it makes', () => {
-  const form = { ...formOf(LIVE), quantity: '1000', limit: '' };
-  expect(termsOf(LIVE, form, formats)).toMatchObject({ side: 'BUY', quantity: 1_000, limit: 250 });
+  const form = { ...formOf(LIVE, formats, 'UTC'), quantity: '1000', limit: '' };
+  expect(termsOf(LIVE, form, formats, 'UTC')).toMatchObject({ side: 'BUY', quantity: 1_000, limit: 250 });
 });
 
 test('a click in the book is a price for the order being changed, or the beginning of another', () => {
@@ -126,11 +146,11 @@ test('a click in the book is a price for the order being changed, or the beginni
 });
 
 test('a price for a change leaves type and quantity alone', () => {
-  const form = formOf(LIVE);
-  expect(withPrices(form, { limit: 251 })).toEqual({ ...form, limit: '251' });
+  const form = formOf(LIVE, formats, 'UTC');
+  expect(withPrices(form, { limit: 251 }, formats)).toEqual({ ...form, limit: '251' });
   const stop = { ...form, kind: 'StopOrder' as const, limit: '', stop: '240' };
-  expect(withPrices(stop, { limit: 251 })).toEqual(stop);
-  expect(withPrices(stop, { stop: 241 })).toEqual({ ...stop, stop: '241' });
+  expect(withPrices(stop, { limit: 251 }, formats)).toEqual(stop);
+  expect(withPrices(stop, { stop: 241 }, formats)).toEqual({ ...stop, stop: '241' });
 });
 
 test('a buy without a limit is worth at most what is said', () => {

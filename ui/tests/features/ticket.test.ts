@@ -5,6 +5,7 @@ import {
   changeOf,
   formOf,
   isComplete,
+  unclearIn,
   withFill,
   withSecurity,
   type TicketForm,
@@ -76,7 +77,7 @@ test('another security takes no price of the one before', () => {
 
 test('a click in the book fills side and price, and makes a market order a limit order', () => {
   const market: TicketForm = { ...FORM, kind: 'MarketOrder' };
-  expect(withFill(market, { securityId: 1, side: 'SELL', limit: 272.36 })).toMatchObject({
+  expect(withFill(market, { securityId: 1, side: 'SELL', limit: 272.36 }, formats)).toMatchObject({
     kind: 'LimitOrder',
     side: 'SELL',
     limit: '272.36',
@@ -85,8 +86,8 @@ test('a click in the book fills side and price, and makes a market order a limit
 });
 
 test('a change names the order and says what changes', () => {
-  const form = { ...formOf(ORDER), quantity: '50' };
-  expect(changeOf(ORDER, form, formats)).toEqual({
+  const form = { ...formOf(ORDER, formats, 'UTC'), quantity: '50' };
+  expect(changeOf(ORDER, form, formats, 'UTC')).toEqual({
     intId: 'ALPHA-4',
     objectType: 'StopLimitOrder',
     securityId: 1,
@@ -95,11 +96,29 @@ test('a change names the order and says what changes', () => {
     limit: 269.5,
     stop: 270,
   });
-  expect(changeOf(ORDER, { ...form, tif: 'DAY' }, formats)).toMatchObject({ tif: 'DAY' });
-  expect(changeOf(ORDER, { ...form, until: '2026-11-27' }, formats)).toMatchObject({
+  expect(changeOf(ORDER, { ...form, tif: 'DAY' }, formats, 'UTC')).toMatchObject({ tif: 'DAY' });
+  expect(changeOf(ORDER, { ...form, until: '2026-11-27' }, formats, 'UTC')).toMatchObject({
     tif: 'GTD',
     tifDateTime: '2026-11-27',
   });
+});
+
+test('the day that an order is good till is the one that closes then at its exchange', () => {
+  const until = (close: number, timeZone: string) => formOf({ ...ORDER, tifDateTime: close }, formats, timeZone).until;
+  expect([
+    until(Date.UTC(2026, 10, 21), 'UTC'),
+    until(Date.UTC(2026, 10, 20, 21), 'America/New_York'),
+    until(Date.UTC(2026, 10, 20, 6), 'Asia/Tokyo'),
+    until(Date.UTC(2026, 10, 21, 5), 'America/New_York'),
+  ]).toEqual(Array(4).fill('2026-11-20'));
+});
+
+test('a number that could be another one is named, where it is in sight', () => {
+  const german = formatsOf({ locale: 'de-DE', timeZone: 'UTC' });
+  const form: TicketForm = { ...FORM, quantity: '1.000', limit: '1e3', stop: '2.500' };
+  expect(unclearIn(form, german)).toEqual(['quantity', 'limit']);
+  expect(unclearIn({ ...form, kind: 'StopOrder' }, german)).toEqual(['quantity', 'stop']);
+  expect(unclearIn({ ...form, kind: 'StopOrder' }, formats)).toEqual([]);
 });
 
 test('orders from the threshold on are confirmed', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvValue } from '../../src/parts/grid/csv';
+import { csvTitle, csvValue, isExported } from '../../src/parts/grid/csv';
 import { recall, remember, type GridMemory } from '../../src/parts/grid/memory';
 
 class Shelf {
@@ -40,4 +40,21 @@ test('a cell is exported exactly, and never as a formula', () => {
   expect(csvValue({}, '=cmd()')).toBe("'=cmd()");
   expect(csvValue({ kind: 'number' }, -5)).toBe('-5');
   expect(csvValue({}, null)).toBe('');
+});
+
+test('what is shown in another unit is exported in the one that its title names', () => {
+  const percent = { title: 'Chg %', csv: { value: (part: number) => part * 100 } };
+  const age = { title: 'Age', csv: { title: 'Age, s', value: (ms: number) => ms / 1_000 } };
+  expect([csvTitle(percent), csvValue(percent, 0.002357), csvValue(percent, -0.07), csvValue(percent, null)]).toEqual([
+    'Chg %',
+    '0.2357',
+    '-7',
+    '',
+  ]);
+  expect([csvTitle(age), csvValue(age, 1_250)]).toEqual(['Age, s', '1.25']);
+  expect([csvTitle({ title: 'Bid' }), isExported({})]).toEqual(['Bid', true]);
+});
+
+test('a drawing is not exported', () => {
+  expect(isExported({ draw: () => undefined })).toBe(false);
 });

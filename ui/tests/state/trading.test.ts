@@ -1,8 +1,8 @@
 /** Orders, holdings and what is told of them. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ORDERS_MAX, OrderBlotter, type OrderNews } from '../../src/state/orders';
-import { Holdings } from '../../src/state/portfolio';
+import { isOpen, ORDERS_MAX, OrderBlotter, type OrderNews } from '../../src/state/orders';
+import { Holdings, TRANSACTIONS_MAX } from '../../src/state/portfolio';
 import { Cell } from '../../src/state/readable';
 import { TradingDesk } from '../../src/state/trading';
 import { WireError } from '../../src/wire/error';
@@ -23,18 +23,25 @@ let holdings: Holdings;
 
 const picture = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
 
+/** The server gives so many rows of the past at most. */
+const PAGE = 3;
+
+function newestOf<T extends { strategyId: number }>(rows: readonly T[], strategyId: number | null): T[] {
+  return rows.filter((row) => strategyId === null || row.strategyId === strategyId).slice(-PAGE);
+}
+
 beforeEach(() => {
   [feed, clock, strategy, news] = [new VirtualFeed(), new VirtualClock(), new Cell<number | null>(null), []];
   [past, open, values, booked] = [[], [], [], []];
   const tools = { feed, clock, strategy, onTrouble: (error: unknown) => expect.fail(String(error)) };
   const server = {
     openOrders: () => picture(open, 12),
-    pastOrders: () => picture(past, 12),
+    pastOrders: (strategyId: number | null = null) => picture(newestOf(past, strategyId), 12),
     orderEvents: () => Promise.resolve([]),
     positions: () => picture([]),
     balances: () => picture([]),
     values: () => picture(values),
-    transactions: () => picture(booked),
+    transactions: (strategyId: number | null = null) => picture(newestOf(booked, strategyId)),
   };
   holdings = new Holdings({ ...tools, server });
   blotter = new OrderBlotter({ ...tools, server, fills: holdings.fills, onNews: (item) => news.push(item) });
@@ -53,6 +60,14 @@ describe('orders', () => {
     open = [order({ id: 1, intId: 'old' }), order({ id: 3, intId: 'new' })];
     await connect();
     expect([ids(blotter.history.get()), ids(blotter.open.get())]).toEqual([['old', 'new', 'done'], ['old', 'new']]);
+  });
+
+  it('that the kill switch reaches are those of every strategy, whichever is selected', async () => {
+    past = [order({ id: 3, intId: 'done', status: 'EXECUTED' })];
+    open = [order({ id: 1, intId: 'mine', strategyId: 1 }), order({ id: 2, intId: 'other', strategyId: 2 })];
+    strategy.set(1);
+    await connect();
+    expect([ids(blotter.open.get()), ids(blotter.all.get().filter(isOpen))]).toEqual([['mine'], ['mine', 'other']]);
   });
 
   it('are newer than the past that is read after them', async () => {
@@ -97,6 +112,29 @@ describe('orders', () => {
     expect([news.map(({ filled }) => filled), blotter.open.size()]).toEqual([[100], 0]);
   });
 
+  it('of a quiet strategy are found when it is selected, also after a lost connection, and are no news', async () => {
+    const done = (id: number, strategyId: number) =>
+      order({ id, intId: `D-${id}`, strategyId, status: 'EXECUTED', filledQuantity: 100 });
+    past = [done(1, 2), done(2, 2), done(3, 1), done(4, 1), done(5, 1), done(6, 1)];
+    await connect();
+    expect(ids(blotter.history.get())).toEqual(['D-4', 'D-5', 'D-6']);
+    strategy.set(2);
+    await settle();
+    expect(ids(blotter.history.get())).toEqual(['D-1', 'D-2']);
+    feed.down();
+    past.unshift(done(0, 2));
+    await connect();
+    expect([ids(blotter.history.get()), news]).toEqual([['D-1', 'D-2', 'D-0'], []]);
+  });
+
+  it('of the strategy that is looked at are the last to be forgotten', async () => {
+    past = [order({ intId: 'quiet', strategyId: 2, status: 'EXECUTED' })];
+    strategy.set(2);
+    await connect();
+    for (let id = 2; id <= ORDERS_MAX + 3; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    expect([blotter.all.size(), ids(blotter.history.get())]).toEqual([ORDERS_MAX, ['quiet']]);
+  });
+
   it('are bounded: the oldest that are done are forgotten first', async () => {
     open = [order()];
     await connect();
@@ -130,6 +168,28 @@ describe('fills', () => {
     expect(holdings.fills.get().map(({ id, side, quantity }) => [id, side, quantity])).toEqual([
       [1, 'BUY', 10],
       [3, 'SELL', 4],
+    ]);
+  });
+
+  it('and bookings of a quiet strategy are found when it is selected', async () => {
+    booked = [transaction({ strategyId: 2 }), ...[2, 3, 4, 5].map((id) => transaction({ id }))];
+    await connect();
+    strategy.set(2);
+    await settle();
+    clock.frame();
+    clock.frame();
+    expect([holdings.transactions.get(), holdings.fills.get()].map((rows) => rows.map(({ id }) => id))).toEqual([[1], [1]]);
+  });
+
+  it('are forgotten with the oldest bookings', async () => {
+    await connect();
+    for (let id = 1; id <= TRANSACTIONS_MAX + 2; id += 1) feed.say('transaction.>', 11, transaction({ id }));
+    clock.frame();
+    clock.frame();
+    expect([holdings.transactions.size(), holdings.fills.size(), holdings.fills.row(2)]).toEqual([
+      TRANSACTIONS_MAX,
+      TRANSACTIONS_MAX,
+      undefined,
     ]);
   });
 });

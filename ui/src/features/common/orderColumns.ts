@@ -22,10 +22,10 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
     figures('quantity', column.quantity, 62, (row) => row.quantity, formats.quantity),
     figures('limit', column.limit, 64, (row) => row.limit ?? null, priced),
     statusColumn(texts),
-    figures('filled', column.filled, 52, (row) => row.filledQuantity, formats.quantity),
+    figures('filled', column.filled, 58, (row) => row.filledQuantity, formats.quantity),
     words('kind', column.kind, 64, (row) => texts.orderKind[row.objectType]),
     figures('stop', column.stop, 64, (row) => row.stop ?? null, priced),
-    words('tif', column.tif, 52, (row) => row.tif),
+    words('tif', column.tif, 54, (row) => row.tif),
     figures('average', column.average, 82, (row) => row.avgPrice, priced),
     figures('remaining', column.remaining, 84, (row) => row.remainingQuantity, formats.quantity, { hidden: true }),
     instants('expires', column.expires, 130, (row) => row.tifDateTime, (at) => (at === null ? '' : formats.dateTime(at)), {
@@ -53,7 +53,7 @@ function identityColumns(reference: Reference, texts: Texts): Column[] {
 function sideColumn(texts: Texts): Column {
   const value = (row: OrderVO): string => texts.side[row.side];
   return {
-    ...words('side', texts.column.side, 58, value),
+    ...words('side', texts.column.side, 78, value),
     paint: (cell, row) => paintBadge(cell, SIDE_TONE[row.side], value(row)),
   };
 }

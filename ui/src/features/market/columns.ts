@@ -3,7 +3,7 @@
 import type { Quote } from '../../state/api';
 import { flash } from '../../parts/flash';
 import { setText } from '../../parts/grid/cells';
-import { figures, gains, words } from '../../parts/grid/make';
+import { aging, figures, gains, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
 import { drawSparkline } from '../../parts/sparkline';
 import type { Texts } from '../../texts';
@@ -28,7 +28,24 @@ export interface Clicks {
 type Reading = (quote: Quote) => number | null;
 type Column = GridColumn<SecurityVO>;
 
+/** For the longest size that is written, `0.00123`. */
+const SIZE_PX = 56;
+/** Read as parts of one, written as the title says. */
+const PERCENT = { value: (part: number) => part * 100 };
+
+/** Beside the prices, which see to it themselves, these are as old as their quote. */
+const AGING: ReadonlySet<string> = new Set(['bidSize', 'askSize', 'changePercent', 'change', 'lastSize', 'volume']);
+
 export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
+  const isStale = (row: SecurityVO): boolean => {
+    const quote = board.quote(row.id);
+    return quote !== undefined && board.isStale(quote);
+  };
+  const columns = quoteColumns(board, texts, formats, clicks);
+  return columns.map((column) => (AGING.has(column.id) ? aging(column, isStale) : column));
+}
+
+function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
   const { column } = texts;
   const read = (reading: Reading) => (row: SecurityVO) => {
     const quote = board.quote(row.id);
@@ -39,12 +56,12 @@ export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats,
   const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
   return [
     symbolColumn(texts, clicks),
-    figures('bidSize', column.bidSize, 52, read(({ tick }) => tick.volBid), formats.size),
+    figures('bidSize', column.bidSize, SIZE_PX, read(({ tick }) => tick.volBid), formats.size),
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
-    figures('askSize', column.askSize, 52, read(({ tick }) => tick.volAsk), formats.size),
+    figures('askSize', column.askSize, SIZE_PX, read(({ tick }) => tick.volAsk), formats.size),
     price('last', column.last, ({ tick }) => tick.last),
-    gains('changePercent', column.changePercent, 60, read((quote) => quote.changePercent), formats.percent),
+    gains('changePercent', column.changePercent, 60, read((quote) => quote.changePercent), formats.percent, { csv: PERCENT }),
     sparkColumn(board, texts),
     ageColumn(board, texts, formats),
     gains('change', column.change, 72, read((quote) => quote.change), moves, { hidden: true }),
@@ -139,5 +156,6 @@ function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
     cell.classList.toggle('stale', isStale);
     cell.title = isStale && quote !== undefined ? texts.market.stale : '';
   };
-  return { ...figures('age', texts.column.age, 42, value, show), paint };
+  const csv = { title: texts.market.ageSeconds, value: (age: number) => age / 1_000 };
+  return { ...figures('age', texts.column.age, 42, value, show, { csv }), paint };
 }

@@ -1,5 +1,6 @@
 /** What may be asked of an open order, and why not. */
 
+import { isOpen } from '../../state/orders';
 import type { OrderVO } from '../../wire/types';
 import type { Texts } from '../../texts';
 
@@ -15,14 +16,15 @@ export function modifyRefusal(order: OrderVO, mayTrade: boolean, refusal: Texts[
   return order.status === 'PENDING_REPLACE' ? refusal.changePending : undefined;
 }
 
-/** The orders that one question is about, and how many more a filter keeps out of sight. */
+/** The orders that one question is about, and how many more a filter or the strategy selector keeps out of sight. */
 export interface Sweep {
   intIds: readonly string[];
   hidden: number;
 }
 
-/** Only what is in sight is cancelled, and of that only what is not being cancelled already. */
-export function sweepOf(inSight: readonly OrderVO[], openCount: number): Sweep {
+/** Only what is in sight is cancelled, and of that only what is not being cancelled already. `all` is of every strategy. */
+export function sweepOf(inSight: readonly OrderVO[], all: readonly OrderVO[]): Sweep {
+  const openCount = all.filter(isOpen).length;
   const meant = inSight.filter((order) => order.status !== 'PENDING_CANCEL');
   return { intIds: meant.map((order) => order.intId), hidden: Math.max(0, openCount - inSight.length) };
 }

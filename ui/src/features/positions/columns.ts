@@ -1,12 +1,25 @@
 import { paintBadge, type Tone } from '../../parts/badges';
-import { figures, gains, words } from '../../parts/grid/make';
+import { aging, figures, gains, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
 import type { Reference } from '../../state/api';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { PositionVO } from '../../wire/types';
 
-export function positionColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<PositionVO>[] {
+/** What moves with the market, and is old when nothing is heard of it. */
+const LIVE_COLUMNS: ReadonlySet<string> = new Set(['unrealized', 'marketPrice', 'marketValue', 'realized']);
+
+export function positionColumns(
+  reference: Reference,
+  texts: Texts,
+  formats: Formats,
+  isLive: boolean,
+): GridColumn<PositionVO>[] {
+  const columns = plainColumns(reference, texts, formats);
+  return columns.map((column) => (LIVE_COLUMNS.has(column.id) ? aging(column, () => !isLive) : column));
+}
+
+function plainColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<PositionVO>[] {
   const { column } = texts;
   const priced = (value: number | null, row: PositionVO) => formats.price(value, reference.priceDigits(row.securityId));
   return [

@@ -3,7 +3,7 @@
 import type { TicketFill } from '../../state/api';
 import type { Formats } from '../../texts/formats';
 import type { OrderBody, OrderKind, OrderVO, Side, TimeInForce } from '../../wire/types';
-import { amountOf, typed } from '../common/amount';
+import { amountOf, isUnclear, typed } from '../common/amount';
 
 export const KINDS: readonly OrderKind[] = ['MarketOrder', 'LimitOrder', 'StopOrder', 'StopLimitOrder'];
 export const TIFS: readonly TimeInForce[] = ['DAY', 'GTC', 'GTD', 'IOC', 'FOK', 'ATO', 'ATC'];
@@ -60,6 +60,14 @@ export function isComplete(form: TicketForm): boolean {
   );
 }
 
+const AMOUNTS = ['quantity', 'limit', 'stop'] as const;
+
+/** The numbers in sight that could be taken for others than those that were meant. */
+export function unclearIn(form: TicketForm, formats: Formats): readonly (typeof AMOUNTS)[number][] {
+  const isShown = { quantity: true, limit: hasLimit(form.kind), stop: hasStop(form.kind) };
+  return AMOUNTS.filter((key) => isShown[key] && isUnclear(form[key], formats));
+}
+
 /** The order that the form means. An empty number is left out, and the server says that it is needed. */
 export function bodyOf(form: TicketForm, securityId: number, formats: Formats): OrderBody {
   const { kind, tif } = form;
@@ -88,16 +96,16 @@ export function withSecurity(form: TicketForm, securityId: number | null): Ticke
 }
 
 /** What a click elsewhere brings along; a price makes a market order a limit order. */
-export function withFill(form: TicketForm, fill: TicketFill): TicketForm {
+export function withFill(form: TicketForm, fill: TicketFill, formats: Formats): TicketForm {
   const next = { ...withSecurity(form, fill.securityId) };
   if (fill.side !== undefined) next.side = fill.side;
-  if (fill.quantity !== undefined) next.quantity = typed(fill.quantity);
+  if (fill.quantity !== undefined) next.quantity = typed(fill.quantity, formats);
   if (fill.limit !== undefined) {
-    next.limit = typed(fill.limit);
+    next.limit = typed(fill.limit, formats);
     if (!hasLimit(next.kind)) next.kind = 'LimitOrder';
   }
   if (fill.stop !== undefined) {
-    next.stop = typed(fill.stop);
+    next.stop = typed(fill.stop, formats);
     if (!hasStop(next.kind)) next.kind = 'StopOrder';
   }
   return next;
@@ -110,25 +118,29 @@ export function isPriceFor(order: OrderVO, fill: TicketFill): boolean {
 }
 
 /** Takes the prices that the type of the order has, and no other. */
-export function withPrices(form: TicketForm, { limit, stop }: Pick<TicketFill, 'limit' | 'stop'>): TicketForm {
+export function withPrices(
+  form: TicketForm,
+  { limit, stop }: Pick<TicketFill, 'limit' | 'stop'>,
+  formats: Formats,
+): TicketForm {
   return {
     ...form,
-    ...(limit !== undefined && hasLimit(form.kind) ? { limit: typed(limit) } : {}),
-    ...(stop !== undefined && hasStop(form.kind) ? { stop: typed(stop) } : {}),
+    ...(limit !== undefined && hasLimit(form.kind) ? { limit: typed(limit, formats) } : {}),
+    ...(stop !== undefined && hasStop(form.kind) ? { stop: typed(stop, formats) } : {}),
   };
 }
 
-/** A live order to be changed. */
-export function formOf(order: OrderVO): TicketForm {
+/** A live order to be changed; `timeZone` is that of its exchange. */
+export function formOf(order: OrderVO, formats: Formats, timeZone: string): TicketForm {
   return {
     securityId: order.securityId,
     side: order.side,
     kind: order.objectType,
-    quantity: typed(order.quantity),
-    limit: typed(order.limit),
-    stop: typed(order.stop),
+    quantity: typed(order.quantity, formats),
+    limit: typed(order.limit, formats),
+    stop: typed(order.stop, formats),
     tif: order.tif,
-    until: order.tifDateTime === null ? '' : new Date(order.tifDateTime).toISOString().slice(0, 10),
+    until: order.tifDateTime === null ? '' : dayEndingAt(order.tifDateTime, timeZone),
     accountId: order.accountId,
     strategyId: order.strategyId,
     exchangeId: order.exchangeId,
@@ -136,9 +148,20 @@ export function formOf(order: OrderVO): TicketForm {
   };
 }
 
+/** The exchange's day that closes then: a close at midnight ends the day before it. */
+function dayEndingAt(close: number, timeZone: string): string {
+  // Sweden writes dates as fields of dates want them.
+  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone }).format(close - 1);
+}
+
 /** A change says only what changes, beside what names the order: the rest stays as it is. */
-export function changeOf(order: OrderVO, form: TicketForm, formats: Formats): OrderBody & { intId: string } {
-  const before = formOf(order);
+export function changeOf(
+  order: OrderVO,
+  form: TicketForm,
+  formats: Formats,
+  timeZone: string,
+): OrderBody & { intId: string } {
+  const before = formOf(order, formats, timeZone);
   const { objectType, securityId, side, quantity, limit, stop, tif, tifDateTime } = bodyOf(form, order.securityId, formats);
   const isTifChanged = form.tif !== before.tif || form.until !== before.until;
   return {
@@ -155,8 +178,9 @@ export function changeOf(order: OrderVO, form: TicketForm, formats: Formats): Or
 }
 
 /** The whole order as it would be after the change: what is left empty stays as it is. */
-export function termsOf(order: OrderVO, form: TicketForm, formats: Formats): OrderBody {
-  return { ...bodyOf(formOf(order), order.securityId, formats), ...bodyOf(form, order.securityId, formats) };
+export function termsOf(order: OrderVO, form: TicketForm, formats: Formats, timeZone: string): OrderBody {
+  const before = bodyOf(formOf(order, formats, timeZone), order.securityId, formats);
+  return { ...before, ...bodyOf(form, order.securityId, formats) };
 }
 
 /** A buy without a limit may slip, and its notional counts that in. */

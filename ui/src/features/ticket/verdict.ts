@@ -84,10 +84,23 @@ export function isUnreadable(run: DryRun): boolean {
   return run.kind === 'refused' && (run.error.status === 400 || run.error.status === 422);
 }
 
+/** What would become of an order says nothing where it may be live already. */
+export function runInSight(run: DryRun, remarks: Remarks): DryRun | null {
+  return remarks.isFateUnknown ? null : run;
+}
+
+/** What the order is worth and costs; of a quantity that is none there is no estimate. */
+export function estimatesOf(run: DryRun | null): Pick<VerdictVO, 'notional' | 'fee'> {
+  const isKnown = run?.kind === 'verdict' && (run.verdict.accepted || run.verdict.field !== 'quantity');
+  return isKnown ? run.verdict : { notional: null, fee: null };
+}
+
 /** What the server says about each field, and what concerns none of those that are shown. */
 export interface Remarks {
   fields: Readonly<Record<string, string>>;
   general: string;
+  /** Nobody knows whether the order was taken. */
+  isFateUnknown?: true;
 }
 
 export const NO_REMARKS: Remarks = { fields: {}, general: '' };

@@ -7,11 +7,12 @@ import {
   type GridOptions,
   type IRowNode,
   type ProcessCellForExportParams,
+  type ProcessHeaderForExportParams,
 } from 'ag-grid-community';
 import { runByKey, withButton } from './actions';
 import { CellsInSight } from './cells';
 import { ACTIONS, actionsDefinition, columnDefinition } from './columns';
-import { csvValue } from './csv';
+import { csvTitle, csvValue, isExported } from './csv';
 import { DrawnColumn } from './drawn';
 import { parseFilter, type Filter } from './filter';
 import { HEADER_HEIGHT, ROW_HEIGHT, theme } from './library';
@@ -138,7 +139,8 @@ export class GridController<Row> {
   exportCsv(): void {
     this.api.exportDataAsCsv({
       fileName: `${this.plan.name}.csv`,
-      columnKeys: this.choices().flatMap((choice) => (choice.shown ? [choice.id] : [])),
+      columnKeys: this.exported(),
+      processHeaderCallback: (params) => this.csvHeader(params),
       processCellCallback: (params) => this.csvCell(params),
     });
   }
@@ -235,15 +237,33 @@ export class GridController<Row> {
     const row = node.data;
     if (row === undefined) return false;
     return this.filter.fits((id) => {
-      const column = this.plan.columns.find((candidate) => candidate.id === id);
+      const column = this.columnOf(id);
       if (column === undefined) return undefined;
       const value = column.value(row);
       return { value, text: column.text ? column.text(row) : String(value ?? '') };
     });
   }
 
+  /** What is shown, in the order in which it stands. */
+  private exported(): string[] {
+    const isWritten = (id: string): boolean => {
+      const column = this.columnOf(id);
+      return column !== undefined && isExported(column);
+    };
+    return this.choices().flatMap(({ id, shown }) => (shown && isWritten(id) ? [id] : []));
+  }
+
+  private columnOf(id: string): GridColumn<Row> | undefined {
+    return this.plan.columns.find((candidate) => candidate.id === id);
+  }
+
+  private csvHeader(params: ProcessHeaderForExportParams<Row>): string {
+    const column = this.columnOf(params.column.getColId());
+    return column === undefined ? '' : csvTitle(column);
+  }
+
   private csvCell(params: ProcessCellForExportParams<Row>): string {
-    const column = this.plan.columns.find((candidate) => candidate.id === params.column.getColId());
+    const column = this.columnOf(params.column.getColId());
     return column === undefined ? '' : csvValue(column, params.value as CellValue);
   }
 

@@ -50,6 +50,19 @@ export function gains<Row>(
   return { ...figures(id, title, width, value, show), paint, ...options };
 }
 
+/** A cell that fades while what it shows may be old. */
+export function aging<Row>(column: GridColumn<Row>, isStale: (row: Row) => boolean): GridColumn<Row> {
+  const { paint, text, value } = column;
+  return {
+    ...column,
+    paint: (cell, row) => {
+      if (paint) paint(cell, row);
+      else setText(cell, text ? text(row) : String(value(row) ?? ''));
+      cell.classList.toggle('stale', isStale(row));
+    },
+  };
+}
+
 const ANY_DIGIT = /[1-9]/;
 
 /** What is shown as zero has no colour, however little it may be above or below. */

@@ -14,6 +14,8 @@ export interface GridColumn<Row> {
   paint?: (cell: HTMLElement, row: Row) => void;
   /** Draws a cell on the grid's canvas, whenever the grid is told to draw again; one column at most. */
   draw?: (context: CanvasRenderingContext2D, row: Row, box: { width: number; height: number }) => void;
+  /** How it is exported where that differs: in which unit, and under which title that names it. */
+  csv?: { title?: string; value: (value: number) => number };
   /** `number` is right-aligned; `time` too, and exported as ISO 8601. */
   kind?: 'text' | 'number' | 'time';
   /** In pixels; columns grow in proportion where there is room. */

@@ -1,0 +1,52 @@
+/** What is not heard of any more must not look alive. */
+
+import { expect, test } from 'vitest';
+import { marketColumns, type QuoteBoard } from '../../src/features/market/columns';
+import { positionColumns } from '../../src/features/positions/columns';
+import type { GridColumn } from '../../src/parts/grid/types';
+import type { Quote, Reference } from '../../src/state/api';
+import { textsOf } from '../../src/texts';
+import { formatsOf } from '../../src/texts/formats';
+import type { PositionVO, SecurityVO } from '../../src/wire/types';
+import { tick } from '../state/samples';
+
+const texts = textsOf('en');
+const formats = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
+const AAPL = { id: 1, symbol: 'AAPL' } as SecurityVO;
+const QUOTE: Quote = { securityId: 1, tick: tick(), receivedAt: 0, change: 1, changePercent: 0.01, spark: [] };
+const LONG = { securityId: 1, quantity: 10, unrealizedPL: 5, realizedPL: -2, marketPrice: 272, marketValue: 2_720 } as PositionVO;
+
+/** As much of an element as a painted cell needs. */
+class Cell {
+  textContent = '';
+  private readonly marks = new Set<string>();
+  readonly classList = {
+    contains: (mark: string) => this.marks.has(mark),
+    toggle: (mark: string, isOn: boolean) => void (isOn ? this.marks.add(mark) : this.marks.delete(mark)),
+  };
+}
+
+function painted<Row>(columns: GridColumn<Row>[], id: string, row: Row): string {
+  const cell = new Cell();
+  columns.find((column) => column.id === id)?.paint?.(cell as unknown as HTMLElement, row);
+  return `${cell.textContent}${cell.classList.contains('stale') ? ' stale' : ''}`;
+}
+
+test('sizes and changes of a stale quote fade with its prices', () => {
+  const shown = (isStale: boolean) => {
+    const board = { quote: () => QUOTE, isStale: () => isStale, digits: () => 2 } as unknown as QuoteBoard;
+    const columns = marketColumns(board, texts, formats, { remove: () => undefined });
+    return ['bidSize', 'askSize', 'changePercent', 'change', 'volume'].map((id) => painted(columns, id, AAPL));
+  };
+  expect(shown(false)).toEqual(['10', '10', '+1.00%', '+1.00', '100']);
+  expect(shown(true)).toEqual(['10 stale', '10 stale', '+1.00% stale', '+1.00 stale', '100 stale']);
+});
+
+test('values and profit of a position fade while nothing is heard', () => {
+  const shown = (isLive: boolean) => {
+    const columns = positionColumns({ priceDigits: () => 2 } as unknown as Reference, texts, formats, isLive);
+    return ['unrealized', 'marketPrice', 'marketValue', 'realized'].map((id) => painted(columns, id, LONG));
+  };
+  expect(shown(true)).toEqual(['+5.00', '272.00', '2,720.00', '-2.00']);
+  expect(shown(false)).toEqual(['+5.00 stale', '272.00 stale', '2,720.00 stale', '-2.00 stale']);
+});
