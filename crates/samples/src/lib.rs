@@ -130,19 +130,7 @@ pub fn order(id: u64) -> Order {
 
 /// A tick that says nothing yet.
 pub fn tick(security: u64) -> Tick {
-    Tick {
-        security: SecurityId(security),
-        feed: "test".into(),
-        at: Timestamp(0),
-        last: None,
-        last_at: None,
-        vol_last: None,
-        bid: None,
-        ask: None,
-        vol_bid: None,
-        vol_ask: None,
-        vol: None,
-    }
+    Tick { feed: "test".into(), ..Tick::nothing_of(SecurityId(security)) }
 }
 
 /// Cash in dollars for an account.

@@ -33,7 +33,7 @@ enum Source {
 impl MovingAverageCross {
     pub const BLUEPRINT: Blueprint = Blueprint {
         name: "moving-average-cross",
-        about: "long while the fast exponential average is above the slow one, short while it is below",
+        about: "flat until the fast exponential average first crosses the slow one, then long where it crosses upwards, short where downwards",
         parameters: &[
             Parameter::security("security", "what to trade"),
             Parameter::integer("fast", "10", 2, PERIOD_MAX, "period of the fast average, in prices"),
