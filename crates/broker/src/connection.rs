@@ -18,9 +18,9 @@ use tokio::time::{Sleep, sleep_until, timeout};
 
 use crate::ending::{self, End};
 use crate::house::House;
-use crate::hub::Place;
 use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX};
 use crate::mailbox::Mailbox;
+use crate::place::Place;
 use crate::slowness;
 use crate::snapshot::Snapshot;
 use crate::transport::{Received, Transport};
@@ -84,7 +84,7 @@ impl<T: Transport> Connection<T> {
     pub(crate) fn new(house: Arc<House>, transport: T, visitor: Visitor, lanes: Lanes) -> Self {
         let now = house.clock.now();
         let rules = if T::PINGS { &house.websocket_rules } else { &house.stream_rules };
-        let place = house.hub.seat(Mailbox::new(lanes));
+        let place = Place::take(&house.hub, Mailbox::new(lanes));
         let session = Session::new(now, session_name(&place), rules.clone());
         let ping_at = if T::PINGS { now.after(house.limits.ping_every) } else { Time::NEVER };
         Self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::command::GenericEvent;
 
-use crate::hub::ConnectionId;
+use crate::seats::ConnectionId;
 
 /// What was sent and has not come back. Of two equal events it does not matter which is whose.
 #[derive(Debug, Default)]

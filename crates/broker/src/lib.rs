@@ -10,6 +10,8 @@ mod clock;
 mod house;
 /// Numbers for whoever watches the broker.
 mod numbers;
+/// Looks at the broker from outside.
+mod watch;
 
 /// The ports: TCP, TLS and WebSocket.
 mod doors;
@@ -42,15 +44,21 @@ mod rights;
 
 /// Where publishers and connections meet.
 mod hub;
+/// A connection's place at the hub.
+mod place;
+/// Who is connected, and what goes to whom.
+mod seats;
 /// An event, put into words when somebody needs them.
 mod telling;
 /// What an event is the last word about.
 mod subject;
-/// What stands, for those who come late.
+/// The last word about everything that has one.
+mod last_values;
+/// What stands beside prices, for those who come late.
 mod standing;
 /// The last values for a new subscription.
 mod snapshot;
-/// Queues at the hub.
+/// Queues, and who takes from them.
 mod queues;
 /// Topics that strategies in processes of their own share.
 mod strategy_bus;
@@ -88,11 +96,12 @@ use house::House;
 pub use hosts::OurHosts;
 pub use house::Settings;
 pub use limits::*;
-pub use numbers::{Numbers, Watch};
+pub use numbers::Numbers;
 pub use sockets::treat_socket;
 pub use stomp::lanes::Rate;
 pub use stomp::{NotADestination, Pattern};
 pub use upgrade::Reached;
+pub use watch::Watch;
 
 /// The broker, before its ports are open and while they are.
 #[derive(Clone)]

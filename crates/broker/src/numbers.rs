@@ -1,11 +1,8 @@
 //! Numbers of the broker for whoever watches it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 use stomp::lanes::Batch;
-
-use crate::house::House;
 
 /// How the broker does at this moment, and what it has done since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,21 +23,6 @@ pub struct Numbers {
     pub slow_consumers: u64,
     /// Connections that were cut because they did not read.
     pub slow_disconnects: u64,
-}
-
-/// Looks at a broker without keeping it alive.
-#[derive(Clone)]
-pub struct Watch(Weak<House>);
-
-impl Watch {
-    pub(crate) fn new(house: &Arc<House>) -> Self {
-        Self(Arc::downgrade(house))
-    }
-
-    /// None where the broker is gone.
-    pub fn numbers(&self) -> Option<Numbers> {
-        self.0.upgrade().map(|house| house.numbers())
-    }
 }
 
 /// What only grows.

@@ -4,10 +4,7 @@ use access::Role;
 use stomp::session::Rights;
 use stomp::{Kind, Pattern, encode_segment};
 
-use crate::strategy_bus::STRATEGY_BUS;
-
-/// The family that traders may send to by default.
-pub(crate) const GENERIC_EVENT: &str = "generic-event";
+use crate::translate::{GENERIC_EVENT, STRATEGY_BUS};
 
 /// `destinations` are those that clients may send to at all; the queues of the strategy bus are open where the mode is
 /// `distributed`.

@@ -7,8 +7,10 @@ use stomp::session::{Marks, Subscription, SubscriptionKey};
 use stomp::topics::TopicId;
 use stomp::{Kind, Pattern, Time, Version};
 
-use crate::hub::{Place, State, delivery};
+use crate::last_values::LastValues;
 use crate::limits::{SNAPSHOT_STEP_BYTES, SNAPSHOT_STEP_SUBJECTS};
+use crate::mailbox::Mailbox;
+use crate::seats::delivery;
 use crate::subject::Subject;
 use crate::telling::{MessageNumbers, Telling};
 
@@ -33,57 +35,50 @@ impl Snapshot {
             |pattern: &Pattern| Self { subscription: subscription.key, pattern: pattern.clone(), begun, after: None };
         topics.map(begin).collect()
     }
-}
 
-impl Place {
-    /// Puts in more of a snapshot and says whether that was all. What is put in is the last value of this moment, so a
-    /// topic never goes back in time.
-    pub(crate) fn go_on(&self, now: Time, snapshot: &mut Snapshot, reference: &ReferenceData) -> bool {
-        let mut state = self.hub().lock();
-        let State { market, standing, numbers, .. } = &mut *state;
-        let after = snapshot.after.take();
-        let prices = market.behind(after.as_ref()).map(|(subject, topic)| (subject, Some(topic.id), &topic.last));
-        let others = standing.behind(after.as_ref()).map(|(subject, telling)| (subject, None, telling));
+    /// Puts in the next values and says whether those were all. What is put in is the last value of this moment, so a topic
+    /// never goes back in time.
+    pub(crate) fn go_on(&mut self, last: &LastValues, step: &mut Step<'_>) -> bool {
+        let after = self.after.take();
         let mut octets = 0;
-        for (seen, (subject, price, telling)) in (1..).zip(prices.chain(others)) {
-            let step = Step { now, price, telling, reference };
-            octets += self.put_in(snapshot, &step, numbers);
+        for (seen, (subject, price, telling)) in (1..).zip(last.behind(after.as_ref())) {
+            octets += self.put_in(telling, price, step);
             if octets >= SNAPSHOT_STEP_BYTES || seen == SNAPSHOT_STEP_SUBJECTS {
-                snapshot.after = Some(subject.clone());
+                self.after = Some(subject.clone());
                 return false;
             }
         }
         true
     }
 
-    /// Puts in what the pattern selects of one subject and says how many octets that are.
-    fn put_in(&self, snapshot: &Snapshot, step: &Step<'_>, numbers: &mut MessageNumbers) -> usize {
-        let telling = step.telling;
-        if telling.number() > snapshot.begun {
+    /// Puts in what the pattern selects of one subject and says how many octets that are. A price has a slot, where its
+    /// newest value counts.
+    fn put_in(&self, telling: &Telling, price: Option<TopicId>, step: &mut Step<'_>) -> usize {
+        if telling.number() > self.begun {
             return 0;
         }
         let (words, mut octets) = (telling.words(step.reference), 0);
         for (place, root) in telling.roots().iter().enumerate() {
-            if !snapshot.pattern.may_select(root) || !snapshot.pattern.matches(&words.destinations()[place]) {
+            if !self.pattern.may_select(root) || !self.pattern.matches(&words.destinations()[place]) {
                 continue;
             }
-            let message = &telling.messages(&words, numbers)[place];
+            let message = &telling.messages(&words, step.numbers)[place];
             octets += message.tail(Version::V12).len();
-            let subscription = snapshot.subscription;
-            match step.price {
-                Some(topic) => self.mailbox.market_snapshot(SlotKey { subscription, topic }, message),
-                None => self.mailbox.reliable(step.now, delivery(subscription, message, MARKS)),
+            let subscription = self.subscription;
+            match price {
+                Some(topic) => step.mailbox.market_snapshot(SlotKey { subscription, topic }, message),
+                None => step.mailbox.reliable(step.now, delivery(subscription, message, MARKS)),
             }
         }
         octets
     }
 }
 
-/// One subject of a snapshot.
-struct Step<'a> {
-    now: Time,
-    /// Where its newest value counts: the slot.
-    price: Option<TopicId>,
-    telling: &'a Telling,
-    reference: &'a ReferenceData,
+/// What a step of a snapshot works with.
+pub(crate) struct Step<'a> {
+    pub(crate) now: Time,
+    pub(crate) reference: &'a ReferenceData,
+    pub(crate) numbers: &'a mut MessageNumbers,
+    /// Where it is put in.
+    pub(crate) mailbox: &'a Mailbox,
 }

@@ -1,32 +1,44 @@
 //! The topics that strategies in processes of their own share: every price on one, every generic event on the other. They
 //! stand apart from all others, so that `/topic/>` does not say everything twice and only those hear them who may.
 
+use std::sync::Arc;
+
 use stomp::lanes::SlotKey;
-use stomp::topics::TopicTree;
-use stomp::{Destination, Kind, Pattern, Time};
+use stomp::topics::{TopicId, TopicTree};
+use stomp::{Destination, Kind, Message, Pattern, Time};
 use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA, shared_topic};
 
-use crate::hub::{ConnectionId, Consumer, Price, State, hand_out};
-use crate::telling::{Telling, Words};
-use crate::translate::topic_of;
+use crate::seats::{ConnectionId, Consumer, Price, Seats};
+use crate::telling::{MessageNumbers, Telling, Words};
+use crate::translate::{STRATEGY_BUS, topic_of};
 
-/// The first segment of the bus's topics and queues.
-pub(crate) const STRATEGY_BUS: &str = "strategy-bus";
-
-pub(super) struct StrategyBus {
+pub(crate) struct StrategyBus {
     topics: Vec<Destination>,
-    pub(super) tree: TopicTree<Consumer>,
+    pub(crate) tree: TopicTree<Consumer>,
 }
 
 impl StrategyBus {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let topics = [SHARED_MARKET_DATA, SHARED_GENERIC_EVENT].into_iter().filter_map(topic_of).collect();
         Self { topics, tree: TopicTree::default() }
     }
 
     /// Whether a subscription is to the bus, by its first segment.
-    pub(super) fn is_meant_by(pattern: &Pattern) -> bool {
+    pub(crate) fn is_meant_by(pattern: &Pattern) -> bool {
         pattern.kind() == Kind::Topic && pattern.segments().next() == Some(STRATEGY_BUS)
+    }
+
+    /// The event as strategies read it, where one of them listens.
+    pub(crate) fn share(
+        &mut self,
+        telling: &Telling,
+        words: &Words<'_>,
+        numbers: &mut MessageNumbers,
+    ) -> Option<Shared> {
+        let (topic, listeners) = self.listeners(shared_topic(telling.event())?)?;
+        let own = words.shared_body();
+        let message = numbers.message(&topic, &words.headers(), own.as_deref().unwrap_or_else(|| words.body()));
+        Some(Shared { message, listeners })
     }
 
     /// The topic and who listens; nothing where nobody does, which is the usual case.
@@ -40,26 +52,25 @@ impl StrategyBus {
     }
 }
 
-impl State {
-    /// The event for strategies. No rate holds a price back; to one that falls behind, the newest of each security goes.
-    pub(super) fn share(
-        &mut self,
-        now: Time,
-        telling: &Telling,
-        words: &Words<'_>,
-        price: Price,
-        from: Option<ConnectionId>,
-    ) {
-        let Some(shared) = shared_topic(telling.event()) else { return };
-        let Some((topic, listeners)) = self.bus.listeners(shared) else { return };
-        let own = words.shared_body();
-        let message = self.numbers.message(&topic, &words.headers(), own.as_deref().unwrap_or_else(|| words.body()));
-        let Some((own, _)) = price else {
-            return hand_out(&self.seats, listeners, now, &message, from);
-        };
-        for (connection, subscription) in listeners {
-            if let Some(seat) = self.seats.get(&connection) {
-                seat.mailbox.unthrottled(now, SlotKey { subscription, topic: own }, &message);
+/// A message of the bus, and to whom it goes.
+pub(crate) struct Shared {
+    message: Arc<Message>,
+    listeners: Vec<Consumer>,
+}
+
+impl Shared {
+    /// No rate holds a price back; to one that falls behind, the newest of each security goes.
+    pub(crate) fn hand_out(self, seats: &Seats, now: Time, price: Price, from: Option<ConnectionId>) {
+        match price {
+            Some((topic, _)) => self.hand_out_price(seats, now, topic),
+            None => seats.hand_out(self.listeners, now, &self.message, from),
+        }
+    }
+
+    fn hand_out_price(self, seats: &Seats, now: Time, topic: TopicId) {
+        for (connection, subscription) in self.listeners {
+            if let Some(seat) = seats.get(connection) {
+                seat.mailbox.unthrottled(now, SlotKey { subscription, topic }, &self.message);
             }
         }
     }

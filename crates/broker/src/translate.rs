@@ -5,7 +5,11 @@ use domain::{ReferenceData, StrategyId};
 use stomp::session::Publication;
 use stomp::{Destination, Headers, Kind, decode_segment};
 
-use crate::rights::GENERIC_EVENT;
+/// The family that traders may send to by default.
+pub(crate) const GENERIC_EVENT: &str = "generic-event";
+
+/// The first segment of the topics and queues of the strategies' bus.
+pub(crate) const STRATEGY_BUS: &str = "strategy-bus";
 
 /// By the sequence a subscriber joins what he hears with what REST answers.
 pub(crate) fn headers(sequence: u64) -> Headers {

@@ -1,0 +1,48 @@
+//! The last word about everything that has one: prices, and what stands beside them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stomp::Time;
+use stomp::topics::{Book, TopicId};
+
+use crate::limits::MARKET_TOPICS_MAX;
+use crate::seats::Price;
+use crate::standing::Standing;
+use crate::subject::{Family, Subject};
+use crate::telling::Telling;
+
+pub(crate) struct LastValues {
+    /// Prices, with their pace.
+    market: Book<Subject, Arc<Telling>>,
+    /// Everything else that is remembered.
+    standing: Standing,
+}
+
+impl LastValues {
+    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` may have a last value beside them.
+    pub(crate) fn new(long_gap: Duration, state_topics: usize) -> Self {
+        Self { market: Book::new(MARKET_TOPICS_MAX, long_gap), standing: Standing::new(state_topics) }
+    }
+
+    /// Gives the slot and the pace of a price.
+    pub(crate) fn remember(&mut self, now: Time, telling: &Arc<Telling>) -> Price {
+        match Family::of(telling.event()) {
+            // Where there are too many topics of prices, those of the others are not conflated.
+            Family::Market(subject) => return self.market.record(now, subject, telling.clone()).ok(),
+            Family::State(subject) => self.standing.record(subject, telling),
+            Family::LastOfState(subject) => self.standing.forget(&subject),
+            Family::Passing => {}
+        }
+        None
+    }
+
+    /// From the beginning, or from behind a subject on; a price with its slot.
+    pub(crate) fn behind(
+        &self,
+        subject: Option<&Subject>,
+    ) -> impl Iterator<Item = (&Subject, Option<TopicId>, &Telling)> {
+        let prices = self.market.behind(subject).map(|(subject, topic)| (subject, Some(topic.id), &*topic.last));
+        prices.chain(self.standing.behind(subject).map(|(subject, telling)| (subject, None, &**telling)))
+    }
+}

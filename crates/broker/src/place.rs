@@ -1,0 +1,98 @@
+//! A connection's place at the hub: all that it does there.
+
+use std::sync::Arc;
+
+use access::Pass;
+use domain::ReferenceData;
+use domain::command::GenericEvent;
+use stomp::Time;
+use stomp::session::{Publication, Subscription, SubscriptionKey, Token};
+
+use crate::hub::Hub;
+use crate::mailbox::Mailbox;
+use crate::seats::ConnectionId;
+use crate::snapshot::Snapshot;
+
+/// When it is dropped, nothing of the connection is left at the hub.
+pub(crate) struct Place {
+    hub: Arc<Hub>,
+    pub(crate) id: ConnectionId,
+    pub(crate) mailbox: Arc<Mailbox>,
+}
+
+impl Place {
+    pub(crate) fn take(hub: &Arc<Hub>, mailbox: Arc<Mailbox>) -> Self {
+        let id = hub.lock().seats.take(mailbox.clone());
+        Self { hub: hub.clone(), id, mailbox }
+    }
+
+    /// The connection stays as long as this stands.
+    pub(crate) fn admit(&self, pass: Pass) {
+        if let Some(seat) = self.hub.lock().seats.get_mut(self.id) {
+            seat.pass = Some(pass);
+        }
+    }
+
+    /// From now on the subscription hears what matches. What it wants to know of before is still to be put in.
+    pub(crate) fn subscribe(&self, now: Time, subscription: Subscription) -> Result<Vec<Snapshot>, String> {
+        self.hub.lock().subscribe(now, self.id, subscription)
+    }
+
+    pub(crate) fn unsubscribe(&self, key: SubscriptionKey) {
+        let mut state = self.hub.lock();
+        let ended = state.seats.get_mut(self.id).and_then(|seat| seat.subscriptions.remove(&key));
+        ended.iter().for_each(|subscription| state.unsubscribe(self.id, subscription));
+        drop(state);
+        self.mailbox.open().lanes.forget(key);
+    }
+
+    /// Puts in more of a snapshot and says whether that was all.
+    pub(crate) fn go_on(&self, now: Time, snapshot: &mut Snapshot, reference: &ReferenceData) -> bool {
+        self.hub.lock().go_on(now, snapshot, &self.mailbox, reference)
+    }
+
+    /// The engine is about to be told this event, and everybody hears it from there. Where the engine does not take it, the
+    /// connection ends.
+    pub(crate) fn expect(&self, event: GenericEvent) {
+        self.hub.lock().expect(self.id, event);
+    }
+
+    /// A message of a client to a topic that is not the engine's.
+    pub(crate) fn send_to_topic(&self, now: Time, sent: &Publication) {
+        self.hub.lock().send_to_topic(now, self.id, sent);
+    }
+
+    pub(crate) fn send_to_queue(&self, now: Time, sent: &Publication) -> Result<(), String> {
+        self.hub.lock().send_to_queue(now, sent)
+    }
+
+    /// Whether all of these fit, each with its queue and size.
+    pub(crate) fn check_queues<'a>(&self, sent: impl IntoIterator<Item = (&'a str, usize)>) -> Result<(), String> {
+        self.hub.lock().queues.check(sent)
+    }
+
+    pub(crate) fn settle(&self, now: Time, subscription: SubscriptionKey, tokens: &[Token]) {
+        let mut state = self.hub.lock();
+        let (queues, seats) = state.queues_and_seats();
+        queues.settle(seats, now, (self.id, subscription), tokens);
+    }
+
+    pub(crate) fn give_back(&self, now: Time, subscription: SubscriptionKey, tokens: &[Token]) {
+        let mut state = self.hub.lock();
+        let (queues, seats) = state.queues_and_seats();
+        queues.give_back(seats, now, (self.id, subscription), tokens);
+    }
+
+    /// Room was made for queues that waited because of this connection.
+    pub(crate) fn take_more(&self, now: Time) {
+        let mut state = self.hub.lock();
+        let (queues, seats) = state.queues_and_seats();
+        queues.feed_all(seats, now, self.id);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.hub.lock().leave(self.id);
+    }
+}
