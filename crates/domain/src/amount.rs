@@ -8,14 +8,11 @@ use std::str::FromStr;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use crate::digits::{add, compare, multiply};
+pub use crate::digits::Overflow;
+use crate::digits::{add, compare, divide_evenly, is_multiple, multiply};
 
 /// Divisions keep this many decimals, rounded half to even.
 pub const DIVISION_DECIMALS: u32 = 12;
-
-/// A result that does not fit into 28 digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overflow;
 
 macro_rules! amount {
     ($(#[$doc:meta])* $name:ident) => {
@@ -70,7 +67,11 @@ macro_rules! amount {
             /// The product, rounded like a division.
             #[inline]
             pub fn scaled(self, factor: Decimal) -> Result<Self, Overflow> {
-                self.0.checked_mul(factor).map(rounded).map(Self).ok_or(Overflow)
+                match multiply(self.0, factor) {
+                    Ok(exact) => Ok(Self(rounded(exact))),
+                    // Digits were lost, which rounding does as well.
+                    Err(Overflow) => self.0.checked_mul(factor).map(rounded).map(Self).ok_or(Overflow),
+                }
             }
 
             #[inline]
@@ -81,7 +82,8 @@ macro_rules! amount {
             /// Whether this is a whole number of `step`; a step of zero binds nothing.
             #[inline]
             pub fn is_multiple_of(self, step: Decimal) -> bool {
-                step.is_zero() || self.0.checked_rem(step).is_some_and(|rest| rest.is_zero())
+                let divides = || self.0.checked_rem(step).is_some_and(|rest| rest.is_zero());
+                step.is_zero() || is_multiple(self.0, step).unwrap_or_else(divides)
             }
         }
 
@@ -251,10 +253,14 @@ impl<'b, C> Decode<'b, C> for Currency {
 
 /// Division, rounded half to even at [`DIVISION_DECIMALS`].
 pub fn divide(dividend: Decimal, divisor: Decimal) -> Result<Decimal, Overflow> {
-    dividend.checked_div(divisor).map(rounded).ok_or(Overflow)
+    divide_evenly(dividend, divisor).or_else(|| dividend.checked_div(divisor)).map(rounded).ok_or(Overflow)
 }
 
+#[inline]
 fn rounded(decimal: Decimal) -> Decimal {
+    if decimal.scale() <= DIVISION_DECIMALS {
+        return decimal;
+    }
     decimal.round_dp_with_strategy(DIVISION_DECIMALS, RoundingStrategy::MidpointNearestEven)
 }
 

@@ -6,6 +6,7 @@ use crate::amount::{Amount, Currency, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::{OrderKind, Side, Source, TimeInForce};
+pub use crate::phase::Phase;
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Family, Security, Strategy};
 use crate::report::{Report, SessionState};
@@ -102,6 +103,10 @@ pub struct Origin {
     /// What the session wants to be reminded of when its command is refused.
     #[n(2)]
     pub memo: Option<Text>,
+    /// Its sender says that it may have sent the same before.
+    #[n(3)]
+    #[cbor(default)]
+    pub may_be_known: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -181,6 +186,8 @@ pub enum Command {
     /// Cancel all open orders of the caller's own session.
     #[n(18)]
     CancelOwn(#[n(0)] CancelOwn),
+    #[n(19)]
+    Decline(#[n(0)] DeclineRequest),
 }
 
 /// A new order as it is asked for: what is absent is given its default by the engine, the same for every door.
@@ -232,7 +239,7 @@ pub struct ModifyOrder {
     pub restated: Restated,
 }
 
-/// What a modification may repeat but not change.
+/// What a request may repeat of its order but not change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Restated {
     #[n(0)]
@@ -248,6 +255,9 @@ pub struct Restated {
     pub strategy: Option<StrategyId>,
     #[n(5)]
     pub exchange: Option<ExchangeId>,
+    /// A second name of the order, beside the one that the request goes by.
+    #[n(6)]
+    pub order: Option<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -256,6 +266,31 @@ pub struct CancelOrder {
     pub int_id: IntId,
     #[n(1)]
     pub cl_ord_id: Option<Text>,
+    /// Refused where it is of another order.
+    #[n(2)]
+    #[cbor(default)]
+    pub restated: Restated,
+}
+
+impl CancelOrder {
+    /// By whoever has nothing more to say than which.
+    pub fn of(int_id: IntId) -> Self {
+        Self { int_id, cl_ord_id: None, restated: Restated::default() }
+    }
+}
+
+/// A request of a session on one of its orders that can't be obeyed as it stands; only its answer, which tells how the
+/// order stands, is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct DeclineRequest {
+    /// As the client names it.
+    #[n(0)]
+    pub order: Option<Text>,
+    /// Stable, kebab-case.
+    #[n(1)]
+    pub code: Text,
+    #[n(2)]
+    pub text: Text,
 }
 
 /// A session's wish to be rid of its orders.
@@ -380,36 +415,6 @@ impl FailureKind {
             Self::Hung => "hung",
             Self::Flooded => "flooded",
             Self::Lost => "lost",
-        }
-    }
-}
-
-/// The phases of a strategy's life, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
-#[cbor(index_only)]
-pub enum Phase {
-    #[n(0)]
-    Init,
-    #[n(1)]
-    Prefeed,
-    #[n(2)]
-    Start,
-    #[n(3)]
-    Run,
-    #[n(4)]
-    Exit,
-}
-
-impl Phase {
-    pub const ALL: [Self; 5] = [Self::Init, Self::Prefeed, Self::Start, Self::Run, Self::Exit];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Init => "INIT",
-            Self::Prefeed => "PREFEED",
-            Self::Start => "START",
-            Self::Run => "RUN",
-            Self::Exit => "EXIT",
         }
     }
 }

@@ -1,11 +1,13 @@
-//! Sums, products and comparisons of decimals. The decimal type takes every amount that fits 96 bits; nearly all amounts fit 64,
-//! and on those whole numbers are quicker.
+//! Sums, products, quotients and comparisons of decimals. The decimal type takes every amount that fits 96 bits; nearly all
+//! amounts fit 64, and on those whole numbers are quicker.
 
 use std::cmp::Ordering;
 
 use rust_decimal::Decimal;
 
-use crate::amount::Overflow;
+/// A result that does not fit into 28 digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow;
 
 #[inline]
 pub(crate) fn compare(left: Decimal, right: Decimal) -> Ordering {
@@ -16,18 +18,29 @@ pub(crate) fn compare(left: Decimal, right: Decimal) -> Ordering {
 }
 
 /// The decimal type drops digits that do not fit; a sum or product that lost some is refused instead.
+#[inline]
 pub(crate) fn add(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
+    // Half of all sums are such: charges that nobody takes, parts that are not there.
     if right.is_zero() {
         return Ok(left);
     }
     if left.is_zero() {
         return Ok(right);
     }
+    add_short(left, right)
+}
+
+fn add_short(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
     if let Some((digits, others, scale)) = aligned(left, right)
         && let Some(sum) = digits.checked_add(others)
     {
-        return Ok(Decimal::new(sum, scale));
+        return Ok(decimal(sum, scale));
     }
+    add_long(left, right)
+}
+
+#[cold]
+fn add_long(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
     let sum = left.checked_add(right).ok_or(Overflow)?;
     if sum.scale() >= left.scale().max(right.scale()) {
         return Ok(sum);
@@ -45,8 +58,13 @@ pub(crate) fn multiply(left: Decimal, right: Decimal) -> Result<Decimal, Overflo
         && let Some(product) = digits.checked_mul(others)
         && left.scale() + right.scale() <= Decimal::MAX_SCALE
     {
-        return Ok(Decimal::new(product, left.scale() + right.scale()));
+        return Ok(decimal(product, left.scale() + right.scale()));
     }
+    multiply_long(left, right)
+}
+
+#[cold]
+fn multiply_long(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
     let product = left.checked_mul(right).ok_or(Overflow)?;
     if product.scale() >= left.scale() + right.scale() {
         return Ok(product);
@@ -56,12 +74,35 @@ pub(crate) fn multiply(left: Decimal, right: Decimal) -> Result<Decimal, Overflo
     if product.scale() >= left.scale() + right.scale() { Ok(product) } else { Err(Overflow) }
 }
 
+/// The quotient where both are short and it has few digits: a turnover by its quantity, a half, a quarter.
+pub(crate) fn divide_evenly(dividend: Decimal, divisor: Decimal) -> Option<Decimal> {
+    let (digits, others) = (short(dividend)?, short(divisor)?);
+    let scale = dividend.scale().checked_sub(divisor.scale())?;
+    let even = |digits: i64| digits.checked_rem(others)?.eq(&0).then(|| digits / others);
+    let whole = || Some(decimal(even(digits)?, scale));
+    whole().or_else(|| Decimal::try_new(even(digits.checked_mul(1_000)?)?, scale + 3).ok())
+}
+
+/// Whether a short decimal is a whole number of short steps; nothing where one of them is long.
+pub(crate) fn is_multiple(decimal: Decimal, step: Decimal) -> Option<bool> {
+    let (digits, steps, _) = aligned(decimal, step)?;
+    digits.checked_rem(steps).map(|rest| rest == 0)
+}
+
 /// The digits of a decimal where they fit 64 bits.
 #[inline]
 fn short(decimal: Decimal) -> Option<i64> {
     let parts = decimal.unpack();
     let digits = i64::try_from(u64::from(parts.mid) << 32 | u64::from(parts.lo)).ok()?;
     (parts.hi == 0).then_some(if parts.negative { -digits } else { digits })
+}
+
+/// A decimal of so many digits; the scale is one that a decimal can have.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // both halves count
+fn decimal(digits: i64, scale: u32) -> Decimal {
+    let size = digits.unsigned_abs();
+    Decimal::from_parts(size as u32, (size >> 32) as u32, 0, digits < 0, scale)
 }
 
 /// The digits of both at the larger of their scales.
@@ -96,9 +137,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_decimals_add_multiply_and_compare_like_any_other() {
+    fn short_decimals_reckon_like_any_other() {
         let texts = "0 0.00 -0.0 1 -1 1.00 0.5 -0.25 100000 1.00001 99999.99999 9223372036854775807 -9223372036854775807 \
-                     9223372036854775808 18446744073709551616 0.0000000000000000001 1000000000.0000000001";
+                     9223372036854775808 18446744073709551616 0.0000000000000000001 0.0000000000000000000000000001 1000000000.0000000001";
         let decimals: Vec<Decimal> =
             texts.split_whitespace().map(|text| Decimal::from_str_exact(text).unwrap()).collect();
         for left in &decimals {
@@ -109,6 +150,12 @@ mod tests {
                 }
                 if let Ok(product) = multiply(*left, *right) {
                     assert_eq!(product, *left * *right, "{left} x {right}");
+                }
+                if let Some(quotient) = divide_evenly(*left, *right) {
+                    assert_eq!(quotient * *right, *left, "{left} / {right}");
+                }
+                if let Some(is_multiple) = is_multiple(*left, *right) {
+                    assert_eq!(is_multiple, (*left % *right).is_zero(), "{left} of {right}");
                 }
             }
         }

@@ -65,6 +65,10 @@ pub struct RefusedCommand {
     /// The order that the command was about, or whose name it wanted to take.
     #[n(4)]
     pub order: Option<Box<Order>>,
+    /// The same command was obeyed before: how the order stands is its answer.
+    #[n(5)]
+    #[cbor(default)]
+    pub is_repeated: bool,
 }
 
 /// How far a session's wish to be rid of its orders could be obeyed. It can be told again after a crash.

@@ -63,16 +63,12 @@ impl Hash for Text {
 /// Longer names need memory of their own while they are made.
 const NUMBERED_LENGTH_MAX: usize = 64;
 
-/// Of the largest 64-bit number.
-const DIGITS_MAX: usize = 20;
-
 impl Text {
     /// The parts of a name and its number after them. Every order has three such names, so they are made without the
     /// machinery of formatting.
     pub fn numbered(parts: &[&str], number: u64) -> Self {
-        let mut digits = [0; DIGITS_MAX];
-        let number = digits_of(number, &mut digits);
-        let length = parts.iter().map(|part| part.len()).sum::<usize>() + number.len();
+        let before = parts.iter().map(|part| part.len()).sum::<usize>();
+        let length = before + number.checked_ilog10().unwrap_or(0) as usize + 1;
         let mut short = [0; NUMBERED_LENGTH_MAX];
         let mut long = Vec::new();
         let name = short.get_mut(..length).unwrap_or_else(|| {
@@ -80,24 +76,21 @@ impl Text {
             &mut long
         });
         let mut rest = &mut *name;
-        for part in parts.iter().map(|part| part.as_bytes()).chain([number]) {
+        for part in parts {
             let (place, behind) = rest.split_at_mut(part.len());
-            place.copy_from_slice(part);
+            place.copy_from_slice(part.as_bytes());
             rest = behind;
         }
+        write_digits(number, rest);
         Self::from(std::str::from_utf8(name).expect("whole texts one after the other"))
     }
 }
 
-fn digits_of(mut number: u64, digits: &mut [u8; DIGITS_MAX]) -> &[u8] {
-    let mut first = DIGITS_MAX;
-    loop {
-        first -= 1;
-        digits[first] = b'0' + u8::try_from(number % 10).expect("a digit");
+/// Into a place of just so many digits.
+fn write_digits(mut number: u64, digits: &mut [u8]) {
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(number % 10).expect("a digit");
         number /= 10;
-        if number == 0 {
-            return &digits[first..];
-        }
     }
 }
 

@@ -7,6 +7,8 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
+use crate::ids::SecurityId;
+
 /// Look-ups by key in constant time. To walk through the entries keep them in an ordered place as well.
 #[derive(Debug, Clone)]
 pub struct Index<K, V>(HashMap<K, V, BuildHasherDefault<FixedHasher>>);
@@ -81,6 +83,60 @@ impl<K: Eq + Hash, V> FromIterator<(K, V)> for Index<K, V> {
     }
 }
 
+/// Ids below this have a place of their own.
+const NEAR_MAX: usize = 65_536;
+
+/// As [`Index`], by security. Ids that are given from one upwards need no hash, which counts where every price is looked up
+/// several times.
+#[derive(Debug, Clone)]
+pub struct BySecurity<V> {
+    near: Vec<Option<V>>,
+    far: Index<SecurityId, V>,
+}
+
+impl<V> Default for BySecurity<V> {
+    fn default() -> Self {
+        Self { near: Vec::new(), far: Index::default() }
+    }
+}
+
+impl<V: Copy> BySecurity<V> {
+    #[inline]
+    pub fn get(&self, security: SecurityId) -> Option<V> {
+        match place(security).and_then(|place| self.near.get(place)) {
+            Some(near) => *near,
+            None => self.get_far(security),
+        }
+    }
+
+    #[cold]
+    fn get_far(&self, security: SecurityId) -> Option<V> {
+        self.far.get(&security).copied()
+    }
+
+    pub fn insert(&mut self, security: SecurityId, value: V) {
+        match place(security).filter(|place| *place < NEAR_MAX) {
+            Some(place) => {
+                self.near.resize(self.near.len().max(place + 1), None);
+                self.near[place] = Some(value);
+            }
+            None => drop(self.far.insert(security, value)),
+        }
+    }
+
+    pub fn remove(&mut self, security: SecurityId) {
+        match place(security).and_then(|place| self.near.get_mut(place)) {
+            Some(near) => *near = None,
+            None => drop(self.far.remove(&security)),
+        }
+    }
+}
+
+#[inline]
+fn place(security: SecurityId) -> Option<usize> {
+    usize::try_from(security.0).ok()
+}
+
 /// Multiply and rotate, a word at a time: quick on short keys, the same in every run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FixedHasher(u64);
@@ -148,5 +204,19 @@ mod tests {
     fn fingerprints_are_stable_and_tell_parts_apart() {
         assert_eq!(fingerprint(&[b"ab", b"c"]), fingerprint(&[b"ab", b"c"]));
         assert_ne!(fingerprint(&[b"ab", b"c"]), fingerprint(&[b"a", b"bc"]));
+    }
+
+    #[test]
+    fn near_and_far_ids_are_found_alike() {
+        let ids = [0, 7, NEAR_MAX as u64 - 1, NEAR_MAX as u64, u64::MAX].map(SecurityId);
+        let mut places = BySecurity::default();
+        for (place, id) in ids.into_iter().enumerate() {
+            assert_eq!(places.get(id), None);
+            places.insert(id, place);
+        }
+        assert_eq!(ids.map(|id| places.get(id)), [0, 1, 2, 3, 4].map(Some));
+        assert_eq!(places.get(SecurityId(8)), None);
+        ids.into_iter().for_each(|id| places.remove(id));
+        assert_eq!(ids.map(|id| places.get(id)), [None; 5]);
     }
 }

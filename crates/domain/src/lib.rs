@@ -21,6 +21,10 @@ pub mod instruction;
 pub mod market;
 /// Orders, their status, fills.
 pub mod order;
+/// Requests that a venue has not answered.
+mod pending;
+/// How far a strategy's life is.
+pub mod phase;
 /// Transactions, positions, cash.
 pub mod portfolio;
 /// Questions about live state, and all answers.
@@ -44,7 +48,7 @@ pub use ids::{
     AccountId, AdapterName, BalanceId, ExchangeId, FamilyId, IntId, OrderId, PositionId, SecurityId, StrategyId, Text,
     TransactionId, Uuid,
 };
-pub use index::Index;
+pub use index::{BySecurity, Index};
 pub use instruction::Instruction;
 pub use market::{Bar, BarSize, Level, Mark, OrderBook, Tick, Trade};
 pub use order::{Fill, Order, OrderKind, OrderStatus, Side, Source, Status, TimeInForce};

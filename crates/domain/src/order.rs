@@ -6,6 +6,8 @@ use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId, StrategyId, Text};
 use crate::time::Timestamp;
 
+pub use crate::pending::{Pending, Replacing, Request};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Side {
@@ -169,29 +171,6 @@ impl BaseState {
     }
 }
 
-/// A request that the venue has not answered yet. Boxed, since few orders have one and every order has a place for it.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub enum Pending {
-    #[n(0)]
-    Nothing,
-    #[n(1)]
-    Cancel(#[n(0)] Box<Request>),
-    #[n(2)]
-    Replace(#[n(0)] Box<Request>, #[n(1)] Box<Terms>),
-}
-
-/// Who asked, and by which ClOrdID where it came by FIX.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Request {
-    #[n(0)]
-    pub cl_ord_id: Option<Text>,
-    #[n(1)]
-    pub source: Source,
-    /// The user, or what made the platform ask.
-    #[n(2)]
-    pub by: Option<Text>,
-}
-
 /// What a replace can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Terms {
@@ -307,7 +286,7 @@ impl Order {
     /// The status of highest precedence: pending cancel, pending replace, then the base state.
     pub fn status(&self) -> Status {
         match (&self.pending, self.state) {
-            (Pending::Cancel(_), _) => Status::PendingCancel,
+            (Pending::Cancel(..), _) => Status::PendingCancel,
             (Pending::Replace(..), _) => Status::PendingReplace,
             (Pending::Nothing, BaseState::PendingNew) => Status::Open,
             (Pending::Nothing, BaseState::New) => Status::Submitted,

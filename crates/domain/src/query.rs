@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
+use crate::amount::Amount;
 use crate::command::{Caller, Failure, ModifyOrder, Phase, PlaceOrder, Subscription};
 use crate::ids::{AccountId, AdapterName, IntId, SecurityId, StrategyId, Text, TransactionId};
 use crate::market::{Bar, BarSize, OrderBook, Tick};
-use crate::order::Order;
+use crate::order::{Order, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
 use crate::report::SessionState;
-use crate::risk::{Limits, Scope, StateChange, Verdict};
+use crate::risk::{Limits, Scope, StateChange};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     OpenOrders(Filter),
-    /// Open or of today, by intId or by any ClOrdID of its chain.
+    /// Open, of today or of yesterday, by intId, else by any ClOrdID that was used for it.
     Order(Text),
+    /// Of one client, by any id that it used for it: of several the one that lives, else the newest.
+    OwnOrder(Source, Text),
     /// Open ones and those closed today.
     Positions(Filter),
     Balances(Filter),
@@ -83,4 +86,14 @@ pub enum Answer {
     Adapters(Vec<(AdapterName, SessionState)>),
     Phases(Vec<(StrategyId, Phase, Option<Failure>)>),
     State(Vec<u8>),
+}
+
+/// The verdict of a dry run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub refusal: Option<Refusal>,
+    /// In base currency; absent where no price or rate is known.
+    pub notional: Option<Amount>,
+    /// Commissions and fee, in the security's currency.
+    pub fee: Option<Amount>,
 }

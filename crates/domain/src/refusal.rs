@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 
 use crate::amount::{Currency, Overflow, Price, Quantity};
-use crate::command::Phase;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
+use crate::phase::Phase;
 use crate::risk::{Scope, TradingState};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +67,11 @@ pub enum Refusal {
     ReplacePending(IntId),
     /// A modification cannot change this.
     FieldFixed(&'static str),
+    /// What a request says of its order is of another one.
+    OtherOrder {
+        int_id: IntId,
+        field: &'static str,
+    },
     NotNeeded {
         field: &'static str,
     },
@@ -199,6 +204,7 @@ impl Refusal {
             Self::CancelPending(_) => "cancel-pending",
             Self::ReplacePending(_) => "replace-pending",
             Self::FieldFixed(_) => "field-fixed",
+            Self::OtherOrder { .. } => "other-order",
             Self::NotNeeded { .. } => "not-needed",
             Self::Missing { .. } => "missing",
             Self::PositionClosed(_) => "position-closed",
@@ -237,6 +243,7 @@ impl Refusal {
             | Self::WrongSign { field, .. }
             | Self::NotNeeded { field }
             | Self::Missing { field }
+            | Self::OtherOrder { field, .. }
             | Self::FieldFixed(field) => Some(field),
             Self::DateInThePast => Some("tifDateTime"),
             Self::NoAuction { .. } => Some("tif"),
@@ -290,6 +297,7 @@ impl fmt::Display for Refusal {
             Self::CancelPending(id) => write!(f, "order {id} is being cancelled already"),
             Self::ReplacePending(id) => write!(f, "order {id} is being replaced already"),
             Self::FieldFixed(field) => write!(f, "{field} of an order cannot be changed"),
+            Self::OtherOrder { int_id, field } => write!(f, "{field} is not that of order {int_id}"),
             Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
             Self::Missing { field } => write!(f, "{field} is needed"),
             Self::PositionClosed(id) => write!(f, "position {id} is closed"),

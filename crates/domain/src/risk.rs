@@ -159,16 +159,6 @@ pub enum SelfTrade {
     RefuseNewest,
 }
 
-/// The verdict of a dry run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    pub refusal: Option<crate::refusal::Refusal>,
-    /// In base currency; absent where no price or rate is known.
-    pub notional: Option<Amount>,
-    /// Commissions and fee, in the security's currency.
-    pub fee: Option<Amount>,
-}
-
 /// What the engine is told at start and whenever the configuration changes.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Settings {

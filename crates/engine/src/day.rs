@@ -40,9 +40,14 @@ impl Trading {
         self.day_ends = next_midnight(&self.settings.trading_zone, at).ok();
     }
 
-    fn roll(&mut self, moment: Moment) {
+    /// When the platform day of an instant began.
+    pub(crate) fn day_start(&self, at: Timestamp) -> Timestamp {
         // Settings with an unknown zone were refused, so the zone is known.
-        let day_start = last_midnight(&self.settings.trading_zone, moment.at).unwrap_or(moment.at);
+        last_midnight(&self.settings.trading_zone, at).unwrap_or(at)
+    }
+
+    fn roll(&mut self, moment: Moment) {
+        let day_start = self.day_start(moment.at);
         // Decision 0007: a venue may still speak of what ended yesterday.
         self.orders.retire(day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY));
         self.portfolio.roll(&valuer(&self.marks, &self.directory, &self.settings, moment.at));

@@ -148,6 +148,11 @@ impl Trading {
                 orders if orders.is_empty() => return Err(Refusal::UnknownOrder(name.clone())),
                 orders => Answer::Orders(orders),
             },
+            Query::OwnOrder(client, name) => {
+                let own = self.orders.using(name).filter(|order| order.source == *client);
+                let found = own.max_by_key(|order| (order.is_open(), order.id));
+                Answer::Orders(vec![found.cloned().ok_or_else(|| Refusal::UnknownOrder(name.clone()))?])
+            }
             Query::Positions(filter) => Answer::Positions(self.portfolio.positions(*filter)),
             Query::Balances(filter) => Answer::Balances(self.portfolio.balances(*filter)),
             Query::PortfolioValue(strategy) => {

@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, Command, Failure, Mode, ModifyOrder, Origin, Phase, ReferenceChange};
+use domain::command::{
+    CancelOrder, Command, DeclineRequest, Failure, Mode, ModifyOrder, Origin, Phase, ReferenceChange,
+};
 use domain::event::{LifeCycle, RefusedCommand, SessionChange};
 use domain::query::{Answer, Reply};
 use domain::risk::Settings;
-use domain::{Event, Limits, Mark, Order, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp};
+use domain::{
+    Caller, Event, Limits, Mark, Order, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp,
+};
 use minicbor::{Decode, Encode};
 
 use crate::desks::Desks;
@@ -101,20 +105,42 @@ impl Trading {
     }
 
     fn refused_command(&self, origin: &Origin, envelope: &domain::Envelope, refusal: &Refusal) -> RefusedCommand {
-        let order = match (&envelope.command, refusal) {
-            (_, Refusal::DuplicateOrder(known)) => known.order.as_ref(),
-            (Command::Modify(ModifyOrder { int_id, .. }) | Command::Cancel(CancelOrder { int_id, .. }), _) => {
-                self.meant(&envelope.caller, int_id)
-            }
+        let known = match refusal {
+            Refusal::DuplicateOrder(known) => known.order.as_ref(),
             _ => None,
         };
+        let order = match &envelope.command {
+            Command::Modify(ModifyOrder { int_id, .. }) | Command::Cancel(CancelOrder { int_id, .. }) => {
+                self.meant(&envelope.caller, int_id.as_str())
+            }
+            _ => known,
+        };
+        let is_same = known.zip(order).is_some_and(|(known, order)| known.id == order.id);
+        let (source, code, text) = (envelope.caller.source.clone(), refusal.code().into(), refusal.to_string().into());
         RefusedCommand {
             origin: origin.clone(),
-            source: envelope.caller.source.clone(),
-            code: refusal.code().into(),
-            text: refusal.to_string().into(),
+            source,
+            code,
+            text,
             order: order.map(|order| Box::new(Order::clone(order))),
+            is_repeated: origin.may_be_known && is_same,
         }
+    }
+
+    /// Only the answer is wanted, with how the order stands.
+    fn decline(&self, caller: &Caller, ask: &DeclineRequest, out: &mut Outbox) -> Reply {
+        if let Some(origin) = &caller.origin {
+            let order = ask.order.as_ref().and_then(|name| self.meant(caller, name));
+            out.publish(Event::Refused(Arc::new(RefusedCommand {
+                origin: Origin::clone(origin),
+                source: caller.source.clone(),
+                code: ask.code.clone(),
+                text: ask.text.clone(),
+                order: order.map(|order| Box::new(Order::clone(order))),
+                is_repeated: false,
+            })));
+        }
+        Ok(Answer::Done)
     }
 
     fn carry_out(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
@@ -124,6 +150,7 @@ impl Trading {
             Command::Modify(ask) => self.modify(moment, caller, ask, out),
             Command::Cancel(ask) => self.cancel(moment, caller, ask, out),
             Command::CancelOwn(ask) => self.cancel_own(moment, caller, ask, out),
+            Command::Decline(ask) => self.decline(caller, ask, out),
             Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
             Command::Record(ask) => self.record(moment, ask, out),
             Command::ResetPositions => self.reset_positions(moment, out),

@@ -9,7 +9,7 @@ use access::Access;
 use bus::operations::{FixAct, FixSession, FixTrouble};
 use bus::{Bus, Ledger};
 use fix::{CancelOnDisconnect, Conversation, Dictionary, Session, SessionSettings};
-use fix_net::{Acceptor, Mailbox, Secure, mailbox, now, run_session};
+use fix_net::{Acceptor, Doorman, Mailbox, Secure, mailbox, now, run_session};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use crate::house::House;
 use crate::ledger::{LedgerStore, Pen};
 use crate::limits::STOP_SECONDS;
-use crate::session::{Board, Desk, MessageLog, Switchboard, look_after};
+use crate::session::{Board, Claim, Desk, Knock, MessageLog, Switchboard, look_after};
 use crate::settings::Sessions;
 use crate::words::ExecIds;
 
@@ -50,7 +50,8 @@ impl Gateway {
     /// Takes up every session where it was.
     pub fn open(parts: Parts, sessions: &Sessions) -> Result<Self, String> {
         let Parts { bus, ledger, access, instance } = parts;
-        let house = House { bus, access, ids: ExecIds(instance), switchboard: Switchboard::default() };
+        let shapes = Dictionary::fix44_with_extensions();
+        let house = House { bus, access, ids: ExecIds(instance), switchboard: Switchboard::default(), shapes };
         let open = |(settings, dictionary): &(Arc<SessionSettings>, Option<Arc<Dictionary>>)| {
             let pen = Pen::open(ledger.clone(), &settings.id, now())?;
             let log = MessageLog::open(sessions.log_folder(settings).as_deref(), &settings.id);
@@ -79,6 +80,7 @@ impl Gateway {
         let (stop, stopping) = watch::channel(false);
         let board = |session: &Opened| (session.board.settings.clone(), session.board.handle.clone());
         let acceptor = Acceptor::new(listener, self.sessions.iter().map(board).collect::<Vec<_>>(), secure);
+        let acceptor = acceptor.with_doorman(doorman(self.house.clone(), self.boards.clone()));
         let ears = tokio::spawn(self.house.switchboard.clone().run(self.house.bus.feed.clone()));
         let mut tasks = JoinSet::new();
         for session in self.sessions {
@@ -94,6 +96,23 @@ impl Gateway {
         ears.abort();
         Ok(())
     }
+}
+
+/// Passwords take their time to be looked at, and a session has one chair: who may sit down is settled before.
+fn doorman(house: Arc<House>, boards: Arc<Vec<Arc<Board>>>) -> Doorman {
+    Arc::new(move |id, peer, message| {
+        let board = boards.iter().find(|board| board.settings.id == *id).filter(|_| message.msg_type() == b"A");
+        let knocking = board.map(|board| {
+            let knock = Knock::at(board, house.access.clone(), Some(peer));
+            knock.introduction(Claim::of(message), board.clone())
+        });
+        Box::pin(async move {
+            match knocking {
+                Some(knocking) => Some(knocking.await),
+                None => None,
+            }
+        })
+    })
 }
 
 impl Opened {

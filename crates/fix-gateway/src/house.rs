@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use access::Access;
 use bus::Bus;
+use fix::Dictionary;
 
 use crate::session::Switchboard;
 use crate::words::ExecIds;
@@ -13,4 +14,6 @@ pub(crate) struct House {
     pub(crate) access: Arc<Access>,
     pub(crate) ids: ExecIds,
     pub(crate) switchboard: Switchboard,
+    /// How the messages of FIX 4.4 are built, whatever dictionary a session validates with.
+    pub(crate) shapes: Dictionary,
 }

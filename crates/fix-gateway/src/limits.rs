@@ -20,6 +20,9 @@ pub(crate) const HISTORY_PAGE: usize = 1_000;
 /// When history can't answer, it is asked again after this.
 pub(crate) const HISTORY_PAUSE_MILLISECONDS: u64 = 500;
 
+/// Questions (H, AF) of one session that wait for their answer; one more is j with 380=4.
+pub(crate) const QUESTIONS_MAX: usize = 1_024;
+
 /// Lines that may wait for the message log; more are dropped and counted.
 pub(crate) const LOG_LINES_MAX: usize = 65_536;
 

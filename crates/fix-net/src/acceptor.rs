@@ -2,12 +2,14 @@
 //! socket is closed without a word.
 
 use crate::limits::{HANDSHAKE_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX, UNKNOWN_CALLERS_MAX};
-use crate::mailbox::SessionHandle;
+use crate::mailbox::{Call, SessionHandle};
 use crate::stream::{Secure, Stream, prepare};
-use fix::{Decoder, DisconnectReason, Framer, Message, Role, SessionId, SessionSettings, tag};
+use fix::{Decoder, DisconnectReason, Framer, Introduction, Message, Role, SessionId, SessionSettings, tag};
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -18,10 +20,17 @@ use tokio::time::{sleep, timeout};
 /// When the system has no more sockets for us, we ask again after this.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Makes up its mind about a caller by its first message. As long as that takes, the caller holds no session's chair, and so
+/// whoever may come in is not shut out by somebody who may not.
+pub type Doorman = Arc<dyn Fn(&SessionId, IpAddr, &Message<'_>) -> Deliberation + Send + Sync>;
+
+/// A doorman's thinking; none for a session he knows nothing about.
+pub type Deliberation = Pin<Box<dyn Future<Output = Option<Introduction>> + Send>>;
+
 /// Listens on one port for the sessions that share it.
 pub struct Acceptor {
     listener: TcpListener,
-    directory: Arc<Directory>,
+    directory: Directory,
     secure: Option<Secure>,
 }
 
@@ -29,6 +38,7 @@ pub struct Acceptor {
 #[derive(Default)]
 struct Directory {
     sessions: BTreeMap<SessionId, Entry>,
+    doorman: Option<Doorman>,
 }
 
 struct Entry {
@@ -49,7 +59,14 @@ impl Acceptor {
                 directory.sessions.insert(settings.id.clone(), entry);
             }
         }
-        Self { listener, directory: Arc::new(directory), secure }
+        Self { listener, directory, secure }
+    }
+
+    /// Callers are looked at before they are handed over.
+    #[must_use]
+    pub fn with_doorman(mut self, doorman: Doorman) -> Self {
+        self.directory.doorman = Some(doorman);
+        self
     }
 
     pub fn local_address(&self) -> io::Result<SocketAddr> {
@@ -59,6 +76,7 @@ impl Acceptor {
     /// Takes calls until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let places = Arc::new(Semaphore::new(UNKNOWN_CALLERS_MAX));
+        let directory = Arc::new(self.directory);
         loop {
             let place = places.clone().acquire_owned().await;
             let accepted = tokio::select! {
@@ -67,7 +85,7 @@ impl Acceptor {
             };
             match accepted {
                 Ok((socket, caller)) => {
-                    let (directory, secure) = (self.directory.clone(), self.secure.clone());
+                    let (directory, secure) = (directory.clone(), self.secure.clone());
                     tokio::spawn(async move {
                         let _place = place;
                         if let Err(reason) = directory.introduce(socket, caller.ip(), secure).await {
@@ -94,22 +112,41 @@ impl Directory {
     ) -> Result<(), DisconnectReason> {
         let hearing = async {
             let mut stream = prepare(socket, secure.as_ref(), None).await.map_err(|error| failed(&error))?;
-            let (id, bytes) = first_message(&mut stream).await?;
-            Ok((stream, id, bytes))
+            let bytes = first_message(&mut stream).await?;
+            Ok((stream, bytes))
         };
         let heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), hearing).await;
-        let (stream, id, bytes) = heard.map_err(|_| DisconnectReason::LogonTimeout)??;
+        let (stream, bytes) = heard.map_err(|_| DisconnectReason::LogonTimeout)??;
+        let (entry, introduction) = self.judge(caller.to_canonical(), &bytes).await?;
+        let call = Call { stream, peer: Some(caller.to_canonical()), bytes, introduction, chair: None };
+        entry.handle.connect(call).await.then_some(()).ok_or(DisconnectReason::AlreadyConnected)
+    }
+
+    /// The session that a caller names, and what the doorman says about him. A session that has a caller takes no second, so
+    /// nobody needs to think about one.
+    async fn judge(&self, caller: IpAddr, bytes: &[u8]) -> Result<(&Entry, Option<Introduction>), DisconnectReason> {
+        let mut framer = Framer::new();
+        framer.buffer().extend_from_slice(bytes);
+        let frame = framer.next_frame().ok().flatten().ok_or(DisconnectReason::Garbled)?;
+        let mut decoder = Decoder::new();
+        let message = decoder.decode(frame).map_err(|_| DisconnectReason::Garbled)?;
+        let id = addressee(&message).ok_or(DisconnectReason::Garbled)?;
         let entry = self.sessions.get(&id).ok_or(DisconnectReason::UnknownSession)?;
-        if !entry.allowed_addresses.is_empty() && !entry.allowed_addresses.contains(&caller.to_canonical()) {
+        if !entry.allowed_addresses.is_empty() && !entry.allowed_addresses.contains(&caller) {
             return Err(DisconnectReason::AddressNotAllowed);
         }
-        let welcome = entry.handle.connect(stream, caller.to_canonical(), bytes).await;
-        welcome.then_some(()).ok_or(DisconnectReason::AlreadyConnected)
+        let Some(doorman) = &self.doorman else { return Ok((entry, None)) };
+        let deliberation = doorman(&id, caller, &message);
+        if !entry.handle.is_free().await {
+            return Err(DisconnectReason::AlreadyConnected);
+        }
+        let thought = timeout(Duration::from_secs(HANDSHAKE_SECONDS), deliberation).await;
+        Ok((entry, thought.map_err(|_| DisconnectReason::LogonTimeout)?))
     }
 }
 
-/// Reads up to the end of the first message; returns whom it is for and all that was read.
-async fn first_message(stream: &mut Box<dyn Stream>) -> Result<(SessionId, Vec<u8>), DisconnectReason> {
+/// Reads up to the end of the first message; returns all that was read.
+async fn first_message(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, DisconnectReason> {
     let mut bytes = Vec::with_capacity(READ_BYTES);
     loop {
         if bytes.len() >= UNKNOWN_CALLER_BYTES_MAX {
@@ -122,10 +159,7 @@ async fn first_message(stream: &mut Box<dyn Stream>) -> Result<(SessionId, Vec<u
         framer.buffer().extend_from_slice(&bytes);
         match framer.next_frame() {
             Ok(None) => {}
-            Ok(Some(frame)) => {
-                let id = Decoder::new().decode(frame).ok().and_then(|message| addressee(&message));
-                return Ok((id.ok_or(DisconnectReason::Garbled)?, bytes));
-            }
+            Ok(Some(_)) => return Ok(bytes),
             Err(_) => return Err(DisconnectReason::Garbled),
         }
     }

@@ -20,7 +20,7 @@ mod session_task;
 /// The listening side: who calls, and for which session.
 mod acceptor;
 
-pub use acceptor::Acceptor;
+pub use acceptor::{Acceptor, Deliberation, Doorman};
 pub use clock::now;
 pub use dictionaries::Dictionaries;
 pub use durable::Durable;

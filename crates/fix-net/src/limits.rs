@@ -1,5 +1,7 @@
 //! Limits. What happens when one is reached stands beside it.
 
+use std::time::Duration;
+
 /// Messages and requests that wait for a session's task; more are refused at once with `MailboxFull`.
 pub const MAILBOX_MESSAGES_MAX: usize = 8_192;
 
@@ -30,3 +32,17 @@ pub const HAND_OVER_MILLISECONDS: u64 = 100;
 
 /// How long a peer may take to hang up after we have; then the socket is closed hard.
 pub const PARTING_SECONDS: u64 = 1;
+
+/// A peer that has not confirmed what was sent to it by then is gone, whatever its heart-beats.
+#[cfg(target_os = "linux")]
+pub const UNCONFIRMED_MAX: Duration = Duration::from_secs(30);
+
+/// A line that is silent for so long is tried by the system, again and again; where nobody answers so many times the peer is
+/// gone. It is what notices the end of a peer that asked for no heart-beats (108=0).
+pub const PROBE_AFTER: Duration = Duration::from_secs(30);
+pub const PROBE_AGAIN_AFTER: Duration = Duration::from_secs(10);
+pub const PROBES_MAX: u32 = 3;
+
+/// Messages that may wait for a session's task on behalf of one that sends many; it goes on when they are taken, and leaves
+/// room for others.
+pub const PAGE_MESSAGES: usize = 256;

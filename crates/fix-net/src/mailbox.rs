@@ -1,8 +1,8 @@
 //! How the rest of the program reaches a session: a bounded queue into its task.
 
-use crate::limits::{HAND_OVER_MILLISECONDS, MAILBOX_MESSAGES_MAX};
+use crate::limits::{HAND_OVER_MILLISECONDS, MAILBOX_MESSAGES_MAX, PAGE_MESSAGES};
 use crate::stream::Stream;
-use fix::{LogonTicket, Outgoing, SeqNum, Status, Verdict};
+use fix::{Introduction, LogonTicket, Outgoing, SeqNum, Status, Verdict};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -51,6 +51,8 @@ pub(crate) struct Call {
     pub stream: Box<dyn Stream>,
     pub peer: Option<IpAddr>,
     pub bytes: Vec<u8>,
+    /// What the doorman says about it; without a doorman the application is asked.
+    pub introduction: Option<Introduction>,
     /// Given back when the connection has ended.
     pub chair: Option<OwnedSemaphorePermit>,
 }
@@ -64,6 +66,27 @@ impl SessionHandle {
     /// Queues a message; if the session is not logged on when its turn comes, `Application::unsent` gets it back.
     pub fn send(&self, message: Outgoing) -> Result<(), MailboxFull> {
         self.request(Request::Send(message))
+    }
+
+    /// Queues any number of messages, page by page: the next is made when the session has taken the one before.
+    pub async fn send_all(&self, messages: impl Iterator<Item = Outgoing> + Send) -> Result<(), MailboxFull> {
+        let mut waiting = 0;
+        for message in messages {
+            self.requests.send(Request::Send(message)).await.map_err(|_| MailboxFull)?;
+            waiting += 1;
+            if waiting == PAGE_MESSAGES {
+                self.taken().await?;
+                waiting = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ready when everything that was queued so far has had its turn.
+    async fn taken(&self) -> Result<(), MailboxFull> {
+        let (reply, answer) = oneshot::channel();
+        self.requests.send(Request::Status(reply)).await.map_err(|_| MailboxFull)?;
+        answer.await.map(drop).map_err(|_| MailboxFull)
     }
 
     /// Answers a Logon for which the application said `Verdict::Later`.
@@ -109,10 +132,19 @@ impl SessionHandle {
 
     /// Hands a caller over; a session that has one already takes no second. A client that has just hung up and calls
     /// again may find its own chair still warm, so there is a moment's grace.
-    pub(crate) async fn connect(&self, stream: Box<dyn Stream>, peer: IpAddr, bytes: Vec<u8>) -> bool {
+    pub(crate) async fn connect(&self, call: Call) -> bool {
+        let Some(chair) = self.chair().await else { return false };
+        self.request(Request::Connected(Call { chair: Some(chair), ..call })).is_ok()
+    }
+
+    /// Whether a caller would get the chair now.
+    pub(crate) async fn is_free(&self) -> bool {
+        self.chair().await.is_some()
+    }
+
+    async fn chair(&self) -> Option<OwnedSemaphorePermit> {
         let free = timeout(Duration::from_millis(HAND_OVER_MILLISECONDS), self.chair.clone().acquire_owned());
-        let Ok(Ok(chair)) = free.await else { return false };
-        self.request(Request::Connected(Call { stream, peer: Some(peer), bytes, chair: Some(chair) })).is_ok()
+        free.await.ok()?.ok()
     }
 
     fn request(&self, request: Request) -> Result<(), MailboxFull> {

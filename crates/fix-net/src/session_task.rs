@@ -32,6 +32,9 @@ pub async fn run_session<S: Durable, A: Application>(
         let Some(call) = next_call(&mut conversation, &mut mailbox, line, &mut shutdown).await else { return };
         conversation.application_mut().connected(call.peer);
         conversation.connect(now());
+        if let Some(introduction) = call.introduction {
+            conversation.introduce(introduction);
+        }
         conversation.buffer().extend_from_slice(&call.bytes);
         conversation.pump(now());
         let reason = converse(&mut conversation, call.stream, &mut mailbox, &mut shutdown).await;
@@ -58,7 +61,7 @@ async fn next_call<S: Durable, A: Application>(
                 Request::Connected(call) => return Some(call),
                 other => serve(conversation, other),
             },
-            stream = &mut dialled => return Some(Call { stream, peer: None, bytes: Vec::new(), chair: None }),
+            stream = &mut dialled => return Some(Call { stream, peer: None, bytes: Vec::new(), introduction: None, chair: None }),
             () = sleep(idle) => conversation.tick(now()),
         }
     }

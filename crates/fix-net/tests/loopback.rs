@@ -4,7 +4,9 @@
 
 mod world;
 
-use fix::{Application, DisconnectReason, Line, LogonTicket, Message, Outgoing, Verdict};
+use fix::{Application, DisconnectReason, Introduction, Line, LogonTicket, Message, Outgoing, Verdict, tag};
+use fix_net::Doorman;
+use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use world::{Caller, World, acceptor, initiator};
 
@@ -134,6 +136,78 @@ async fn a_logon_may_be_decided_elsewhere() {
     assert!(caller.hear().await.unwrap().contains("|58=the Logon was refused: not today|"));
     assert_eq!(caller.hear().await, None);
     report.expect(&["disconnected: the Logon was refused: not today"]).await;
+    world.stop().await;
+}
+
+/// Lets in who knows the password, and never comes to an end about one who says nothing.
+fn doorman() -> Doorman {
+    Arc::new(|_, _, logon| {
+        let password = logon.text(tag::PASSWORD).map(str::to_owned);
+        Box::pin(async move {
+            let verdict = match password.as_deref() {
+                None => std::future::pending().await,
+                Some("open sesame") => Verdict::Admit,
+                Some(_) => Verdict::Refuse("wrong password".to_owned()),
+            };
+            Some(Box::new(move || verdict) as Introduction)
+        })
+    })
+}
+
+#[tokio::test]
+async fn whoever_may_come_in_is_not_shut_out_by_one_who_is_still_being_looked_at() {
+    let (application, mut report) = witness(Verdict::Refuse("nobody introduced this one".to_owned()));
+    let world = World::guarded(acceptor("DESK"), application, Some(doorman())).await;
+    let mut strangers = Vec::new();
+    for _ in 0..3 {
+        let mut stranger = Caller::connect(&world, "DESK").await;
+        stranger.say("35=A|34=1|98=0|108=30").await;
+        strangers.push(stranger);
+    }
+    let mut client = Caller::connect(&world, "DESK").await;
+    client.say("35=A|34=1|98=0|108=30|554=open sesame").await;
+    assert!(client.hear().await.unwrap().contains("|35=A|34=1|"));
+    report.expect(&["logged on"]).await;
+    // A second one is turned away, whatever he knows.
+    for password in ["open sesame", "guess"] {
+        let mut second = Caller::connect(&world, "DESK").await;
+        second.say(&format!("35=A|34=1|98=0|108=30|554={password}")).await;
+        assert_eq!(second.hear().await, None);
+    }
+    client.say("35=1|34=2|112=still here").await;
+    assert!(client.hear().await.unwrap().contains("|112=still here|"));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_the_doorman_turns_down_leaves_no_trace() {
+    let (application, mut report) = witness(Verdict::Admit);
+    let world = World::guarded(acceptor("DESK"), application, Some(doorman())).await;
+    let mut stranger = Caller::connect(&world, "DESK").await;
+    stranger.say("35=A|34=1|98=0|108=30|554=guess").await;
+    assert_eq!(stranger.hear().await, None);
+    report.expect(&["disconnected: the Logon was refused: wrong password"]).await;
+    let mut client = Caller::connect(&world, "DESK").await;
+    client.say_until_heard("35=A|34=1|98=0|108=30|554=open sesame").await;
+    let status = world.handle().status().await.unwrap();
+    assert_eq!((status.next_incoming, status.next_outgoing), (2, 2));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn many_messages_are_sent_page_by_page_and_none_is_dropped() {
+    /// Three times what the session's queue holds.
+    const ANSWERS: usize = 24_576;
+    let (application, mut report) = witness(Verdict::Admit);
+    let world = World::with(acceptor("DESK"), application).await;
+    let mut caller = Caller::logged_on(&world, "DESK").await;
+    report.expect(&["logon", "logged on"]).await;
+    let handle = world.handle().clone();
+    let sending = tokio::spawn(async move { handle.send_all((0..ANSWERS).map(|n| order(&n.to_string()))).await });
+    for n in 0..ANSWERS {
+        assert!(caller.hear_type("D").await.contains(&format!("|11={n}|")));
+    }
+    sending.await.unwrap().unwrap();
     world.stop().await;
 }
 

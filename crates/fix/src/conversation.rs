@@ -5,6 +5,7 @@ use crate::codec::{Decoder, FrameError, Framer, Message, Outgoing, Time};
 use crate::dictionary::Dictionary;
 use crate::session::{Action, Actions, DisconnectReason, SendError, Session};
 use crate::store::{SeqNum, Store, StoreError};
+use crate::tag;
 use std::net::IpAddr;
 
 /// Who is served by a session.
@@ -19,6 +20,9 @@ pub trait Application {
 
     /// A message for the application, in its turn and never twice.
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line);
+
+    /// The peer answers the Test Request of this id: it has read everything that was sent before.
+    fn answered(&mut self, _test_req_id: &[u8]) {}
 
     /// Somebody has news for the application, which fetches them where it knows them to be. On the line only what is
     /// sent while the session is logged on goes out.
@@ -62,10 +66,16 @@ pub enum Direction {
 pub trait Line {
     fn send(&mut self, message: &Outgoing) -> Result<SeqNum, SendError>;
 
+    /// Sends a Test Request; [`Application::answered`] hears of the answer.
+    fn ask_for_sign(&mut self, id: &str) -> Result<SeqNum, SendError>;
+
     fn dictionary(&self) -> Option<&Dictionary>;
 
     fn now(&self) -> Time;
 }
+
+/// What is known about a caller before it is connected: its first Logon gets this verdict, and nobody has to wait for it.
+pub type Introduction = Box<dyn FnOnce() -> Verdict + Send>;
 
 pub struct Conversation<S, A> {
     framer: Framer,
@@ -79,6 +89,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
             session,
             application,
             actions: Actions::new(),
+            introduction: None,
             undecided: None,
             tickets: LogonTicket::default(),
             ended: None,
@@ -103,8 +114,14 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.framer.clear();
         self.desk.actions.wire.clear();
         self.desk.ended = None;
+        self.desk.introduction = None;
         self.desk.undecided = None;
         self.desk.step(now, None, |session, actions| session.connect(now, actions));
+    }
+
+    /// The caller that has just been connected is known: its Logon is not put to the application.
+    pub fn introduce(&mut self, introduction: Introduction) {
+        self.desk.introduction = Some(introduction);
     }
 
     /// Where the driver appends what it has read, before [`Self::pump`].
@@ -215,6 +232,8 @@ struct Desk<S, A> {
     session: Session<S>,
     application: A,
     actions: Actions,
+    /// Of the caller that is connected, until its Logon.
+    introduction: Option<Introduction>,
     /// The Logon that waits for a verdict.
     undecided: Option<LogonTicket>,
     tickets: LogonTicket,
@@ -262,6 +281,9 @@ impl<S: Store, A: Application> Desk<S, A> {
                 (Action::Deliver, Some(message)) => self
                     .application
                     .received(message, &mut OpenLine { session: &mut self.session, actions: &mut self.actions, now }),
+                (Action::Answered, Some(heartbeat)) => {
+                    self.application.answered(heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default());
+                }
                 (Action::AskLogon, Some(logon)) => self.ask(now, logon),
                 (Action::LoggedOn, _) => self.application.logged_on(&mut OpenLine {
                     session: &mut self.session,
@@ -271,8 +293,8 @@ impl<S: Store, A: Application> Desk<S, A> {
                 (Action::LoggingOut, _) => self.application.logging_out(),
                 (Action::LoggedOut, _) => self.application.logged_out(),
                 (Action::Close(reason), _) => self.ended = Some(reason),
-                // Only a received message is delivered or asked about.
-                (Action::Deliver | Action::AskLogon, None) => {}
+                // Only a received message is delivered, asked about or an answer.
+                (Action::Deliver | Action::AskLogon | Action::Answered, None) => {}
             }
         }
     }
@@ -281,7 +303,10 @@ impl<S: Store, A: Application> Desk<S, A> {
         self.tickets.0 += 1;
         let ticket = self.tickets;
         self.undecided = Some(ticket);
-        let verdict = self.application.logon(logon, ticket);
+        let verdict = match self.introduction.take() {
+            Some(introduction) => introduction(),
+            None => self.application.logon(logon, ticket),
+        };
         self.decide(now, ticket, &verdict);
     }
 
@@ -319,6 +344,10 @@ struct OpenLine<'a, S> {
 impl<S: Store> Line for OpenLine<'_, S> {
     fn send(&mut self, message: &Outgoing) -> Result<SeqNum, SendError> {
         self.session.send(self.now, message, self.actions)
+    }
+
+    fn ask_for_sign(&mut self, id: &str) -> Result<SeqNum, SendError> {
+        self.session.ask_for_sign(self.now, id, self.actions)
     }
 
     fn dictionary(&self) -> Option<&Dictionary> {

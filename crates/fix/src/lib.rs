@@ -27,7 +27,7 @@ mod echo;
 mod masked;
 
 pub use codec::*;
-pub use conversation::{Application, Conversation, Direction, Line, LogonTicket, Verdict};
+pub use conversation::{Application, Conversation, Direction, Introduction, Line, LogonTicket, Verdict};
 pub use dictionary::*;
 pub use echo::{ECHO_ORDERS_MAX, Echo};
 pub use masked::masked;
@@ -35,4 +35,4 @@ pub use reject::{BusinessRejectReason, Fault, RejectReason};
 pub use schedule::{Hours, Period, Schedule};
 pub use session::*;
 pub use settings::*;
-pub use store::{MEMORY_STORE_BYTES_MAX, MemoryStore, SeqNum, Store, StoreError, Traffic, Visit};
+pub use store::{MEMORY_STORE_BYTES_MAX, MemoryStore, SEQ_NUM_MAX, SeqNum, Store, StoreError, Traffic, Visit};

@@ -6,6 +6,10 @@ use std::fmt;
 /// MsgSeqNum (34): counted from 1 in each direction.
 pub type SeqNum = u64;
 
+/// The highest number: some trillion messages. A peer that claims a higher one is garbled, a Sequence Reset to it is refused,
+/// so that a store may rely on numbers being short.
+pub const SEQ_NUM_MAX: SeqNum = (1 << 40) - 1;
+
 /// Who a message is for. Messages of the session layer are never sent again, so a store need not keep their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traffic {

@@ -4,11 +4,16 @@
 
 use fix::{CheckRules, Checker, Decoder, Dictionary};
 
-fn verdict(dictionary: &Dictionary, body: &str) -> String {
+fn framed(body: &str) -> Vec<u8> {
     let body = format!("{body}|").replace('|', "\x01");
     let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
     let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     frame.extend(format!("10={sum:03}\x01").bytes());
+    frame
+}
+
+fn verdict(dictionary: &Dictionary, body: &str) -> String {
+    let frame = framed(body);
     let mut decoder = Decoder::new();
     let message = decoder.decode(&frame).unwrap();
     match Checker::default().check(dictionary, CheckRules::default(), &message) {
@@ -29,6 +34,28 @@ fn the_platforms_own_tags_are_known_on_an_order_only() {
     assert_eq!(verdict(&ours, &format!("{ORDER}|7003=X")), "6 Some(7003): Incorrect data format for value");
     let heartbeat = "35=0|34=2|49=A|52=20260105-12:00:00|56=B|7001=3";
     assert_eq!(verdict(&ours, heartbeat), "2 Some(7001): Tag not defined for this message type");
+}
+
+#[test]
+fn a_field_that_comes_twice_is_found_unless_it_is_of_a_group_or_nobodys() {
+    let dictionary = Dictionary::fix44_with_extensions();
+    let repeated = |rest: &str| {
+        let frame = framed(&format!("{ORDER}|{rest}"));
+        dictionary.repeated(&Decoder::new().decode(&frame).unwrap())
+    };
+    for (rest, expected) in [
+        ("59=1", None),
+        ("38=100", Some(38)),
+        ("34=3", Some(34)),
+        ("7003=Y|7003=N", Some(7003)),
+        ("453=2|448=a|447=D|448=b|447=D", None),
+        ("453=1|448=a|38=1", Some(38)),
+        ("453=1|448=a|453=1|448=b", Some(453)),
+        // Not of an order, or of nobody.
+        ("41=a|41=b|9999=1|9999=2", None),
+    ] {
+        assert_eq!(repeated(rest), expected, "{rest}");
+    }
 }
 
 #[test]

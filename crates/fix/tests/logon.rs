@@ -125,6 +125,22 @@ fn what_follows_a_logon_waits_until_the_application_has_decided() {
 }
 
 #[test]
+fn a_caller_who_was_introduced_waits_for_nobody() {
+    let mut conversation = conversation(true, MemoryStore::new(noon()));
+    conversation.introduce(Box::new(|| Verdict::Admit));
+    assert!(say(&mut conversation, "35=A|34=1|98=0|108=30").contains("|35=A|34=1|"));
+    assert!(conversation.application_mut().tickets.is_empty());
+    // What he asks for later is asked of the application, and so is who comes next.
+    assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30|141=Y"), "");
+    assert!(conversation.is_undecided());
+    conversation.introduce(Box::new(|| Verdict::Admit));
+    conversation.cut(noon(), DisconnectReason::PeerClosed);
+    conversation.connect(noon());
+    assert_eq!(say(&mut conversation, "35=A|34=2|98=0|108=30"), "");
+    assert_eq!(conversation.application_mut().tickets.len(), 2);
+}
+
+#[test]
 fn an_application_that_never_decides_costs_the_connection() {
     let mut conversation = conversation(true, MemoryStore::new(noon()));
     say(&mut conversation, "35=A|34=1|98=0|108=30");

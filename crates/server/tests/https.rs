@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -23,6 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Server {
     process: Child,
     https: SocketAddr,
+    /// Where each door is, as the server says when it is ready.
+    ready: String,
     log: Receiver<String>,
 }
 
@@ -51,7 +53,7 @@ impl Server {
         let mut ready = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut ready).unwrap();
         let https = ready.split_once("\"https\":\"https://").unwrap().1.split('"').next().unwrap().parse().unwrap();
-        Self { process, https, log }
+        Self { process, https, ready, log }
     }
 
     /// Waits until the log says this.
@@ -65,17 +67,28 @@ impl Server {
     }
 
     fn connect(&self, trusted: &Path, name: &'static str) -> std::io::Result<Connection> {
-        let mut roots = RootCertStore::empty();
-        roots.add(certificate(trusted)).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let config = Arc::new(config.with_root_certificates(roots).with_no_client_auth());
-        let client = ClientConnection::new(config, ServerName::try_from(name).unwrap()).unwrap();
-        let mut stream = StreamOwned::new(client, TcpStream::connect(self.https).unwrap());
-        stream.conn.complete_io(&mut stream.sock)?;
+        let stream = handshake(self.https, trusted, name)?;
         Ok(Connection { stream, host: format!("localhost:{}", self.https.port()) })
     }
+
+    fn fix(&self) -> SocketAddr {
+        self.ready.split_once("\"fix\":\"tcp://").unwrap().1.split('"').next().unwrap().parse().unwrap()
+    }
 }
+
+fn handshake(at: SocketAddr, trusted: &Path, name: &'static str) -> std::io::Result<Tls> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate(trusted)).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(config.with_root_certificates(roots).with_no_client_auth());
+    let client = ClientConnection::new(config, ServerName::try_from(name).unwrap()).unwrap();
+    let mut stream = StreamOwned::new(client, TcpStream::connect(at).unwrap());
+    stream.conn.complete_io(&mut stream.sock)?;
+    Ok(stream)
+}
+
+type Tls = StreamOwned<ClientConnection, TcpStream>;
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -85,7 +98,7 @@ impl Drop for Server {
 }
 
 struct Connection {
-    stream: StreamOwned<ClientConnection, TcpStream>,
+    stream: Tls,
     host: String,
 }
 
@@ -104,8 +117,12 @@ impl Connection {
     }
 
     fn shown(&self) -> CertificateDer<'static> {
-        self.stream.conn.peer_certificates().unwrap()[0].clone().into_owned()
+        shown(&self.stream)
     }
+}
+
+fn shown(stream: &Tls) -> CertificateDer<'static> {
+    stream.conn.peer_certificates().unwrap()[0].clone().into_owned()
 }
 
 fn certificate(path: &Path) -> CertificateDer<'static> {
@@ -152,6 +169,53 @@ fn a_certificate_of_ones_own_is_exchanged_without_a_restart() {
     server.hang_up();
     server.says("the certificate stays as it was: desk.crt: holds no certificate in PEM form");
     assert_eq!(server.connect(&good, "localhost").unwrap().ask(), "HTTP/1.1 200 OK");
+}
+
+/// Sends a FIX message and hears the type of the answer.
+fn converse(line: &mut Tls, kind: &str, number: u32, rest: &str) -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = domain::Timestamp(i64::try_from(seconds).unwrap() * 1_000_000_000).to_jiff().to_string();
+    let now = now.replace('-', "").replace('T', "-").replace('Z', "");
+    let body = format!("35={kind}|34={number}|49=CLIENT|52={now}|56=RIALTO|{rest}|").replace('|', "\x01");
+    let message = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+    let sum = message.bytes().fold(0, u8::wrapping_add);
+    line.write_all(format!("{message}10={sum:03}\x01").as_bytes()).unwrap();
+    let mut answer = String::new();
+    while !answer.contains("\x0110=") {
+        let mut bytes = [0; 4096];
+        let length = line.read(&mut bytes).unwrap();
+        assert!(length > 0, "the line ended: {answer}");
+        answer += std::str::from_utf8(&bytes[..length]).unwrap();
+    }
+    answer.split_once("\x0135=").unwrap().1.split('\x01').next().unwrap().to_owned()
+}
+
+#[test]
+fn the_fix_door_shows_the_new_certificate_too_and_a_client_that_is_logged_on_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("desk.crt");
+    write_pair(folder.path());
+    fs::create_dir_all(folder.path().join("data/fix")).unwrap();
+    let sessions = "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSocketAcceptPort=0\nSocketUseSSL=Y\n\
+                    NonStopSession=Y\nSenderCompID=RIALTO\nTargetCompID=CLIENT\n";
+    fs::write(folder.path().join("data/fix/sessions.cfg"), sessions).unwrap();
+    let server = Server::start(folder.path(), &["https.certificate=desk.crt", "https.key=desk.key"]);
+    let mut first = handshake(server.fix(), &trusted, "localhost").unwrap();
+    assert_eq!(shown(&first), certificate(&trusted));
+    assert_eq!(converse(&mut first, "A", 1, "98=0|108=30"), "A");
+
+    let before = folder.path().join("before.crt");
+    fs::copy(&trusted, &before).unwrap();
+    write_pair(folder.path());
+    server.hang_up();
+    server.says("reading the certificate again");
+    server.says("SHA-256 fingerprint");
+    assert_eq!(shown(&handshake(server.fix(), &trusted, "localhost").unwrap()), certificate(&trusted));
+    assert!(handshake(server.fix(), &before, "localhost").is_err(), "the old one is shown no more");
+    assert_eq!(converse(&mut first, "1", 2, "112=still here"), "0");
+    assert_eq!(converse(&mut first, "5", 3, "58=good night"), "5");
+    let mut second = handshake(server.fix(), &trusted, "localhost").unwrap();
+    assert_eq!(converse(&mut second, "A", 4, "98=0|108=30"), "A");
 }
 
 #[test]

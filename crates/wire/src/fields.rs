@@ -184,7 +184,7 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     Timestamp::from_millis(i64::try_from(millis).ok()?)
 }
 
-fn id_of(field: &'static str, value: Value) -> Result<u64, FieldError> {
+pub(crate) fn id_of(field: &'static str, value: Value) -> Result<u64, FieldError> {
     let id = decimal_of(field, value).ok().filter(|number| number.fract().is_zero());
     id.and_then(|number| u64::try_from(number).ok())
         .filter(|id| (1..ID_LIMIT).contains(id))

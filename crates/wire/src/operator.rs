@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::fields::{BadBody, FieldError, Fields};
+use crate::fields::{BadBody, FieldError, Fields, id_of};
 use crate::json::Millis;
 
 /// A folder's name may be this long.
@@ -36,12 +36,22 @@ pub struct FixNumbersBody {
 impl FixNumbersBody {
     pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
         let mut fields = Fields::parse(body)?;
-        let (next_in, next_out) = (fields.id("nextIn"), fields.id("nextOut"));
+        let (next_in, next_out) = (number(&mut fields, "nextIn"), number(&mut fields, "nextOut"));
         if next_in.or(next_out).is_none() {
             fields.require("nextIn", next_in);
         }
         fields.finish(Some(Self { next_in, next_out }))
     }
+}
+
+/// The highest number that a FIX session can reach.
+const FIX_NUMBER_MAX: u64 = (1 << 40) - 1;
+
+fn number(fields: &mut Fields, name: &'static str) -> Option<u64> {
+    fields.read(name, |field, value| {
+        let number = id_of(field, value).ok().filter(|number| *number <= FIX_NUMBER_MAX);
+        number.ok_or_else(|| FieldError::malformed(field, "must be a whole number from 1 to 1099511627775"))
+    })
 }
 
 /// How many differences were told to the engine.

@@ -186,6 +186,7 @@ impl OrderBody {
                 kind: Some(order_type.with_prices(Price::ZERO, Price::ZERO)),
                 strategy,
                 exchange: self.exchange,
+                order: None,
             },
         })
     }

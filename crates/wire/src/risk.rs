@@ -1,6 +1,7 @@
 //! Limits, dry runs and trading states, both ways.
 
-use domain::risk::{Burst, Limits, Scope, SelfTrade, Verdict};
+use domain::query::Verdict;
+use domain::risk::{Burst, Limits, Scope, SelfTrade};
 use domain::{Amount, Quantity, Text, TradingState};
 use serde::Serialize;
 use serde_json::Value;

@@ -55,11 +55,11 @@ impl Trading {
     }
 
     /// The verdict of all checks, without a trace.
-    pub(crate) fn check_dry(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> domain::risk::Verdict {
+    pub(crate) fn check_dry(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> domain::query::Verdict {
         let terms = Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
         let (notional, fee) = self.estimate(ask.security, ask.side, &terms);
         let refusal = self.check_new(moment, caller, ask, false).err();
-        domain::risk::Verdict { refusal, notional, fee }
+        domain::query::Verdict { refusal, notional, fee }
     }
 
     fn check_new(
@@ -69,7 +69,7 @@ impl Trading {
         ask: &PlaceOrder,
         reduce_only: bool,
     ) -> Result<Draft, Refusal> {
-        let int_id = self.check_names(caller, ask)?;
+        let int_id = self.check_names(moment, caller, ask)?;
         let route = self.route(ask)?;
         let terms = Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
         check_terms(&route.security, &terms)?;
@@ -81,25 +81,34 @@ impl Trading {
     }
 
     /// The id that the order will bear where the client chose one; `None`: mint one.
-    fn check_names(&self, caller: &Caller, ask: &PlaceOrder) -> Result<Option<IntId>, Refusal> {
+    fn check_names(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> Result<Option<IntId>, Refusal> {
         if let Some(id) = &ask.int_id {
             return if self.orders.is_taken(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
         }
         let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
-        self.check_unused(caller, cl_ord_id)?;
+        self.check_unused(moment, caller, cl_ord_id)?;
         // The first ClOrdID becomes the platform's id where it is free.
         Ok(cl_ord_id.parse().ok().filter(|id| !self.orders.is_taken(id)))
     }
 
-    /// A client uses a ClOrdID once, be it for an order or for a request on one.
-    pub(crate) fn check_unused(&self, caller: &Caller, cl_ord_id: &str) -> Result<(), Refusal> {
-        match self.orders.bearing(cl_ord_id).find(|order| order.source == caller.source) {
+    /// Decision 0012: a client uses a ClOrdID once a day, be it for an order or for a request on one. What it may have
+    /// sent before is looked for among yesterday's too.
+    pub(crate) fn check_unused(&self, moment: Moment, caller: &Caller, cl_ord_id: &str) -> Result<(), Refusal> {
+        let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.may_be_known);
+        let own = self.orders.using(cl_ord_id).filter(|order| order.source == caller.source);
+        let taken = own.filter(|order| may_be_known || order.is_open() || self.is_of_today(moment, order));
+        match taken.max_by_key(|order| (order.is_open(), order.id)) {
             Some(known) => {
                 let (int_id, order) = (known.int_id.clone(), Some(known.clone()));
                 Err(Refusal::DuplicateOrder(DuplicateOrder { int_id, order }))
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether anything happened to it since the platform day began.
+    fn is_of_today(&self, moment: Moment, order: &Order) -> bool {
+        order.changed_at >= self.day_start(moment.at)
     }
 
     fn duplicate(&self, id: &IntId) -> Refusal {

@@ -6,6 +6,8 @@ mod executions;
 pub(crate) mod fills;
 /// A new order: defaults, route and the rules of its security.
 pub(crate) mod intake;
+/// The names that clients give.
+mod names;
 /// Orders by their number.
 mod numbered;
 /// The venue's picture against ours.

@@ -46,7 +46,9 @@ impl Trading {
         if seen.fate != Fate::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
             self.accepted(word, seen.ext_id.as_ref(), out);
         }
-        if order.is_open() && seen.fate == Fate::Live && order.terms != seen.terms {
+        // An order that has ended shows by its terms that a replace came first.
+        let is_as_asked = order.pending.replace().is_some_and(|(_, terms)| terms == seen.terms);
+        if order.is_open() && order.terms != seen.terms && (seen.fate == Fate::Live || is_as_asked) {
             self.replaced(word, seen.terms, seen.ext_id.as_ref(), out);
         }
     }
@@ -76,10 +78,14 @@ impl Trading {
     /// harm twice, and whoever asked for it relies on it; a replace could be stale by now.
     fn settle_live(&mut self, word: Word, order: &Arc<Order>, out: &mut Outbox) {
         let reason = Text::from("the request was lost with the connection");
-        match order.pending {
-            Pending::Cancel(_) if order.state.is_working() => self.cancel_again(word, order, out),
-            Pending::Cancel(_) => self.cancel_refused(word, &reason, out),
-            Pending::Replace(..) => self.replace_refused(word, &reason, out),
+        match &order.pending {
+            Pending::Cancel(_, overtaken) if order.state.is_working() => {
+                if overtaken.is_some() {
+                    self.replace_refused(word, &reason, out);
+                }
+                self.cancel_again(word, order, out);
+            }
+            Pending::Cancel(..) | Pending::Replace(..) => self.refuse_pending(word, &reason, out),
             Pending::Nothing if order.in_doubt => drop(self.settled(word, order, out)),
             Pending::Nothing => {}
         }

@@ -5,19 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::index::fingerprint;
-use domain::order::{Order, Side};
+use domain::order::{Order, Request, Side, Step};
 use domain::{AccountId, Index, IntId, OrderId, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::executions::Executions;
+use super::names::Names;
 use super::numbered::Numbered;
 use super::resting::{Eagerness, Resting};
+use super::transitions::Ask;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Registry {
     orders: Numbered,
-    /// ClOrdIDs of whole chains; several orders may share one.
-    chains: BTreeMap<Text, Vec<OrderId>>,
+    names: Names,
     pub(crate) executions: Executions,
     /// Fingerprints of ids whose orders are no longer kept.
     retired_ids: BTreeSet<u128>,
@@ -57,17 +58,25 @@ impl Registry {
 
     pub(crate) fn insert(&mut self, order: Arc<Order>) {
         if let Some(cl_ord_id) = &order.cl_ord_id {
-            self.chain(cl_ord_id.clone(), order.id);
+            self.names.give(cl_ord_id, order.id);
         }
         self.index(&order);
         self.orders.push(order);
     }
 
-    /// Remembers one more name of an order.
-    pub(crate) fn chain(&mut self, cl_ord_id: Text, order: OrderId) {
-        let chain = self.chains.entry(cl_ord_id).or_default();
-        if !chain.contains(&order) {
-            chain.push(order);
+    /// A request takes its ClOrdID: that of a replace names the order from now on, that of a cancel never does.
+    pub(crate) fn ask(&mut self, ask: Ask, cl_ord_id: Option<&Text>, order: OrderId) {
+        match (ask, cl_ord_id) {
+            (Ask::Replace, Some(cl_ord_id)) => self.names.give(cl_ord_id, order),
+            (Ask::Cancel, Some(cl_ord_id)) => self.names.spend(cl_ord_id, order),
+            (_, None) => {}
+        }
+    }
+
+    /// A request was refused: the ClOrdID of a replace is used, but names the order no longer.
+    pub(crate) fn forget_refused(&mut self, step: Step, request: &Request, order: OrderId) {
+        if let Some(cl_ord_id) = request.cl_ord_id.as_ref().filter(|_| step == Step::ReplaceRefused) {
+            self.names.take_back(cl_ord_id, order);
         }
     }
 
@@ -79,27 +88,32 @@ impl Registry {
         self.with_id(id.as_str())
     }
 
-    /// By intId, else by any ClOrdID of its chain.
+    /// By intId, else by any ClOrdID that was used for it.
     pub(crate) fn named(&self, name: &str) -> Vec<Arc<Order>> {
         match self.with_id(name) {
             Some(order) => vec![order.clone()],
-            None => self.chained(name).cloned().collect(),
+            None => self.kept(self.names.users(name)).cloned().collect(),
         }
     }
 
-    /// All that bear a name, be it as intId or as a ClOrdID.
+    /// All that bear a name, be it as intId or as a ClOrdID that was accepted or waits to be.
     pub(crate) fn bearing(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
-        self.with_id(name).into_iter().chain(self.chained(name))
+        self.with_id(name).into_iter().chain(self.kept(self.names.bearers(name)))
+    }
+
+    /// All that a name was used for, be it that of the order or of any request on it.
+    pub(crate) fn using(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
+        self.with_id(name).into_iter().chain(self.kept(self.names.users(name)))
     }
 
     /// Two ids could share a fingerprint; then the later one was refused as taken, and only the first is meant here.
-    fn with_id(&self, id: &str) -> Option<&Arc<Order>> {
+    pub(crate) fn with_id(&self, id: &str) -> Option<&Arc<Order>> {
         let order = self.by_int_id.get(&id_key(id)).and_then(|id| self.orders.get(*id));
         order.filter(|order| order.int_id.as_str() == id)
     }
 
-    fn chained(&self, cl_ord_id: &str) -> impl Iterator<Item = &Arc<Order>> {
-        self.chains.get(cl_ord_id).into_iter().flatten().filter_map(|id| self.orders.get(*id))
+    fn kept(&self, ids: impl Iterator<Item = OrderId>) -> impl Iterator<Item = &Arc<Order>> {
+        ids.filter_map(|id| self.orders.get(id))
     }
 
     /// Changes an order in place; those who hold the old one keep it.
@@ -144,10 +158,7 @@ impl Registry {
             self.retired_owners.insert(order.id, order.account);
         }
         let ids: BTreeSet<OrderId> = retired.iter().map(|order| order.id).collect();
-        self.chains.retain(|_, chain| {
-            chain.retain(|id| !ids.contains(id));
-            !chain.is_empty()
-        });
+        self.names.retire(&ids);
         self.executions.retire(&ids);
     }
 
@@ -183,30 +194,52 @@ impl<C> Encode<C> for Registry {
         e: &mut Encoder<W>,
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
-        e.array(6)?;
+        e.array(7)?;
         crate::codec::encode_shared(self.orders.iter(), e, ctx)?;
-        self.chains.encode(e, ctx)?;
+        self.names.given.encode(e, ctx)?;
         self.executions.encode(e, ctx)?;
         crate::codec::encode_keys(&self.retired_ids, e)?;
         self.retired_owners.encode(e, ctx)?;
-        self.repeated_executions.encode(e, ctx)
+        self.repeated_executions.encode(e, ctx)?;
+        self.names.spent.encode(e, ctx)
     }
 }
 
 impl<'b, C> Decode<'b, C> for Registry {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
-        d.array()?;
+        let parts = d.array()?;
         let mut registry = Self {
             orders: crate::codec::decode_shared(d, ctx)?,
-            chains: BTreeMap::decode(d, ctx)?,
+            names: Names { given: BTreeMap::decode(d, ctx)?, ..Names::default() },
             executions: Executions::decode(d, ctx)?,
             retired_ids: crate::codec::decode_keys(d)?,
             retired_owners: BTreeMap::decode(d, ctx)?,
             repeated_executions: u64::decode(d, ctx)?,
             ..Self::default()
         };
+        // Older snapshots end here.
+        if parts.is_none_or(|parts| parts > 6) {
+            registry.names.spent = BTreeMap::decode(d, ctx)?;
+        }
         let orders: Vec<_> = registry.orders.iter().cloned().collect();
         orders.iter().for_each(|order| registry.index(order));
         Ok(registry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_without_spent_names_can_be_read() {
+        let mut registry = Registry::default();
+        registry.names.give(&"X".into(), OrderId(1));
+        let mut before = minicbor::to_vec(&registry).unwrap();
+        // An array of seven parts, the last of them empty, as one of six.
+        assert_eq!((before[0], before.pop()), (0x87, Some(0xa0)));
+        before[0] = 0x86;
+        let read: Registry = minicbor::decode(&before).unwrap();
+        assert_eq!(minicbor::to_vec(&read).unwrap(), minicbor::to_vec(&registry).unwrap());
     }
 }

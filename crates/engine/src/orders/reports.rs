@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::order::{Order, Pending, Request, Step, Terms};
+use domain::order::{Order, Pending, Step, Terms};
 use domain::report::{Report, Said};
 use domain::{AdapterName, OrderId, Text, Timestamp};
 
@@ -71,6 +71,7 @@ impl Trading {
     pub(crate) fn rejected(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         let Some(state) = self.turn(order, Turn::Refused, out) else { return };
+        let unanswered = order.pending.clone();
         let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.pending = Pending::Nothing;
@@ -80,6 +81,7 @@ impl Trading {
         });
         self.risk.settled(&order);
         tell(word.moment, &order, Change::at_venue(Step::Refused, word.ext_at), out);
+        self.tell_too_late(word, &order, &unanswered, out);
         self.count_reject(word.moment, &order, out);
     }
 
@@ -87,9 +89,8 @@ impl Trading {
         let Some(order) = self.known(word, out) else { return };
         let pending = order.pending.clone();
         let Some(state) = self.turn(order, Turn::Ended, out) else {
-            return self.drop_pending(word, &pending, out);
+            return self.refuse_pending(word, &"the order was finished already".into(), out);
         };
-        let request = request_of(order, |pending| matches!(pending, Pending::Cancel(_)));
         let order = self.orders.change(word.order, |order| {
             order.state = state;
             order.pending = Pending::Nothing;
@@ -98,16 +99,30 @@ impl Trading {
             order.changed_at = word.moment.at;
         });
         self.risk.settled(&order);
-        tell(word.moment, &order, Change::at_venue(step, word.ext_at).answering(request), out);
+        let change = Change::at_venue(step, word.ext_at).answering(pending.cancel().cloned());
+        tell(word.moment, &order, change, out);
+        self.tell_too_late(word, &order, &pending.without_cancel(), out);
     }
 
-    /// The venue ended an order that was over already: a request that still waits for it is answered by that.
-    fn drop_pending(&mut self, word: Word, pending: &Pending, out: &mut Outbox) {
-        let reason = Text::from("the order was finished already");
-        match pending {
-            Pending::Cancel(_) => self.cancel_refused(word, &reason, out),
-            Pending::Replace(..) => self.replace_refused(word, &reason, out),
-            Pending::Nothing => {}
+    /// Requests that the end of their order leaves without an answer, in the order in which they were made.
+    fn tell_too_late(&mut self, word: Word, order: &Arc<Order>, unanswered: &Pending, out: &mut Outbox) {
+        let replace = unanswered.replace().map(|(request, _)| (Step::ReplaceRefused, request));
+        let cancel = unanswered.cancel().map(|request| (Step::CancelRefused, request));
+        for (step, request) in replace.into_iter().chain(cancel) {
+            self.orders.forget_refused(step, request, order.id);
+            let change = Change::at_venue(step, word.ext_at).answering(Some(request.clone()));
+            tell(word.moment, order, change.because("too late: the order is finished".into()), out);
+        }
+    }
+
+    /// The venue will not answer what waits: it is refused, in the order in which it was asked for.
+    pub(crate) fn refuse_pending(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
+        let Some(pending) = self.orders.get(word.order).map(|order| order.pending.clone()) else { return };
+        if pending.replace().is_some() {
+            self.replace_refused(word, reason, out);
+        }
+        if pending.cancel().is_some() {
+            self.cancel_refused(word, reason, out);
         }
     }
 
@@ -116,7 +131,7 @@ impl Trading {
         let terms = Terms { quantity: terms.quantity.max(order.filled), ..terms };
         let turn = if terms.quantity == order.filled { Turn::ReplacedToFilled } else { Turn::Replaced };
         let Some(state) = self.turn(order, turn, out) else { return };
-        let request = request_of(order, |pending| matches!(pending, Pending::Replace(..)));
+        let request = order.pending.replace().map(|(request, _)| request.clone());
         let cl_ord_id = request.as_ref().and_then(|request| request.cl_ord_id.clone());
         let accepted_before = order.cl_ord_id.clone();
         let order = self.orders.change(word.order, |order| {
@@ -128,9 +143,7 @@ impl Trading {
             order.in_doubt = false;
             order.reason = None;
             order.changed_at = word.moment.at;
-            if matches!(order.pending, Pending::Replace(..)) {
-                order.pending = Pending::Nothing;
-            }
+            order.pending = std::mem::take(&mut order.pending).without_replace();
         });
         self.risk.replaced(&order);
         self.reserve_again(&order);
@@ -140,28 +153,33 @@ impl Trading {
     }
 
     pub(crate) fn cancel_refused(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
-        self.refused(word, Step::CancelRefused, reason, out, |pending| matches!(pending, Pending::Cancel(_)));
+        self.refused(word, Step::CancelRefused, reason, out);
     }
 
     pub(crate) fn replace_refused(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
-        self.refused(word, Step::ReplaceRefused, reason, out, |pending| matches!(pending, Pending::Replace(..)));
+        self.refused(word, Step::ReplaceRefused, reason, out);
     }
 
-    /// A refused request never changes the base state.
-    fn refused(&mut self, word: Word, step: Step, reason: &Text, out: &mut Outbox, meant: impl Fn(&Pending) -> bool) {
+    /// A refused request never changes the base state; one that waits beside it goes on waiting.
+    fn refused(&mut self, word: Word, step: Step, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
-        if !meant(&order.pending) {
-            return out.warn("nothing-pending", format!("order {}: {step:?} without such a request", order.int_id));
-        }
-        let request = request_of(order, meant);
+        let is_cancel = step == Step::CancelRefused;
+        let (cancel, replace) = (order.pending.cancel(), order.pending.replace().map(|(request, _)| request));
+        let Some(request) = if is_cancel { cancel } else { replace }.cloned() else {
+            return warn_of_no_request(order, step, out);
+        };
+        self.orders.forget_refused(step, &request, word.order);
         let order = self.orders.change(word.order, |order| {
-            order.pending = Pending::Nothing;
+            let pending = std::mem::take(&mut order.pending);
+            order.pending = if is_cancel { pending.without_cancel() } else { pending.without_replace() };
             order.in_doubt = false;
             order.reason = Some(reason.clone());
             order.changed_at = word.moment.at;
         });
-        self.risk.settled(&order);
-        tell(word.moment, &order, Change::at_venue(step, word.ext_at).answering(request), out);
+        if order.pending.replace().is_none() {
+            self.risk.settled(&order);
+        }
+        tell(word.moment, &order, Change::at_venue(step, word.ext_at).answering(Some(request)), out);
     }
 
     /// Its fate is not known: it keeps its status, and its exposure stays reserved until the venue has spoken.
@@ -208,12 +226,9 @@ impl Trading {
     }
 }
 
-/// The pending request, where it is of the kind that is being answered.
-fn request_of(order: &Order, meant: impl Fn(&Pending) -> bool) -> Option<Request> {
-    match &order.pending {
-        pending @ (Pending::Cancel(request) | Pending::Replace(request, _)) if meant(pending) => {
-            Some(Request::clone(request))
-        }
-        _ => None,
+/// Of an order that is over it was told already that requests came too late.
+fn warn_of_no_request(order: &Order, step: Step, out: &mut Outbox) {
+    if order.is_open() {
+        out.warn("nothing-pending", format!("order {}: {step:?} without such a request", order.int_id));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::command::{CancelOrder, CancelOwn, ModifyOrder, PlaceOrder, ReducePosition, Restated};
 use domain::event::MassCancel;
 use domain::order::{Order, OrderKind, Pending, Request, Side, Step, Terms};
+use domain::query::Verdict;
 use domain::query::{Answer, Reply};
-use domain::risk::Verdict;
 use domain::{Caller, Event, Instruction, IntId, Origin, Price, Refusal, Scope, Source, Text, TimeInForce};
 
 use super::intake::{Route, check_terms};
@@ -22,9 +22,7 @@ impl Trading {
         let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
         self.risk.reserve(&order, reservation);
         let request = request(caller, ask.cl_ord_id.clone());
-        if let Some(cl_ord_id) = &ask.cl_ord_id {
-            self.orders.chain(cl_ord_id.clone(), order.id);
-        }
+        self.orders.ask(Ask::Replace, ask.cl_ord_id.as_ref(), order.id);
         let order = self.orders.change(order.id, |order| {
             order.pending = Pending::Replace(Box::new(request.clone()), Box::new(terms));
             forget_answer(order);
@@ -42,8 +40,9 @@ impl Trading {
         caller: &Caller,
         ask: &ModifyOrder,
     ) -> Result<(Arc<Order>, Terms, Reservation), Refusal> {
-        let order = self.askable(caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
-        check_restated(&order, &ask.restated)?;
+        let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
+        check_unchanged(&order, &ask.restated)?;
+        self.check_second_name(caller, &order, &ask.restated)?;
         let terms = new_terms(&order, ask)?;
         let route = self.route_of(&order)?;
         check_terms(&route.security, &terms)?;
@@ -63,7 +62,8 @@ impl Trading {
 
     /// The verdict on new terms for a live order, without a trace; notional and fee are of the order as it would then be.
     pub(crate) fn check_modify_dry(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Verdict {
-        let proposed = self.meant(caller, &ask.int_id).and_then(|order| Some((order, new_terms(order, ask).ok()?)));
+        let proposed =
+            self.meant(caller, ask.int_id.as_str()).and_then(|order| Some((order, new_terms(order, ask).ok()?)));
         let worth = proposed.map(|(order, terms)| self.estimate(order.security, order.side, &terms));
         let (notional, fee) = worth.unwrap_or_default();
         Verdict { refusal: self.check_modify(moment, caller, ask).err(), notional, fee }
@@ -80,19 +80,28 @@ impl Trading {
     }
 
     pub(crate) fn cancel(&mut self, moment: Moment, caller: &Caller, ask: &CancelOrder, out: &mut Outbox) -> Reply {
-        let order = self.askable(caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Cancel)?;
+        let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Cancel)?;
+        check_meant(&order, &ask.restated)?;
+        self.check_second_name(caller, &order, &ask.restated)?;
         self.check_adapter(&order.adapter)?;
         Ok(Answer::Order(self.ask_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
 
     /// The live order of that name, where the request may be made now, and under this ClOrdID.
-    fn askable(&self, caller: &Caller, id: &IntId, request: Option<&str>, ask: Ask) -> Result<Arc<Order>, Refusal> {
-        let order = self.meant(caller, id).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
-        request.map_or(Ok(()), |request| self.check_unused(caller, request))?;
+    fn askable(
+        &self,
+        moment: Moment,
+        caller: &Caller,
+        id: &IntId,
+        request: Option<&str>,
+        ask: Ask,
+    ) -> Result<Arc<Order>, Refusal> {
+        let order = self.meant(caller, id.as_str()).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
+        request.map_or(Ok(()), |request| self.check_unused(moment, caller, request))?;
         if !may_ask(&order.pending, ask) {
             return Err(match order.pending {
                 Pending::Replace(..) => Refusal::ReplacePending(id.clone()),
-                Pending::Cancel(_) | Pending::Nothing => Refusal::CancelPending(id.clone()),
+                Pending::Cancel(..) | Pending::Nothing => Refusal::CancelPending(id.clone()),
             });
         }
         if !order.state.is_working() {
@@ -101,14 +110,24 @@ impl Trading {
         Ok(order.clone())
     }
 
-    /// A FIX client speaks of its own orders, by any ClOrdID of their chain; an id used on several days means the newest.
-    pub(crate) fn meant(&self, caller: &Caller, id: &IntId) -> Option<&Arc<Order>> {
+    /// A FIX client speaks of its own orders, by any ClOrdID of their chain; an id used on several days means the one
+    /// that lives, else the newest.
+    pub(crate) fn meant(&self, caller: &Caller, name: &str) -> Option<&Arc<Order>> {
         match caller.source {
             Source::Fix(_) => {
-                let own = self.orders.bearing(id.as_str()).filter(|order| order.source == caller.source);
+                let own = self.orders.bearing(name).filter(|order| order.source == caller.source);
                 own.max_by_key(|order| (order.is_open(), order.id))
             }
-            _ => self.orders.by_int_id(id),
+            _ => self.orders.with_id(name),
+        }
+    }
+
+    /// Two names in one request must mean the same order.
+    fn check_second_name(&self, caller: &Caller, order: &Order, restated: &Restated) -> Result<(), Refusal> {
+        let Some(name) = &restated.order else { return Ok(()) };
+        match self.meant(caller, name).is_some_and(|other| other.id == order.id) {
+            true => Ok(()),
+            false => Err(Refusal::OtherOrder { int_id: order.int_id.clone(), field: "orderId" }),
         }
     }
 
@@ -120,12 +139,10 @@ impl Trading {
         cl_ord_id: Option<Text>,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        if let Some(cl_ord_id) = &cl_ord_id {
-            self.orders.chain(cl_ord_id.clone(), order.id);
-        }
+        self.orders.ask(Ask::Cancel, cl_ord_id.as_ref(), order.id);
         let request = request(caller, cl_ord_id);
         let order = self.orders.change(order.id, |order| {
-            order.pending = Pending::Cancel(Box::new(request.clone()));
+            order.pending = std::mem::take(&mut order.pending).overtaken_by(request.clone());
             forget_answer(order);
             order.changed_at = moment.at;
         });
@@ -214,7 +231,18 @@ fn forget_answer(order: &mut Order) {
 }
 
 /// What a modification repeats must be what the order is.
-fn check_restated(order: &Order, restated: &Restated) -> Result<(), Refusal> {
+fn check_unchanged(order: &Order, restated: &Restated) -> Result<(), Refusal> {
+    differing(order, restated).map_or(Ok(()), |field| Err(Refusal::FieldFixed(field)))
+}
+
+/// What a cancel says of its order must be so: it could mean another.
+fn check_meant(order: &Order, restated: &Restated) -> Result<(), Refusal> {
+    let other = |field| Refusal::OtherOrder { int_id: order.int_id.clone(), field };
+    differing(order, restated).map_or(Ok(()), |field| Err(other(field)))
+}
+
+/// The first field that is not the order's.
+fn differing(order: &Order, restated: &Restated) -> Option<&'static str> {
     let differs = [
         ("side", restated.side.is_some_and(|side| side != order.side)),
         ("securityId", restated.security.is_some_and(|security| security != order.security)),
@@ -223,10 +251,7 @@ fn check_restated(order: &Order, restated: &Restated) -> Result<(), Refusal> {
         ("exchangeId", restated.exchange.is_some_and(|exchange| exchange != order.exchange)),
         ("objectType", restated.kind.is_some_and(|kind| !kind.same_kind(&order.terms.kind))),
     ];
-    match differs.into_iter().find(|(_, differs)| *differs) {
-        Some((field, _)) => Err(Refusal::FieldFixed(field)),
-        None => Ok(()),
-    }
+    differs.into_iter().find(|(_, differs)| *differs).map(|(field, _)| field)
 }
 
 /// The order's terms with what was asked; a total below the filled quantity amends to it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::order::{Order, Side};
-use domain::{AccountId, Decimal, Index, OrderId, SecurityId};
+use domain::{AccountId, Index, OrderId, Price, SecurityId};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Resting(Index<(AccountId, SecurityId), Sides>);
@@ -17,7 +17,11 @@ struct Sides {
 /// How much an order gives to trade: a buy is the more eager the higher its limit, a sell the lower, a market order
 /// takes any price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Eagerness(Decimal);
+pub(super) enum Eagerness {
+    /// The limit, of a sell with its sign turned: the larger, the more eager.
+    Limited(Price),
+    AnyPrice,
+}
 
 impl Eagerness {
     /// Absent where the order cannot trade: it is over, or it is a stop, which does not rest in the book.
@@ -25,12 +29,11 @@ impl Eagerness {
         if !order.state.is_working() || order.terms.kind.stop().is_some() {
             return None;
         }
-        let limit = order.terms.kind.limit().map(|limit| limit.0);
-        Some(Self(match (order.side, limit) {
-            (_, None) => Decimal::MAX,
-            (Side::Buy, Some(limit)) => limit,
-            (Side::Sell, Some(limit)) => -limit,
-        }))
+        Some(match (order.side, order.terms.kind.limit()) {
+            (_, None) => Self::AnyPrice,
+            (Side::Buy, Some(limit)) => Self::Limited(limit),
+            (Side::Sell, Some(limit)) => Self::Limited(limit.negated()),
+        })
     }
 }
 

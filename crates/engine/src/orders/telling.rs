@@ -19,11 +19,13 @@ pub(crate) struct Change<'a> {
     pub(crate) accepted_before: Option<Text>,
     /// The venue's id of the execution that is taken back or corrected.
     pub(crate) undoes: Option<Text>,
+    /// Why, where the order's own reason is another.
+    pub(crate) reason: Option<Text>,
 }
 
 impl Change<'_> {
     pub(crate) fn plain(step: Step) -> Self {
-        Self { step, fill: None, ext_at: None, request: None, accepted_before: None, undoes: None }
+        Self { step, fill: None, ext_at: None, request: None, accepted_before: None, undoes: None, reason: None }
     }
 
     pub(crate) fn at_venue(step: Step, ext_at: Option<Timestamp>) -> Self {
@@ -36,6 +38,10 @@ impl Change<'_> {
 
     pub(crate) fn replacing(self, accepted_before: Option<Text>) -> Self {
         Self { accepted_before, ..self }
+    }
+
+    pub(crate) fn because(self, reason: Text) -> Self {
+        Self { reason: Some(reason), ..self }
     }
 }
 
@@ -60,7 +66,7 @@ fn status(moment: Moment, order: &Order, change: Change<'_>) -> OrderStatus {
         last_quantity: change.fill.map(|fill| fill.quantity),
         last_price: change.fill.map(|fill| fill.price),
         avg_price: order.avg_price(),
-        reason: order.reason.clone(),
+        reason: change.reason.as_ref().or(order.reason.as_ref()).cloned(),
         request: change.request.as_ref().and_then(|request| request.cl_ord_id.clone()),
         client: client_view(order, &change).map(Box::new),
     }

@@ -75,7 +75,7 @@ pub(crate) fn may_ask(pending: &Pending, ask: Ask) -> bool {
         (Pending::Nothing, Ask::Cancel | Ask::Replace) => true,
         // A cancel overtakes a replace that the venue has not answered.
         (Pending::Replace(..), Ask::Cancel) => true,
-        (Pending::Cancel(_), Ask::Cancel | Ask::Replace) | (Pending::Replace(..), Ask::Replace) => false,
+        (Pending::Cancel(..), Ask::Cancel | Ask::Replace) | (Pending::Replace(..), Ask::Replace) => false,
     }
 }
 

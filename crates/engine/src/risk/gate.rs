@@ -277,9 +277,8 @@ impl Trading {
             Side::Sell => mark.bid,
         };
         let price = kind.stop().or_else(|| mark.and_then(|mark| touch(mark).or_else(|| mark.reference())))?;
-        let slip = price.scaled(self.settings.slippage_percent * HUNDREDTH).ok()?;
         match side {
-            Side::Buy => price.plus(slip).ok(),
+            Side::Buy => price.plus(price.scaled(self.settings.slippage_percent * HUNDREDTH).ok()?).ok(),
             Side::Sell => Some(price),
         }
     }

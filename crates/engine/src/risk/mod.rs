@@ -69,18 +69,29 @@ pub(crate) fn touches(scope: Scope, account: AccountId, strategy: StrategyId, se
 }
 
 /// The limits of all scopes that an order touches, looked up once.
-struct Binding<'a>([Option<(Scope, &'a Limits)>; 4]);
+struct Binding<'a> {
+    limits: [Option<(Scope, &'a Limits)>; 4],
+    /// How many of them are there, from the front: a dozen checks walk through them.
+    count: usize,
+}
 
 impl<'a> Binding<'a> {
     /// Where one limit is set, and to what.
     fn each<T>(&self, limit: impl Fn(&'a Limits) -> Option<T>) -> impl Iterator<Item = (Scope, T)> {
-        self.0.iter().flatten().filter_map(move |(scope, limits)| Some((*scope, limit(limits)?)))
+        self.limits[..self.count].iter().flatten().filter_map(move |(scope, limits)| Some((*scope, limit(limits)?)))
     }
 }
 
 impl Risk {
     fn binding(&self, scopes: [Scope; 4]) -> Binding<'_> {
-        Binding(scopes.map(|scope| Some((scope, self.limits.get(&scope)?))))
+        let mut binding = Binding { limits: [None; 4], count: 0 };
+        for scope in scopes {
+            if let Some(limits) = self.limits.get(&scope) {
+                binding.limits[binding.count] = Some((scope, limits));
+                binding.count += 1;
+            }
+        }
+        binding
     }
 
     pub(crate) fn limits(&self) -> Vec<(Scope, Limits)> {

@@ -97,7 +97,7 @@ impl Trial {
         let id = order.int_id.clone();
         match order.asked {
             _ if order.is_forgotten => Err(Refusal::UnknownOrder(id.as_str().into())),
-            Asked::Cancel => Err(Refusal::CancelPending(id)),
+            Asked::Cancel(_) => Err(Refusal::CancelPending(id)),
             Asked::Replace(_) if is_replace => Err(Refusal::ReplacePending(id)),
             _ if !order.is_working() => Err(Refusal::OrderClosed(id)),
             _ => Ok(()),
@@ -107,7 +107,7 @@ impl Trial {
     pub(crate) fn cancel(&mut self, place: usize) -> Outbox {
         let order = self.model.orders[place].clone();
         let decision = self.askable(&order, false).and_then(|()| self.model.has_link(&Candidate::like(&order)));
-        let (reply, out) = self.ask(Command::Cancel(CancelOrder { int_id: order.int_id, cl_ord_id: None }));
+        let (reply, out) = self.ask(Command::Cancel(CancelOrder::of(order.int_id)));
         assert_eq!(reply.err(), decision.clone().err());
         if decision.is_ok() {
             self.model.ask_cancel(place);

@@ -20,8 +20,8 @@ impl Model {
             Said::Filled(fill) => self.fill(adapter, fill),
             Said::Canceled { order, .. } | Said::Expired { order, .. } => self.end(*order),
             Said::Replaced { order, terms, .. } => self.replace(*order, *terms),
-            Said::CancelRejected { order, .. } => self.answer(*order, |asked| asked == Asked::Cancel),
-            Said::ReplaceRejected { order, .. } => self.answer(*order, |asked| matches!(asked, Asked::Replace(_))),
+            Said::CancelRejected { order, .. } => self.answer(*order, Asked::without_cancel),
+            Said::ReplaceRejected { order, .. } => self.answer(*order, Asked::without_replace),
             Said::Busted { order, exec_id, .. } => self.bust(adapter, *order, exec_id),
             Said::Corrected { exec_id, by } => {
                 self.bust(adapter, by.order, exec_id);
@@ -90,12 +90,10 @@ impl Model {
         });
     }
 
-    fn answer(&mut self, id: OrderId, is_meant: impl Fn(Asked) -> bool) {
+    fn answer(&mut self, id: OrderId, answered: impl Fn(Asked) -> Asked) {
         self.with(id, |order| {
-            if is_meant(order.asked) {
-                order.asked = Asked::Nothing;
-                order.proposed = None;
-            }
+            order.asked = answered(order.asked);
+            order.proposed = order.proposed.filter(|_| order.asked.terms().is_some());
         });
     }
 
@@ -106,9 +104,7 @@ impl Model {
         order.terms = Terms { quantity: terms.quantity.max(Quantity(order.filled())), ..terms };
         order.is_at_venue = true;
         order.units = order.proposed.take().map_or(order.units, |(_, units)| units);
-        if matches!(order.asked, Asked::Replace(_)) {
-            order.asked = Asked::Nothing;
-        }
+        order.asked = order.asked.without_replace();
         order.touched_at = self.now;
         self.reopen(place, was_over);
         self.watch(place);
@@ -203,7 +199,8 @@ impl Model {
             self.accept(seen.order);
         }
         let order = &self.orders[place];
-        if order.is_open() && seen.fate == Fate::Live && order.terms != seen.terms {
+        let is_as_asked = order.asked.terms() == Some(seen.terms);
+        if order.is_open() && order.terms != seen.terms && (seen.fate == Fate::Live || is_as_asked) {
             self.replace(seen.order, seen.terms);
         }
     }
@@ -214,11 +211,12 @@ impl Model {
             Fate::Canceled | Fate::Expired if self.orders[place].is_working() => self.end(seen.order),
             Fate::Rejected if self.orders[place].is_working() => self.reject(seen.order),
             // A cancel that did not reach the venue goes there again.
-            _ if self.orders[place].is_working() && self.orders[place].asked == Asked::Cancel => {
+            _ if self.orders[place].is_working() && self.orders[place].asked.is_cancel() => {
+                self.answer(seen.order, Asked::without_replace);
                 let order = &self.orders[place];
                 self.sent.push((order.adapter(), Sent::Cancel(order.id)));
             }
-            _ => self.answer(seen.order, |_| true),
+            _ => self.answer(seen.order, |_| Asked::Nothing),
         }
     }
 

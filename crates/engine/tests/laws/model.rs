@@ -92,8 +92,31 @@ pub(crate) struct Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Nothing,
-    Cancel,
+    /// And the terms of a replace that it overtook.
+    Cancel(Option<Terms>),
     Replace(Terms),
+}
+
+impl Asked {
+    pub(crate) fn is_cancel(self) -> bool {
+        matches!(self, Self::Cancel(_))
+    }
+
+    pub(crate) fn terms(self) -> Option<Terms> {
+        match self {
+            Self::Replace(terms) => Some(terms),
+            Self::Cancel(overtaken) => overtaken,
+            Self::Nothing => None,
+        }
+    }
+
+    pub(crate) fn without_cancel(self) -> Self {
+        self.terms().map_or(Self::Nothing, Self::Replace)
+    }
+
+    pub(crate) fn without_replace(self) -> Self {
+        if self.is_cancel() { Self::Cancel(None) } else { Self::Nothing }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +165,7 @@ impl Order {
 
     pub(crate) fn status(&self) -> Status {
         match (self.asked, self.base()) {
-            (Asked::Cancel, _) => Status::PendingCancel,
+            (Asked::Cancel(_), _) => Status::PendingCancel,
             (Asked::Replace(_), _) => Status::PendingReplace,
             (Asked::Nothing, BaseState::PendingNew) => Status::Open,
             (Asked::Nothing, BaseState::New) => Status::Submitted,
@@ -237,13 +260,13 @@ impl Model {
 
     pub(crate) fn ask_cancel(&mut self, place: usize) {
         let order = &mut self.orders[place];
-        order.asked = Asked::Cancel;
+        order.asked = Asked::Cancel(order.asked.terms());
         order.touched_at = self.now;
         self.sent.push((order.adapter(), Sent::Cancel(order.id)));
     }
 
     pub(crate) fn can_be_cancelled(order: &Order) -> bool {
-        order.is_open() && order.is_working() && order.asked != Asked::Cancel
+        order.is_open() && order.is_working() && !order.asked.is_cancel()
     }
 
     /// Time has passed: orders that nobody else expires, then the day.

@@ -38,7 +38,7 @@ fn odd_command() -> impl Strategy<Value = Command> {
     prop_oneof![
         8 => odd_place().prop_map(Command::Place),
         3 => odd_modify().prop_map(Command::Modify),
-        2 => int_id().prop_map(|int_id| Command::Cancel(CancelOrder { int_id, cl_ord_id: None })),
+        2 => int_id().prop_map(|int_id| Command::Cancel(CancelOrder::of(int_id))),
         2 => (id(4), prop::option::of(quantity())).prop_map(|(position, quantity)| {
             Command::Reduce(ReducePosition { position: PositionId(position), quantity })
         }),

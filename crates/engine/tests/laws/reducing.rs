@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::desk::{FUTURE, OPTION, STOCK};
-use crate::model::Asked;
 use crate::steps::{Lasting, Shape, Step, Ticket, Word, side};
 use crate::trial::Trial;
 
@@ -36,7 +35,7 @@ fn is_honest(trial: &Trial, step: &Step) -> bool {
     match word {
         Word::Fills { quantity, .. } => Decimal::from(*quantity) <= order.remaining(),
         Word::FillsUp { .. } => order.is_working(),
-        Word::Replaces { .. } => matches!(order.asked, Asked::Replace(_)),
+        Word::Replaces { .. } => order.asked.terms().is_some(),
         _ => true,
     }
 }

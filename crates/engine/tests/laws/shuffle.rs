@@ -89,7 +89,7 @@ impl Story {
         let Ok(Answer::Order(order)) = reply else { panic!("{reply:?}") };
         match self.course {
             Course::Canceled { asked: true } | Course::FilledBeforeTheCancel => {
-                let ask = CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None };
+                let ask = CancelOrder::of(order.int_id.clone());
                 desk.command(Command::Cancel(ask)).0.unwrap();
             }
             Course::ReplacedAndFilled | Course::FilledBeforeTheReplace => {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use domain::order::{BaseState, Step};
 use domain::query::Answer;
 use domain::{Event, Fill, Instruction, IntId, Order, OrderId, OrderStatus, Query, Transaction, TransactionId, Uuid};
 use engine::Outbox;
@@ -20,6 +21,39 @@ pub(crate) struct Told {
     int_ids: BTreeSet<IntId>,
     transactions: BTreeSet<TransactionId>,
     uuids: BTreeSet<Uuid>,
+    unanswered: BTreeMap<OrderId, Unanswered>,
+}
+
+/// Which requests were told and not yet their outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Unanswered {
+    cancel: bool,
+    replace: bool,
+}
+
+impl Unanswered {
+    /// An outcome is told once, and of a request that was told.
+    fn after(self, step: Step) -> Self {
+        match step {
+            Step::CancelAsked => Self { cancel: true, ..self },
+            Step::ReplaceAsked => Self { replace: true, ..self },
+            Step::CancelRefused => {
+                assert!(self.cancel, "nobody waits for the outcome of a cancel");
+                Self { cancel: false, ..self }
+            }
+            Step::ReplaceRefused => {
+                assert!(self.replace, "nobody waits for the outcome of a replace");
+                Self { replace: false, ..self }
+            }
+            Step::Canceled | Step::Expired => Self { cancel: false, ..self },
+            Step::Replaced => Self { replace: false, ..self },
+            _ => self,
+        }
+    }
+
+    fn of(order: &Order) -> Self {
+        Self { cancel: order.pending.cancel().is_some(), replace: order.pending.replace().is_some() }
+    }
 }
 
 impl Told {
@@ -30,8 +64,23 @@ impl Told {
 
     pub(crate) fn compare(&mut self, out: &Outbox, before: &Orders, after: &Orders, model: &Model, booked: usize) {
         compare_orders(out, before, after);
+        self.compare_requests(out, after);
         self.compare_bookings(out, model, booked);
         assert_eq!(sent(out), model.sent, "instructions");
+    }
+
+    /// Whoever asked for something hears what became of it, and an order that is over leaves nobody waiting.
+    fn compare_requests(&mut self, out: &Outbox, after: &Orders) {
+        for event in &out.events {
+            let Event::OrderStatus(status) = event else { continue };
+            let unanswered = self.unanswered.entry(status.order).or_default();
+            *unanswered = unanswered.after(status.step);
+        }
+        for (id, order) in after {
+            let told = self.unanswered.get(id).copied().unwrap_or_default();
+            assert_eq!(told, Unanswered::of(order), "what is told of the requests on {}", order.int_id);
+            assert!(order.state.is_working() || order.state == BaseState::Filled || told == Unanswered::default());
+        }
     }
 
     fn compare_bookings(&mut self, out: &Outbox, model: &Model, booked: usize) {

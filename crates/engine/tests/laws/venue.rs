@@ -8,7 +8,7 @@ use proptest::sample::Index;
 
 use crate::desk::price_of;
 use crate::hearing::venue_fill;
-use crate::model::{Asked, Order};
+use crate::model::Order;
 use crate::steps::{Shown, Word};
 use crate::trial::Trial;
 
@@ -118,18 +118,15 @@ impl Trial {
 
 /// As it was asked to, else to another quantity by itself.
 fn replaced(order: &Order, quantity: i64) -> Terms {
-    match order.asked {
-        Asked::Replace(terms) => terms,
-        Asked::Nothing | Asked::Cancel => Terms { quantity: quantity.into(), ..order.terms },
-    }
+    order.asked.terms().unwrap_or(Terms { quantity: quantity.into(), ..order.terms })
 }
 
 fn seen(order: &Order, shown: Shown) -> Option<VenueOrder> {
-    let (fate, terms) = match (shown, order.asked) {
+    let (fate, terms) = match (shown, order.asked.terms()) {
         (Shown::Nowhere, _) => return None,
-        (Shown::LiveReplaced, Asked::Replace(terms)) => (Fate::Live, terms),
+        (Shown::LiveReplaced, Some(terms)) => (Fate::Live, terms),
         (Shown::Live | Shown::LiveReplaced | Shown::LiveFilled, _) => (Fate::Live, order.terms),
-        (Shown::Canceled, _) => (Fate::Canceled, order.terms),
+        (Shown::Canceled, asked) => (Fate::Canceled, asked.unwrap_or(order.terms)),
         (Shown::Expired, _) => (Fate::Expired, order.terms),
         (Shown::Rejected, _) => (Fate::Rejected, order.terms),
     };

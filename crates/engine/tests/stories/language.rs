@@ -20,7 +20,7 @@ pub(super) fn command(words: &[&str]) -> Command {
             tif: None,
             restated: Restated::default(),
         }),
-        ["cancel", id] => Command::Cancel(CancelOrder { int_id: id.parse().unwrap(), cl_ord_id: None }),
+        ["cancel", id] => Command::Cancel(CancelOrder::of(id.parse().unwrap())),
         ["close", id] => reduce(id, None),
         ["reduce", id, quantity] => reduce(id, Some(quantity.parse().unwrap())),
         ["next-id"] => Command::NextOrderId(AccountId(1)),

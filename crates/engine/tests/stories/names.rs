@@ -1,9 +1,13 @@
-//! Names of orders: none is given twice, and a client that repeats its own is told so.
+//! Names of orders: none is given twice, a client that repeats its own is told so, and what it names is its own.
 
-use domain::command::{Command, PlaceOrder, ReferenceChange};
+use domain::command::{CancelOrder, Command, DeclineRequest, ModifyOrder, PlaceOrder, ReferenceChange, Restated};
 use domain::order::{OrderKind, Side};
 use domain::query::Answer;
-use domain::{Account, AccountId, Price, SecurityId, TimeInForce};
+use domain::{
+    Account, AccountId, Caller, Envelope, Event, Input, Order, Origin, Price, Query, SecurityId, Source, Stamped,
+    TimeInForce,
+};
+use engine::{Engine, Outbox};
 
 use crate::world::World;
 
@@ -28,11 +32,138 @@ fn from_fix(cl_ord_id: &str) -> Command {
 #[test]
 fn a_repeated_cl_ord_id_is_a_duplicate_also_where_another_order_bears_it_as_its_id() {
     let mut world = World::open();
-    let fix = |world: &mut World, name| world.command_of(domain::Source::Fix("BANK".into()), from_fix(name));
+    let fix = |world: &mut World, name| world.command_of(bank(), from_fix(name));
     world.tell("place X buy 1 AAPL @ 10");
     let Ok(Answer::Order(first)) = fix(&mut world, "X") else { panic!("the name is free among this client's") };
     assert_eq!(first.int_id.as_str(), "A-1");
     assert_eq!(fix(&mut world, "X").unwrap_err().code(), "duplicate-order");
+}
+
+fn bank() -> Source {
+    Source::Fix("BANK".into())
+}
+
+/// What a FIX client asks for, and the id of the order that obeyed or why none did.
+fn ask(world: &mut World, command: Command) -> Result<String, &'static str> {
+    match world.command_of(bank(), command) {
+        Ok(Answer::Order(order)) => Ok(order.int_id.to_string()),
+        Ok(other) => panic!("an order is the answer, not {other:?}"),
+        Err(refusal) => Err(refusal.code()),
+    }
+}
+
+fn cancel(cl_ord_id: &str, of: &str, restated: Restated) -> Command {
+    Command::Cancel(CancelOrder { int_id: of.parse().unwrap(), cl_ord_id: Some(cl_ord_id.into()), restated })
+}
+
+fn replace(cl_ord_id: &str, of: &str) -> Command {
+    Command::Modify(ModifyOrder {
+        int_id: of.parse().unwrap(),
+        cl_ord_id: Some(cl_ord_id.into()),
+        quantity: Some(2.into()),
+        limit: None,
+        stop: None,
+        tif: None,
+        restated: Restated::default(),
+    })
+}
+
+#[test]
+fn a_cl_ord_id_is_free_again_on_the_next_day_unless_its_order_lives() {
+    let mut world = World::open();
+    assert_eq!(ask(&mut world, from_fix("X")), Ok("X".to_string()));
+    assert_eq!(ask(&mut world, from_fix("L")), Ok("L".to_string()));
+    world.tell("venue cancels X");
+    assert_eq!(ask(&mut world, from_fix("X")), Err("duplicate-order"));
+    world.tell("wait 43200\nclock\nmark AAPL 10 10.02");
+    assert_eq!(ask(&mut world, from_fix("L")), Err("duplicate-order"));
+    // The platform's own ids are never given twice.
+    assert_eq!(ask(&mut world, from_fix("X")), Ok("A-1".to_string()));
+    assert_eq!(ask(&mut world, from_fix("X")), Err("duplicate-order"));
+    assert_eq!(ask(&mut world, cancel("C", "X", Restated::default())), Ok("A-1".to_string()));
+    let newest = world.engine.answer(world.now, 0, &Query::OwnOrder(bank(), "X".into()));
+    assert!(matches!(newest, Ok(Answer::Orders(orders)) if orders.len() == 1 && orders[0].int_id.as_str() == "A-1"));
+}
+
+#[test]
+fn only_what_was_accepted_or_waits_to_be_names_an_order() {
+    let mut world = World::open();
+    ask(&mut world, from_fix("X")).unwrap();
+    ask(&mut world, cancel("C", "X", Restated::default())).unwrap();
+    assert_eq!(ask(&mut world, cancel("D", "C", Restated::default())), Err("unknown-order"));
+    world.tell("venue refuses-cancel X");
+    ask(&mut world, replace("Y", "X")).unwrap();
+    assert_eq!(ask(&mut world, replace("Z", "Y")), Err("replace-pending"));
+    world.tell("venue refuses-replace X");
+    assert_eq!(ask(&mut world, replace("Z", "Y")), Err("unknown-order"));
+    // Used they were all the same, also for whoever comes after a restart.
+    world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
+    assert_eq!(ask(&mut world, replace("C", "X")), Err("duplicate-order"));
+    assert_eq!(ask(&mut world, replace("Y", "X")), Err("duplicate-order"));
+    ask(&mut world, replace("Z", "X")).unwrap();
+}
+
+#[test]
+fn what_a_cancel_says_of_its_order_must_be_so() {
+    let mut world = World::open();
+    ask(&mut world, from_fix("X")).unwrap();
+    ask(&mut world, from_fix("W")).unwrap();
+    let restated = [
+        Restated { side: Some(Side::Sell), ..Restated::default() },
+        Restated { security: Some(SecurityId(2)), ..Restated::default() },
+        Restated { order: Some("W".into()), ..Restated::default() },
+        Restated { order: Some("nobody".into()), ..Restated::default() },
+    ];
+    for restated in restated {
+        assert_eq!(ask(&mut world, cancel("C", "X", restated)), Err("other-order"));
+    }
+    let right = Restated { side: Some(Side::Buy), security: Some(SecurityId(1)), ..Restated::default() };
+    ask(&mut world, cancel("C", "X", Restated { order: Some("X".into()), ..right })).unwrap();
+}
+
+/// What the session is told of a command that was not obeyed.
+fn refused(world: &mut World, command: Command, may_be_known: bool) -> (String, Option<Order>, bool) {
+    let origin = Origin { session: "BANK".into(), number: 1, memo: None, may_be_known };
+    let caller = Caller { source: bank(), user: None, origin: Some(Box::new(origin)) };
+    let what = Input::Command(Box::new(Envelope { caller, command }));
+    let mut out = Outbox::default();
+    let _ = world.engine.apply(&Stamped { sequence: 1, at: world.now, what }, &mut out);
+    let told = out.events.iter().find_map(|event| match event {
+        Event::Refused(refused) => Some(refused.clone()),
+        _ => None,
+    });
+    let told = told.expect("the session is told");
+    (told.code.to_string(), told.order.as_deref().cloned(), told.is_repeated)
+}
+
+#[test]
+fn a_refusal_shows_the_order_that_was_meant_and_whether_the_same_came_before() {
+    let mut world = World::open();
+    ask(&mut world, from_fix("X")).unwrap();
+    ask(&mut world, from_fix("W")).unwrap();
+    ask(&mut world, replace("Y", "X")).unwrap();
+    let (order, other) = (world.order("X").map(|order| Order::clone(&order)), world.order("W"));
+    let duplicate = |known: bool| ("duplicate-order".to_string(), order.clone(), known);
+    assert_eq!(refused(&mut world, replace("Y", "X"), true), duplicate(true));
+    assert_eq!(refused(&mut world, replace("Y", "X"), false), duplicate(false));
+    assert_eq!(refused(&mut world, replace("W", "X"), true), duplicate(false));
+    assert_eq!(refused(&mut world, from_fix("W"), true).1, other.map(|order| Order::clone(&order)));
+    let decline = |name: &str| {
+        let (code, text) = ("bad-field".into(), "a field can't be read".into());
+        Command::Decline(DeclineRequest { order: Some(name.into()), code, text })
+    };
+    assert_eq!(refused(&mut world, decline("Y"), false), ("bad-field".to_string(), order.clone(), false));
+    assert_eq!(refused(&mut world, decline("nobody"), false), ("bad-field".to_string(), None, false));
+}
+
+#[test]
+fn what_may_have_been_sent_before_is_looked_for_among_yesterdays_orders_too() {
+    let mut world = World::open();
+    ask(&mut world, from_fix("X")).unwrap();
+    world.tell("venue cancels X\nwait 43200\nclock\nmark AAPL 10 10.02");
+    let (code, order, is_repeated) = refused(&mut world, from_fix("X"), true);
+    assert_eq!((code.as_str(), order.is_some(), is_repeated), ("duplicate-order", true, true));
+    ask(&mut world, from_fix("X")).unwrap();
 }
 
 #[test]

@@ -177,6 +177,156 @@ fn the_venue_ends_a_filled_order_whose_replace_it_never_answered() {
     );
 }
 
+/// What follows when a cancel has overtaken a replace that the venue has not answered.
+fn after_both(story: &str, told: Expect) {
+    let mut world = World::open();
+    world.tell(
+        "place 7 buy 100 AAPL @ 10
+         venue accepts 7
+         modify 7 to 110 @ 10
+         cancel 7",
+    );
+    told.assert_eq(&world.tell(story));
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
+#[test]
+fn a_cancel_overtakes_a_replace_and_both_are_answered() {
+    after_both(
+        "venue replaces 7 110 @ 10\nvenue cancels 7\nopen",
+        expect![[r#"
+        venue replaces 7 110 @ 10
+            7 PENDING_CANCEL
+        venue cancels 7
+            7 CANCELED
+        open
+            nothing
+    "#]],
+    );
+    after_both(
+        "venue refuses-replace 7\nvenue cancels 7\nopen",
+        expect![[r#"
+        venue refuses-replace 7
+            7 PENDING_CANCEL (too late)
+        venue cancels 7
+            7 CANCELED
+        open
+            nothing
+    "#]],
+    );
+    after_both(
+        "venue cancels 7\nvenue refuses-replace 7\nopen",
+        expect![[r#"
+        venue cancels 7
+            7 CANCELED
+            7 CANCELED (too late: the order is finished)
+        venue refuses-replace 7
+        open
+            nothing
+    "#]],
+    );
+    after_both(
+        "venue refuses-cancel 7\nvenue replaces 7 110 @ 10\nopen",
+        expect![[r#"
+        venue refuses-cancel 7
+            7 PENDING_REPLACE (too late)
+        venue replaces 7 110 @ 10
+            7 SUBMITTED
+        open
+            7 SUBMITTED 0 of 110 LimitOrder
+    "#]],
+    );
+    after_both(
+        "venue rejects 7\nopen",
+        expect![[r#"
+        venue rejects 7
+            7 REJECTED (not today)
+            7 REJECTED (too late: the order is finished)
+            7 REJECTED (too late: the order is finished)
+        open
+            nothing
+    "#]],
+    );
+}
+
+#[test]
+fn the_connection_breaks_while_a_replace_waits_beneath_a_cancel() {
+    let lost = |rest: &str| format!("venue disconnects\nvenue connects\n{rest}\nopen");
+    after_both(
+        &lost("venue shows 7:live"),
+        expect![[r#"
+        venue disconnects
+            SIM-A DISCONNECTED
+            7 PENDING_CANCEL (the connection was lost before the venue answered)
+        venue connects
+            SIM-A CONNECTED
+        venue shows 7:live
+            7 PENDING_CANCEL (the request was lost with the connection)
+            7 PENDING_CANCEL
+            to SIM-A: cancel 7
+        open
+            7 PENDING_CANCEL 0 of 100 LimitOrder
+    "#]],
+    );
+    after_both(
+        &lost("venue shows 7:canceled"),
+        expect![[r#"
+        venue disconnects
+            SIM-A DISCONNECTED
+            7 PENDING_CANCEL (the connection was lost before the venue answered)
+        venue connects
+            SIM-A CONNECTED
+        venue shows 7:canceled
+            7 CANCELED
+            7 CANCELED (too late: the order is finished)
+        open
+            nothing
+    "#]],
+    );
+    after_both(
+        &lost("venue shows 7:live fill:7:100@10:x1"),
+        expect![[r#"
+        venue disconnects
+            SIM-A DISCONNECTED
+            7 PENDING_CANCEL (the connection was lost before the venue answered)
+        venue connects
+            SIM-A CONNECTED
+        venue shows 7:live fill:7:100@10:x1
+            fill 7 100 @ 10
+            booked BUY 100 @ 10
+            position 1 of 100 cost 1000 realised 0
+            cash USD 98999.5
+            7 PENDING_CANCEL filled 100
+            7 PENDING_CANCEL filled 100 (the request was lost with the connection)
+            7 EXECUTED filled 100 (the request was lost with the connection)
+        open
+            nothing
+    "#]],
+    );
+}
+
+#[test]
+fn a_snapshot_keeps_what_waits_beneath_a_cancel() {
+    let mut world = World::open();
+    world.tell(
+        "place 7 buy 100 AAPL @ 10
+         venue accepts 7
+         modify 7 to 110 @ 10
+         cancel 7",
+    );
+    let state = world.engine.encode_state();
+    world.engine = engine::Engine::from_state(&state).unwrap();
+    assert_eq!(world.engine.encode_state(), state);
+    expect![[r#"
+        venue replaces 7 110 @ 10
+            7 PENDING_CANCEL
+        venue cancels 7
+            7 CANCELED
+    "#]]
+    .assert_eq(&world.tell("venue replaces 7 110 @ 10\nvenue cancels 7"));
+}
+
 #[test]
 fn a_picture_brings_the_venues_id_of_an_order_that_was_only_filled() {
     let mut world = World::open();

@@ -19,7 +19,8 @@ impl Cursor {
     }
 }
 
-/// A Logon: in which life of the session, and what had happened by then.
+/// The client's last word: in which life of the session it was told what it had missed, and up to where it has proved to have
+/// read everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct LastLogon {
     #[n(0)]

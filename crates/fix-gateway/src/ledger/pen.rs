@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bus::ledger::numbers_of;
 use bus::{Closed, Ledger, Ticket};
 use domain::{Origin, Text};
-use fix::{SeqNum, SessionId, StoreError, Time};
+use fix::{SEQ_NUM_MAX, SeqNum, SessionId, StoreError, Time};
 use minicbor::bytes::ByteSlice;
 
 use super::page::{Cursor, LastLogon, Page};
@@ -90,10 +90,16 @@ impl Pen {
         book.cursor = book.cursor.max(Some(cursor));
     }
 
-    /// Whether numbers began anew since the Logon before, and what had happened by then.
-    pub(crate) fn logon_before(&self) -> (bool, Option<u64>) {
+    /// Whether numbers began anew since the client was told last, and up to where it has proved to have read everything.
+    pub(crate) fn read_before(&self) -> (bool, Option<u64>) {
         let book = self.book();
         (book.logon.is_none_or(|logon| logon.life != book.life), book.logon.map(|logon| logon.sequence))
+    }
+
+    /// Whether anything was told that the client has not proved to have read.
+    pub(crate) fn is_owed(&self) -> bool {
+        let book = self.book();
+        book.cursor > book.logon.map(|logon| Cursor::behind(logon.sequence))
     }
 
     /// A client that was never here has missed nothing of what happened so far.
@@ -105,9 +111,17 @@ impl Pen {
         }
     }
 
-    pub(crate) fn logged_on(&self, sequence: u64) {
+    /// What the client may have missed has numbers of this life now, and can be asked for by them.
+    pub(crate) fn caught_up(&self) {
         let mut book = self.book();
-        book.logon = Some(LastLogon { life: book.life, sequence });
+        let life = book.life;
+        book.logon = book.logon.map(|logon| LastLogon { life, ..logon });
+    }
+
+    /// The client has proved to have read everything up to here.
+    pub(crate) fn read_up_to(&self, sequence: u64) {
+        let mut book = self.book();
+        book.logon = book.logon.map(|logon| LastLogon { sequence: logon.sequence.max(sequence), ..logon });
     }
 
     /// The origin of a command that came in the message which was taken last; everything written before it is handed
@@ -115,7 +129,8 @@ impl Pen {
     pub(crate) fn origin(&self, memo: String) -> Result<Origin, Closed> {
         let mut book = self.book();
         book.hand_over()?;
-        Ok(Origin { session: book.session.clone(), number: book.message_key(), memo: Some(memo.into()) })
+        let (session, number) = (book.session.clone(), book.message_key());
+        Ok(Origin { session, number, memo: Some(memo.into()), may_be_known: false })
     }
 
     /// Names the message that was taken last, over all lives of the session.
@@ -187,6 +202,9 @@ impl Book {
     fn append(&mut self, number: SeqNum, message: &[u8]) -> Result<(), StoreError> {
         if number != self.next_outgoing {
             return Err(StoreError(format!("number {number} comes instead of {}", self.next_outgoing)));
+        }
+        if number > SEQ_NUM_MAX {
+            return Err(StoreError("all numbers are used up, the session must be reset".to_owned()));
         }
         let is_full = self.messages.len() as u64 >= PAGE_MESSAGES_MAX || self.bytes + message.len() > PAGE_BYTES_MAX;
         if is_full {

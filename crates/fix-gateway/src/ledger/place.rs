@@ -1,9 +1,10 @@
 //! Where a message stands: its number, and the life of the session in which it has it. A life begins whenever the numbers
 //! begin anew. Both fit one key of the Ledger, so that newer lives come behind older ones.
 
-use fix::SeqNum;
+use fix::{SEQ_NUM_MAX, SeqNum};
 
 const NUMBER_BITS: u32 = 40;
+const _: () = assert!(SEQ_NUM_MAX >> NUMBER_BITS == 0, "every number of a session fits");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
@@ -12,7 +13,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A number that does not fit is a trillion messages away.
+    /// The session takes no number from its peer that does not fit, and gives none.
     pub(crate) fn key(self) -> u64 {
         debug_assert!(self.number >> NUMBER_BITS == 0);
         u64::from(self.life) << NUMBER_BITS | self.number

@@ -6,7 +6,7 @@ use bus::Wanted;
 use bus::inbox::{Lanes, inbox};
 use bus::ticket::Reply;
 use domain::query::Answer;
-use fix::{SessionId, Store, Time, Traffic};
+use fix::{SEQ_NUM_MAX, SessionId, Store, StoreError, Time, Traffic};
 use fix_net::Durable;
 use storage::LedgerBook;
 
@@ -181,10 +181,64 @@ fn a_client_that_was_never_here_has_missed_nothing() {
     let platform = Platform::new();
     let pen = platform.session();
     pen.meet(40);
-    assert_eq!((pen.cursor(), pen.logon_before()), (Some(Cursor::behind(40)), (false, Some(40))));
+    assert_eq!((pen.cursor(), pen.read_before()), (Some(Cursor::behind(40)), (false, Some(40))));
     pen.meet(50);
     pen.advance(Cursor { sequence: 30, told: 1 });
     assert_eq!(pen.cursor(), Some(Cursor::behind(40)), "a cursor never goes back");
     pen.begin_life(Time::from_nanos(9), 1, 1).unwrap();
-    assert_eq!(pen.logon_before(), (true, Some(40)));
+    assert_eq!(pen.read_before(), (true, Some(40)));
+}
+
+#[test]
+fn what_a_client_has_not_proved_to_have_read_is_told_after_every_new_beginning() {
+    let platform = Platform::new();
+    let pen = platform.session();
+    pen.meet(40);
+    assert!(!pen.is_owed());
+    pen.advance(Cursor { sequence: 50, told: 1 });
+    assert!(pen.is_owed());
+    // The line breaks, numbers begin anew, pictures are sent; and it breaks again before they are read.
+    for beginning in 1..=3 {
+        pen.begin_life(Time::from_nanos(beginning), 1, 1).unwrap();
+        assert_eq!(pen.read_before(), (true, Some(40)));
+        pen.advance(Cursor::behind(50 + beginning.unsigned_abs()));
+        pen.caught_up();
+        assert_eq!((pen.read_before(), pen.is_owed()), ((false, Some(40)), true));
+    }
+    pen.read_up_to(53);
+    assert_eq!((pen.read_before(), pen.is_owed()), ((false, Some(53)), false));
+    pen.append(1, b"report").unwrap();
+    pen.hand_over().unwrap();
+    platform.commit();
+    assert_eq!(platform.restart().session().read_before(), (false, Some(53)));
+}
+
+#[test]
+fn every_way_to_begin_anew_is_one() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    store.0.meet(40);
+    // A Logon, a Logout, a disconnect, an operator and the clock all reset the store; numbers set by hand are new ones too.
+    store.reset(Time::from_nanos(8)).unwrap();
+    assert_eq!(store.0.read_before(), (true, Some(40)));
+    store.0.caught_up();
+    store.set_next_outgoing(9).unwrap();
+    assert_eq!(store.0.read_before(), (true, Some(40)));
+}
+
+#[test]
+fn numbers_end_before_their_place_in_the_book_does() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    store.set_next_incoming(SEQ_NUM_MAX + 1, Traffic::Application).unwrap();
+    store.set_next_outgoing(SEQ_NUM_MAX).unwrap();
+    report(&mut store, SEQ_NUM_MAX);
+    let used_up = StoreError("all numbers are used up, the session must be reset".to_owned());
+    assert_eq!(store.append(SEQ_NUM_MAX + 1, Traffic::Application, b"report"), Err(used_up));
+    store.0.origin("memo".into()).unwrap();
+    platform.commit();
+    let platform = platform.restart();
+    let mut store = LedgerStore(platform.session());
+    assert_eq!((store.next_incoming(), store.next_outgoing()), (SEQ_NUM_MAX + 1, SEQ_NUM_MAX + 1));
+    assert_eq!(read(&mut store, SEQ_NUM_MAX, SEQ_NUM_MAX), reports([SEQ_NUM_MAX]));
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use access::{Access, Actor, Credentials, Denied, Door, Identity, Pass, Role, Visit};
 use domain::Text;
-use fix::{Message, tag};
+use fix::{Introduction, Message, Verdict, tag};
 use secrecy::{ExposeSecret, SecretString};
+
+use super::board::Board;
 
 /// Who has logged on.
 #[derive(Debug, Clone)]
@@ -52,6 +54,25 @@ pub(crate) struct Knock {
 }
 
 impl Knock {
+    pub(crate) fn at(board: &Board, access: Arc<Access>, peer: Option<IpAddr>) -> Self {
+        let expected = match &board.settings.role {
+            fix::Role::Acceptor { credentials, .. } => credentials.clone(),
+            fix::Role::Initiator { .. } => None,
+        };
+        Self { access, session: board.settings.id.to_string(), peer, expected }
+    }
+
+    /// Thinks it over; whoever is let in takes his seat when his session says so.
+    pub(crate) async fn introduction(self, claim: Claim, board: Arc<Board>) -> Introduction {
+        match self.admit(claim).await {
+            Ok(guest) => Box::new(move || {
+                board.seat(guest);
+                Verdict::Admit
+            }),
+            Err(text) => Box::new(move || Verdict::Refuse(text)),
+        }
+    }
+
     /// Who it is, or the text for the one who is not let in.
     pub(crate) async fn admit(&self, claim: Claim) -> Result<Guest, String> {
         let visit = Visit { door: Door::Fix, peer: self.peer, action: format!("Logon {}", self.session).into() };

@@ -1,6 +1,7 @@
 //! Questions about orders (H, AF): the session setting `ExtendedMessages=Y` offers them. An answer belongs to the connection
 //! on which it was asked for; whoever loses that asks again.
 
+use std::iter;
 use std::sync::Arc;
 
 use bus::Closed;
@@ -35,51 +36,54 @@ struct Seen {
 }
 
 impl Question {
+    /// However many reports that takes: each is made when the session has room for it.
     pub(crate) async fn answer(self) {
-        let answers = match self.memo.get(tag::MSG_TYPE) {
-            Some("H") => self.status().await,
-            _ => self.mass_status().await,
+        let sent = match self.memo.get(tag::MSG_TYPE) {
+            Some("H") => self.handle.send_all(iter::once(self.status().await)).await,
+            _ => match self.open_orders().await {
+                Ok(seen) => self.handle.send_all(self.mass_status(seen)).await,
+                // Nothing is said about orders that nobody could look at.
+                Err(reject) => self.handle.send_all(iter::once(reject)).await,
+            },
         };
-        // Nothing is said about orders that nobody could look at.
-        let answers = answers.unwrap_or_else(|reject| vec![reject]);
-        for answer in answers {
-            if self.handle.send(answer).is_err() {
-                tracing::warn!(session = %self.comp_id, "an answer found no place in the session's queue");
-            }
+        if sent.is_err() {
+            tracing::warn!(session = %self.comp_id, "a question is not answered, because the session has ended");
         }
     }
 
-    async fn status(&self) -> Result<Vec<Outgoing>, Outgoing> {
+    async fn status(&self) -> Outgoing {
         let name = self.memo.get(field::CL_ORD_ID).or(self.memo.get(field::ORDER_ID)).unwrap_or_default();
-        let seen = self.query(Query::Order(name.into())).await.map_err(|complaint| self.not_available(&complaint))?;
-        let answer = match seen.orders.iter().max_by_key(|order| order.id) {
-            Some(order) => self.picture(seen.sequence, order),
-            None => self.nothing(seen.sequence),
+        let seen = self.query(Query::OwnOrder(Source::Fix(self.comp_id.clone()), name.into())).await;
+        let answer = match &seen {
+            Ok(Seen { sequence, orders }) => match orders.first() {
+                Some(order) => self.picture(*sequence, order),
+                None => self.nothing(*sequence),
+            },
+            Err(complaint) => return self.not_available(complaint),
         };
-        Ok(vec![self.echo(answer, field::ORD_STATUS_REQ_ID)])
+        self.echo(answer, field::ORD_STATUS_REQ_ID)
     }
 
-    async fn mass_status(&self) -> Result<Vec<Outgoing>, Outgoing> {
-        let scope = self.scope.as_ref().map_err(|complaint| not_answered(&self.memo, self.number, complaint))?;
-        let seen = self.open_orders(*scope).await.map_err(|complaint| self.not_available(&complaint))?;
+    /// A report on each order, made as it is taken; one that says so where there is none.
+    fn mass_status(&self, seen: Seen) -> impl Iterator<Item = Outgoing> + Send + use<'_> {
         let Seen { sequence, orders } = seen;
-        let (total, last) = (orders.len() as u64, orders.len().saturating_sub(1));
-        if orders.is_empty() {
-            let mut answer = self.nothing(sequence);
-            answer.number(field::TOT_NUM_REPORTS, 0).field(field::LAST_RPT_REQUESTED, "Y");
-            return Ok(vec![self.echo(answer, field::MASS_STATUS_REQ_ID)]);
-        }
-        let number = |(at, order): (usize, &Arc<Order>)| {
-            let mut answer = self.picture(sequence, order);
-            answer.number(field::TOT_NUM_REPORTS, total);
-            answer.field(field::LAST_RPT_REQUESTED, if at == last { "Y" } else { "N" });
-            self.echo(answer, field::MASS_STATUS_REQ_ID)
-        };
-        Ok(orders.iter().enumerate().map(number).collect())
+        let total = orders.len();
+        let none = orders.is_empty().then(|| self.numbered(self.nothing(sequence), 0, total));
+        let pictures = orders.into_iter().enumerate();
+        let pictures = pictures.map(move |(at, order)| self.numbered(self.picture(sequence, &order), at + 1, total));
+        none.into_iter().chain(pictures)
     }
 
-    async fn open_orders(&self, scope: Scope) -> Result<Seen, Complaint> {
-        let mut seen = self.query(Query::OpenOrders(Filter::default())).await?;
+    fn numbered(&self, mut answer: Outgoing, at: usize, total: usize) -> Outgoing {
+        answer.number(field::TOT_NUM_REPORTS, total as u64);
+        answer.field(field::LAST_RPT_REQUESTED, if at == total { "Y" } else { "N" });
+        self.echo(answer, field::MASS_STATUS_REQ_ID)
+    }
+
+    async fn open_orders(&self) -> Result<Seen, Outgoing> {
+        let scope = self.scope.as_ref().map_err(|complaint| not_answered(&self.memo, self.number, complaint))?;
+        let seen = self.query(Query::OpenOrders(Filter::default())).await;
+        let mut seen = seen.map_err(|complaint| self.not_available(&complaint))?;
         seen.orders.retain(|order| scope.covers(order));
         Ok(seen)
     }
@@ -111,7 +115,7 @@ impl Question {
         let name = self.memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
         let refusal = Refusal::UnknownOrder(name.into());
         let complaint = Complaint::other(refusal.code(), &refusal.to_string());
-        unknown_order(&self.memo, &complaint.text, self.now(), &exec_id)
+        unknown_order(&self.memo, &complaint.shown(), self.now(), &exec_id)
     }
 
     fn echo(&self, mut answer: Outgoing, id: tag::Tag) -> Outgoing {

@@ -10,6 +10,7 @@ use fix::{SessionSettings, Time};
 use fix_net::SessionHandle;
 use tokio::runtime::Handle;
 
+use super::admission::Guest;
 use crate::ledger::Pen;
 
 pub(crate) struct Board {
@@ -17,6 +18,8 @@ pub(crate) struct Board {
     pub(crate) handle: SessionHandle,
     pub(crate) pen: Pen,
     seen: Mutex<Seen>,
+    /// Whom the newest Logon let in; set before the session hears of it.
+    guest: Mutex<Option<Guest>>,
 }
 
 #[derive(Debug, Clone)]
@@ -33,7 +36,7 @@ impl Board {
     pub(crate) fn new(settings: Arc<SessionSettings>, handle: SessionHandle, pen: Pen) -> Self {
         let seen =
             Seen { state: SessionState::Disconnected, peer: None, last_received: None, last_sent: None, ended: None };
-        Self { settings, handle, pen, seen: Mutex::new(seen) }
+        Self { settings, handle, pen, seen: Mutex::new(seen), guest: Mutex::default() }
     }
 
     /// Operators know a session by its client's CompID.
@@ -44,6 +47,14 @@ impl Board {
     pub(crate) fn connected(&self, peer: Option<IpAddr>) {
         let mut seen = self.seen();
         (seen.state, seen.peer) = (SessionState::Connected, peer);
+    }
+
+    pub(crate) fn seat(&self, guest: Guest) {
+        *self.guest() = Some(guest);
+    }
+
+    pub(crate) fn take_guest(&self) -> Option<Guest> {
+        self.guest().take()
     }
 
     pub(crate) fn logged_on(&self) {
@@ -109,5 +120,9 @@ impl Board {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         // Each value is whole on its own.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn guest(&self) -> MutexGuard<'_, Option<Guest>> {
+        self.guest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

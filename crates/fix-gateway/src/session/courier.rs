@@ -22,9 +22,9 @@ use crate::limits::{HISTORY_PAGE, HISTORY_PAUSE_MILLISECONDS};
 /// What a session is to tell its client.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// An order that is open as the client comes.
-    Open(Arc<Order>),
     Happened(Happening),
+    /// What was told before, and the client may not have read.
+    Again(Happening),
     /// How an order stands, for a client whose numbers began anew.
     Standing {
         sequence: u64,
@@ -42,8 +42,8 @@ pub(crate) struct Bookmark {
     pub(crate) cursor: Option<Cursor>,
     /// Numbers began anew since the Logon before: the client can't ask for what it missed, so it gets pictures.
     pub(crate) begins_anew: bool,
-    /// What had happened at the Logon before.
-    pub(crate) logon_before: Option<u64>,
+    /// Up to where the client has proved to have read everything.
+    pub(crate) read_before: Option<u64>,
 }
 
 /// Tells a session's task that news wait.
@@ -78,7 +78,7 @@ impl Courier {
 
     pub(crate) async fn run(self, mut seam: Seam, mut bookmark: Bookmark) {
         while let Ok(cursor) = self.bring(seam, bookmark).await {
-            bookmark = Bookmark { cursor: Some(cursor), begins_anew: false, logon_before: None };
+            bookmark = Bookmark { cursor: Some(cursor), begins_anew: false, read_before: None };
             seam = self.seam();
         }
     }
@@ -87,9 +87,6 @@ impl Courier {
     async fn bring(&self, seam: Seam, bookmark: Bookmark) -> Result<Cursor, Gone> {
         let Seam { mut live, asked } = seam;
         let (now, open) = self.present(asked).await?;
-        for order in &open {
-            self.tell(News::Open(order.clone())).await?;
-        }
         if bookmark.begins_anew {
             self.bring_pictures(bookmark, now, open).await?;
         } else {
@@ -150,18 +147,19 @@ impl Courier {
         Ok(())
     }
 
-    /// One picture of each order that is open or changed since the Logon before; answers that were not told are.
+    /// One picture of each order that is open or has changed since the client has proved to have read everything; and the
+    /// answers since then, those that were sent before marked as such.
     async fn bring_pictures(&self, bookmark: Bookmark, now: u64, open: Vec<Arc<Order>>) -> Result<(), Gone> {
         let mut orders: BTreeMap<_, _> = open.into_iter().map(|order| (order.id, order)).collect();
         let untold = bookmark.cursor.unwrap_or(Cursor::behind(now));
-        let mut past = Past::after(Cursor::behind(bookmark.logon_before.unwrap_or(now)));
+        let mut past = Past::after(Cursor::behind(bookmark.read_before.unwrap_or(now)));
         let mut missed: BTreeMap<_, Arc<OrderStatus>> = BTreeMap::new();
         while let Some(events) = self.read(&mut past, now).await? {
             for happening in events {
                 match &happening.published.event {
                     Event::OrderStatus(status) => drop(missed.insert(status.order, status.clone())),
                     _ if is_behind(&happening, untold) => self.tell(News::Happened(happening)).await?,
-                    _ => {}
+                    _ => self.tell(News::Again(happening)).await?,
                 }
             }
         }

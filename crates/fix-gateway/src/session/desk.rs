@@ -1,31 +1,32 @@
 //! The application of one session: its messages become commands, and what happened becomes its reports.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bus::Closed;
 use domain::report::SessionState;
-use domain::{AdapterName, Caller, Command, Envelope, Event, ReferenceData, Source, Text, Timestamp};
+use domain::{AdapterName, Caller, Command, Envelope, Event, Origin, ReferenceData, Source, Text, Timestamp};
 use fix::{
     Application, BusinessRejectReason, Direction, DisconnectReason, Fault, GatewaySettings, Line, LogonTicket, Message,
-    Outgoing, Role, SendError, SessionSettings, Verdict, tag,
+    Outgoing, RejectReason, SendError, SeqNum, SessionSettings, Verdict, tag,
 };
 use fix_net::SessionHandle;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 
 use super::admission::{Claim, Guest, Knock};
 use super::asking::Question;
 use super::board::Board;
 use super::courier::{Bell, Bookmark, Courier, News};
-use super::known::Known;
 use super::message_log::MessageLog;
+use super::receipt::{Proof, Receipt};
 use super::sentry::{NO_LONGER_ADMITTED, Sentry};
 use super::switchboard::Happening;
 use super::throttle::Throttle;
 use crate::house::House;
 use crate::ledger::{Cursor, Pen};
-use crate::limits::NEWS_MAX;
+use crate::limits::{NEWS_MAX, QUESTIONS_MAX};
 use crate::words::{self, Answering, Complaint, Memo, Profile, ReportIds, Scope, field};
 
 /// The adapter type under which clients' sessions are announced: topic `session.FIX`.
@@ -39,15 +40,15 @@ pub(crate) struct Desk {
     throttle: Throttle,
     log: MessageLog,
     peer: Option<IpAddr>,
-    /// Whom the newest Logon let in; set before the session hears of it.
-    admitted: Arc<Mutex<Option<Guest>>>,
     guest: Option<Guest>,
     /// Absent for a guest whose credentials stand as long as the program runs.
     sentry: Option<Sentry>,
-    known: Known,
     /// Absent while nobody is logged on.
     news: Option<mpsc::Receiver<News>>,
     rung: Arc<AtomicBool>,
+    receipt: Receipt,
+    /// What it has asked; nobody answers any more when it is gone.
+    questions: JoinSet<()>,
     present: watch::Sender<bool>,
 }
 
@@ -61,12 +62,12 @@ impl Desk {
             board,
             log,
             peer: None,
-            admitted: Arc::default(),
             guest: None,
             sentry: None,
-            known: Known::default(),
             news: None,
             rung: Arc::default(),
+            receipt: Receipt::default(),
+            questions: JoinSet::new(),
             present,
         }
     }
@@ -102,16 +103,21 @@ impl Desk {
     fn place(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let reference = self.reference();
         let strategy = self.guest.as_ref().and_then(|guest| guest.strategy.as_ref());
-        let command = match self.throttle.admits(line.now()) {
-            true => words::order(message, &reference, self.rules(), strategy).map(Command::Place),
-            false => Err(self.too_fast()),
-        };
-        self.submit(message, command, line);
+        if self.throttle.admits(line.now()) {
+            let command = words::order(message, &reference, self.rules(), strategy).map(Command::Place);
+            return self.submit(message, command, line);
+        }
+        let (memo, complaint) = (Memo::of(message), self.too_fast());
+        match memo.may_be_known() {
+            // Perhaps it stands long since: the engine knows, and nothing new comes of it.
+            true => self.submit(message, Err(complaint), line),
+            false => self.refuse(&memo, number_of(message), &complaint, line),
+        }
     }
 
     fn replace(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let command = match self.throttle.admits(line.now()) {
-            true => words::replace(message, &self.reference(), self.rules(), &self.known).map(Command::Modify),
+            true => words::replace(message, &self.reference(), self.rules()).map(Command::Modify),
             false => Err(self.too_fast()),
         };
         self.submit(message, command, line);
@@ -125,6 +131,12 @@ impl Desk {
         }
     }
 
+    /// A field that comes twice, whatever the session validates: an order with two quantities is not traded on one of them.
+    fn doubled(&self, message: &Message<'_>) -> Option<Fault> {
+        let tag = self.house.shapes.repeated(message)?;
+        Some(Fault::at(RejectReason::TagAppearsTwice, tag))
+    }
+
     fn too_fast(&self) -> Complaint {
         let most = self.rules().max_orders_per_second.unwrap_or_default();
         Complaint::other("too-many-orders", &format!("more than {most} orders a second"))
@@ -134,21 +146,23 @@ impl Desk {
     /// comes with the news.
     fn submit(&mut self, message: &Message<'_>, command: Result<Command, Complaint>, line: &mut dyn Line) {
         let memo = Memo::of(message);
+        let command = command.or_else(|complaint| words::declined(&memo, complaint));
         let submitted = command.and_then(|command| self.command(command, &memo));
         if let Err(complaint) = submitted {
-            self.refuse(&memo, &complaint, line);
+            self.refuse(&memo, number_of(message), &complaint, line);
         }
     }
 
     fn command(&self, command: Command, memo: &Memo) -> Result<(), Complaint> {
         let origin = self.pen.origin(memo.write()).map_err(|closed| unavailable(&closed))?;
+        let origin = Origin { may_be_known: memo.may_be_known(), ..origin };
         let user = self.guest.as_ref().and_then(|guest| guest.name.clone());
         let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
         let taken = self.house.bus.inbox.command(Envelope { caller, command });
         taken.map(drop).map_err(|closed| unavailable(&closed))
     }
 
-    fn refuse(&mut self, memo: &Memo, complaint: &Complaint, line: &mut dyn Line) {
+    fn refuse(&mut self, memo: &Memo, number: u64, complaint: &Complaint, line: &mut dyn Line) {
         let exec_id = self.house.ids.of_message(&self.settings().id.to_string(), self.pen.message_key());
         let reference = self.reference();
         let answering = Answering {
@@ -157,8 +171,7 @@ impl Desk {
             profile: self.profile(),
             exec_id: &exec_id,
         };
-        let meant = memo.order_meant().and_then(|name| self.known.named(name));
-        let answer = words::refused_here(memo, complaint, meant, &answering);
+        let answer = words::refused_here(memo, number, complaint, &answering);
         self.send(&answer, line);
     }
 
@@ -179,17 +192,22 @@ impl Desk {
         self.send(&reject, line);
     }
 
-    fn ask(&self, message: &Message<'_>) {
+    fn ask(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        while self.questions.try_join_next().is_some() {}
+        if self.questions.len() >= QUESTIONS_MAX {
+            let text = Some("busy: too many questions wait for their answer, ask again");
+            return self.reject(BusinessRejectReason::ApplicationNotAvailable, text, message, line);
+        }
         let question = Question {
             house: self.house.clone(),
             handle: self.handle().clone(),
             comp_id: self.comp_id.clone(),
             occasion: format!("{} {}", self.settings().id, self.pen.message_key()),
             memo: Memo::of(message),
-            number: message.number(tag::MSG_SEQ_NUM).unwrap_or_default(),
+            number: number_of(message),
             scope: Scope::of(message, &self.reference()),
         };
-        tokio::spawn(question.answer());
+        self.questions.spawn(question.answer());
     }
 
     /// Says whether it went out; a line that fails is left to the session, which ends it.
@@ -208,33 +226,41 @@ impl Desk {
 
     fn tell(&mut self, news: News, line: &mut dyn Line) -> bool {
         match news {
-            News::Open(order) => {
-                self.known.learn(&order);
-                true
-            }
-            News::Happened(happening) => self.tell_happening(&happening, line),
+            News::Happened(happening) => self.tell_happening(&happening, false, line),
+            News::Again(happening) => self.tell_happening(&happening, true, line),
             News::Standing { sequence, order, missed } => {
                 let occasion = self.settings().id.to_string();
                 let exec_id = self.house.ids.of_state(&occasion, sequence, order.id.0);
                 let at = Timestamp(line.now().nanos());
                 let report = words::picture(&order, missed.as_deref(), at, &self.reference(), &exec_id);
+                self.receipt.owe();
                 self.send(&report, line)
             }
             News::CaughtUp(sequence) => {
                 self.pen.advance(Cursor::behind(sequence));
-                self.pen.logged_on(sequence);
+                self.pen.caught_up();
+                self.ask_for_proof(sequence, line);
                 true
             }
         }
     }
 
-    fn tell_happening(&mut self, happening: &Happening, line: &mut dyn Line) -> bool {
+    /// Until the client has proved to have read what it was told, it is told again after a Logon that begins anew.
+    fn ask_for_proof(&mut self, sequence: u64, line: &mut dyn Line) {
+        match self.receipt.caught_up(sequence) {
+            Proof::Needless => self.pen.read_up_to(sequence),
+            // A line that fails is left to the session, which ends it; then there is no proof.
+            Proof::AskFor(id) => drop(line.ask_for_sign(&id)),
+            Proof::Later => {}
+        }
+    }
+
+    fn tell_happening(&mut self, happening: &Happening, again: bool, line: &mut dyn Line) -> bool {
         let Happening { place, published } = happening;
         let (reference, profile, at) = (self.reference(), self.profile(), published.at);
-        let report = match &published.event {
+        let mut report = match &published.event {
             Event::OrderStatus(status) => {
                 let Some(view) = &status.client else { return true };
-                self.known.follow(status);
                 let ids = ReportIds::of(self.house.ids, status, view, (published.sequence, *place));
                 words::report(status, view, &reference, profile, &ids)
             }
@@ -246,6 +272,10 @@ impl Desk {
             }
             _ => return true,
         };
+        if again {
+            report.field(tag::POSS_RESEND, b"Y");
+        }
+        self.receipt.owe();
         let is_told = self.send(&report, line);
         if is_told {
             // Behind the report, so that both become durable together.
@@ -263,35 +293,25 @@ impl Application for Desk {
     }
 
     fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict {
-        let expected = match &self.settings().role {
-            Role::Acceptor { credentials, .. } => credentials.clone(),
-            Role::Initiator { .. } => None,
-        };
-        let session = self.settings().id.to_string();
-        let knock = Knock { access: self.house.access.clone(), session, peer: self.peer, expected };
-        let (claim, admitted, handle) = (Claim::of(logon), self.admitted.clone(), self.handle().clone());
+        let knock = Knock::at(&self.board, self.house.access.clone(), self.peer);
+        let (claim, handle) = (Claim::of(logon), self.handle().clone());
+        let introduction = knock.introduction(claim, self.board.clone());
         tokio::spawn(async move {
-            let verdict = match knock.admit(claim).await {
-                Ok(guest) => {
-                    *admitted.lock().unwrap_or_else(PoisonError::into_inner) = Some(guest);
-                    Verdict::Admit
-                }
-                Err(text) => Verdict::Refuse(text),
-            };
+            let verdict = introduction.await;
             // A session that takes no more messages runs into the time-out of its Logon.
-            let _ = handle.decide(ticket, verdict);
+            let _ = handle.decide(ticket, verdict());
         });
         Verdict::Later
     }
 
     fn logged_on(&mut self, _: &mut dyn Line) {
-        self.guest = self.admitted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.guest = self.board.take_guest();
         let pass = self.guest.as_ref().and_then(|guest| guest.pass.clone());
         self.sentry = pass.map(|pass| Sentry::post(self.house.access.clone(), pass, self.handle().clone()));
-        self.known = Known::default();
         self.pen.meet(self.house.bus.operations.durable());
-        let (begins_anew, logon_before) = self.pen.logon_before();
-        let bookmark = Bookmark { cursor: self.pen.cursor(), begins_anew, logon_before };
+        self.receipt = Receipt::new(self.pen.is_owed());
+        let (begins_anew, read_before) = self.pen.read_before();
+        let bookmark = Bookmark { cursor: self.pen.cursor(), begins_anew, read_before };
         let (news, waiting) = mpsc::channel(NEWS_MAX);
         self.news = Some(waiting);
         let bell = Bell { handle: self.handle().clone(), rung: self.rung.clone() };
@@ -312,7 +332,7 @@ impl Application for Desk {
         if !self.is_offered(kind) {
             return self.reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);
         }
-        if let Some(fault) = words::unfit(message) {
+        if let Some(fault) = self.doubled(message).or_else(|| words::unfit(message)) {
             return self.reject_unfit(fault, message, line);
         }
         match kind {
@@ -322,12 +342,18 @@ impl Application for Desk {
             }
             b"D" => self.place(message, line),
             b"G" => self.replace(message, line),
-            b"F" => self.submit(message, words::cancel(message, &self.known).map(Command::Cancel), line),
+            b"F" => self.submit(message, words::cancel(message, &self.reference()).map(Command::Cancel), line),
             b"q" => {
                 let command = words::mass_cancel(message, &self.reference()).map(Command::CancelOwn);
                 self.submit(message, command, line);
             }
-            _ => self.ask(message),
+            _ => self.ask(message, line),
+        }
+    }
+
+    fn answered(&mut self, test_req_id: &[u8]) {
+        if let Some(sequence) = self.receipt.answered(test_req_id) {
+            self.pen.read_up_to(sequence);
         }
     }
 
@@ -348,6 +374,7 @@ impl Application for Desk {
 
     fn logged_out(&mut self) {
         self.news = None;
+        self.questions = JoinSet::new();
         self.guest = None;
         self.sentry = None;
         self.present.send_replace(false);
@@ -366,6 +393,10 @@ impl Application for Desk {
         }
         self.log.write(now, direction, frame);
     }
+}
+
+fn number_of(message: &Message<'_>) -> SeqNum {
+    message.number(tag::MSG_SEQ_NUM).unwrap_or_default()
 }
 
 pub(super) fn unavailable(closed: &Closed) -> Complaint {

@@ -8,10 +8,10 @@ mod admission;
 mod sentry;
 /// Orders a second.
 mod throttle;
-/// The client's open orders by name.
-pub(crate) mod known;
 /// What happened, on its way from history and the live feed to a session.
 mod courier;
+/// What a client has proved to have read.
+mod receipt;
 /// One pair of ears for all sessions.
 mod switchboard;
 /// Questions about orders, and mass cancels.
@@ -23,9 +23,9 @@ mod board;
 /// The messages of a session in a file.
 mod message_log;
 
+pub(crate) use admission::{Claim, Knock};
 pub(crate) use board::Board;
 pub(crate) use desk::Desk;
-pub(crate) use known::Standing;
 pub(crate) use message_log::MessageLog;
 pub(crate) use parting::look_after;
 pub(crate) use switchboard::Switchboard;

@@ -63,7 +63,7 @@ fn is_left_over(order: &Order, comp_id: &Text, which: CancelOnDisconnect) -> boo
 
 /// A pending replace is no hindrance; a second cancel would be refused.
 fn needs_cancel(order: &Order) -> bool {
-    !matches!(order.pending, Pending::Cancel(_))
+    !matches!(order.pending, Pending::Cancel(..))
 }
 
 /// Whoever asks for a longer life than the day means it.
@@ -78,7 +78,7 @@ fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
 async fn cancel(house: &House, comp_id: &Text, orders: &[Arc<Order>]) {
     for order in orders.iter().filter(|order| needs_cancel(order)) {
         tracing::info!(session = %comp_id, order = %order.int_id, "cancelled, because the client is gone");
-        let command = Command::Cancel(CancelOrder { int_id: order.int_id.clone(), cl_ord_id: None });
+        let command = Command::Cancel(CancelOrder::of(order.int_id.clone()));
         let user = Some("cancel on disconnect".into());
         let caller = Caller { source: Source::Platform, user, origin: None };
         if let Ok(ticket) = house.bus.inbox.command(Envelope { caller, command })
@@ -111,7 +111,7 @@ mod tests {
         let order = |pending| Order { source: Source::Fix(comp_id.clone()), pending, ..samples::order(1) };
         let request = || Box::new(Request { cl_ord_id: None, source: Source::Fix(comp_id.clone()), by: None });
         let replaced = Pending::Replace(request(), Box::new(samples::order(1).terms));
-        let pending = [Pending::Nothing, replaced, Pending::Cancel(request())];
+        let pending = [Pending::Nothing, replaced, Pending::Cancel(request(), None)];
         let seen = pending.map(|pending| {
             let order = order(pending);
             (is_left_over(&order, &comp_id, CancelOnDisconnect::All), needs_cancel(&order))

@@ -1,6 +1,6 @@
 //! Orders and requests on their way in: New Order Single (D), Order Cancel/Replace Request (G), Order Cancel Request (F).
 
-use domain::command::{CancelOrder, CancelOwn, ModifyOrder, PlaceOrder, Restated};
+use domain::command::{CancelOrder, CancelOwn, Command, DeclineRequest, ModifyOrder, PlaceOrder, Restated};
 use domain::{Calendar, IntId, OrderKind, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce};
 use fix::tag::Tag;
 use fix::{GatewaySettings, Message};
@@ -9,12 +9,11 @@ use super::field::{
     CL_ORD_ID, EXCHANGE_ORDER, EXPIRE_DATE, EXPIRE_TIME, ORD_TYPE, ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, PRICE, SIDE,
     STOP_PX, SYMBOL, TIME_IN_FORCE, TRANSACT_TIME,
 };
+use super::memo::Memo;
 use super::naming;
 use super::reading::{Complaint, date, decimal, flag, required, text_of, time};
 use super::reasons::{UNKNOWN_ORDER, UNSUPPORTED};
 use super::scope::Scope;
-use crate::session::Standing;
-use crate::session::known::Known;
 
 /// A new order; what is absent is given its default by the engine, the same as for every door.
 pub(crate) fn order(
@@ -51,10 +50,9 @@ pub(crate) fn replace(
     message: &Message<'_>,
     reference: &ReferenceData,
     rules: &GatewaySettings,
-    known: &Known,
 ) -> Result<ModifyOrder, Complaint> {
     let cl_ord_id = cl_ord_id(message)?;
-    let int_id = meant(message, known)?;
+    let int_id = meant(message)?;
     let kind = kind(message, rules)?;
     let security = naming::security(message, reference)?;
     time(message, TRANSACT_TIME)?;
@@ -65,6 +63,7 @@ pub(crate) fn replace(
         kind: Some(kind),
         strategy: naming::strategy(message, reference, None)?,
         exchange: naming::destination(message, reference)?,
+        order: second_name(message),
     };
     Ok(ModifyOrder {
         int_id,
@@ -78,14 +77,28 @@ pub(crate) fn replace(
 }
 
 /// To cancel, a client needs only two names; what else it says must be readable, and not of another order.
-pub(crate) fn cancel(message: &Message<'_>, known: &Known) -> Result<CancelOrder, Complaint> {
+pub(crate) fn cancel(message: &Message<'_>, reference: &ReferenceData) -> Result<CancelOrder, Complaint> {
     let cl_ord_id = cl_ord_id(message)?;
-    let int_id = meant(message, known)?;
-    if message.get(SIDE).is_some() {
-        same_side(side(message)?, known.named(int_id.as_str()))?;
-    }
+    let int_id = meant(message)?;
+    let restated = Restated {
+        side: message.get(SIDE).map(|_| side(message)).transpose()?,
+        security: naming::security_if_told(message, reference)?,
+        order: second_name(message),
+        ..Restated::default()
+    };
     time(message, TRANSACT_TIME)?;
-    Ok(CancelOrder { int_id, cl_ord_id: Some(cl_ord_id) })
+    Ok(CancelOrder { int_id, cl_ord_id: Some(cl_ord_id), restated })
+}
+
+/// What can't be read still gets its answer from the engine, which knows how the order stands; also one whose name was used
+/// before.
+pub(crate) fn declined(memo: &Memo, complaint: Complaint) -> Result<Command, Complaint> {
+    let order = match memo {
+        memo if memo.is_request() => memo.order_meant().map(Text::from),
+        memo if memo.is_new_order() => memo.get(CL_ORD_ID).map(Text::from),
+        _ => return Err(complaint),
+    };
+    Ok(Command::Decline(DeclineRequest { order, code: complaint.code.into(), text: complaint.text.into() }))
 }
 
 /// Which of its orders a client wants to be rid of.
@@ -101,32 +114,16 @@ fn cl_ord_id(message: &Message<'_>) -> Result<Text, Complaint> {
     Ok(id.as_str().into())
 }
 
-fn same_side(said: Side, order: Option<&Standing>) -> Result<(), Complaint> {
-    match order.is_none_or(|order| order.side == said) {
-        true => Ok(()),
-        false => Err(Complaint::other("field-fixed", "Side (54) is not the order's")),
-    }
-}
-
 /// The order that a request is about, by any ClOrdID of its chain, or by its OrderID (37).
-fn meant(message: &Message<'_>, known: &Known) -> Result<IntId, Complaint> {
-    let (orig, order_id) = (text_of(message, ORIG_CL_ORD_ID), text_of(message, ORDER_ID));
-    if let (Some(orig), Some(order_id)) = (&orig, &order_id) {
-        same_order(orig, order_id, known)?;
-    }
-    let named = orig.or(order_id);
+fn meant(message: &Message<'_>) -> Result<IntId, Complaint> {
+    let named = text_of(message, ORIG_CL_ORD_ID).or_else(|| text_of(message, ORDER_ID));
     let name = named.ok_or_else(|| Complaint::missing(ORIG_CL_ORD_ID))?;
     name.parse().map_err(|_| Complaint::new(UNKNOWN_ORDER, "unknown-order", &format!("order {name} is not known")))
 }
 
-/// As far as the order is open: of others the engine knows more.
-fn same_order(orig: &str, order_id: &str, known: &Known) -> Result<(), Complaint> {
-    let Some(order) = known.named(orig) else { return Ok(()) };
-    if known.named(order_id).is_some_and(|other| other.int_id == order.int_id) {
-        return Ok(());
-    }
-    let text = format!("OrigClOrdID (41) {orig} is order {}, but OrderID (37) is {order_id}", order.int_id);
-    Err(Complaint::other("order-ambiguous", &text))
+/// OrderID (37) beside OrigClOrdID (41): the engine knows whether both mean the same order.
+fn second_name(message: &Message<'_>) -> Option<Text> {
+    text_of(message, ORIG_CL_ORD_ID).and_then(|_| text_of(message, ORDER_ID)).map(Text::from)
 }
 
 fn side(message: &Message<'_>) -> Result<Side, Complaint> {

@@ -60,6 +60,11 @@ impl Memo {
         self.get(tag::MSG_TYPE) == Some("D")
     }
 
+    /// Of a request on one order.
+    pub(crate) fn is_request(&self) -> bool {
+        matches!(self.get(tag::MSG_TYPE), Some("F" | "G"))
+    }
+
     pub(crate) fn is_replace(&self) -> bool {
         self.get(tag::MSG_TYPE) == Some("G")
     }
@@ -73,9 +78,10 @@ impl Memo {
         self.get(ORIG_CL_ORD_ID).or(self.get(ORDER_ID))
     }
 
-    /// The sender says that it may have sent this before.
+    /// The sender says that it may have sent this before. A request can't have been taken under the name of its order.
     pub(crate) fn may_be_known(&self) -> bool {
-        self.get(POSS_RESEND) == Some("Y")
+        let is_distinct = self.is_new_order() || self.get(CL_ORD_ID) != self.order_meant();
+        self.get(POSS_RESEND) == Some("Y") && is_distinct
     }
 }
 

@@ -27,7 +27,7 @@ mod exec_id;
 mod tests;
 
 pub(crate) use exec_id::ExecIds;
-pub(crate) use inbound::{cancel, mass_cancel, order, replace};
+pub(crate) use inbound::{cancel, declined, mass_cancel, order, replace};
 pub(crate) use memo::Memo;
 pub(crate) use reading::{Complaint, text_of};
 pub(crate) use refusal::{

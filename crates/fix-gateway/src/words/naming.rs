@@ -16,6 +16,9 @@ use super::reasons::{UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL};
 const ISIN: &str = "4";
 const RIC: &str = "5";
 
+/// The code of a complaint about names that mean several securities.
+const AMBIGUOUS: &str = "security-ambiguous";
+
 /// Symbol (55) of whoever has to send one and has none.
 const NO_SYMBOL: &str = "[N/A]";
 
@@ -33,6 +36,22 @@ pub(crate) fn security<'a>(
     }
     let Some(symbol) = symbol else { return Ok(None) };
     only(SYMBOL, &symbol, exchange, reference, |security| *security.symbol == *symbol).map(Some)
+}
+
+/// As far as a cancel tells: a single name that stands for several, or for none, leaves it to the order's.
+pub(crate) fn security_if_told(
+    message: &Message<'_>,
+    reference: &ReferenceData,
+) -> Result<Option<SecurityId>, Complaint> {
+    let (id, symbol) = (text_of(message, SECURITY_ID), text_of(message, SYMBOL));
+    if id.is_none() && symbol.as_deref() == Some(NO_SYMBOL) {
+        return Ok(None);
+    }
+    let is_single = id.is_none() || symbol.is_none();
+    match security(message, reference) {
+        Err(complaint) if is_single && complaint.code == AMBIGUOUS => Ok(None),
+        told => Ok(told?.map(|security| security.id)),
+    }
 }
 
 fn by_id<'a>(
@@ -59,7 +78,7 @@ fn agrees(security: &Security, id: &str, symbol: Option<&str>) -> Result<(), Com
         None => Ok(()),
         Some(symbol) => {
             let text = format!("SecurityID (48) {id} is {}, but Symbol (55) is {symbol}", security.symbol);
-            Err(Complaint::new(UNKNOWN_SYMBOL, "security-ambiguous", &text))
+            Err(Complaint::new(UNKNOWN_SYMBOL, AMBIGUOUS, &text))
         }
     }
 }
@@ -77,7 +96,7 @@ fn only<'a>(
     let first = meant.next().ok_or_else(|| unknown_security(tag, name))?;
     if meant.next().is_some() {
         let text = format!("{} {name} is listed on several exchanges, say which by 207", super::field::named(tag));
-        return Err(Complaint::new(UNKNOWN_SYMBOL, "security-ambiguous", &text));
+        return Err(Complaint::new(UNKNOWN_SYMBOL, AMBIGUOUS, &text));
     }
     Ok(first)
 }

@@ -13,13 +13,19 @@ use super::reasons::OTHER;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
     pub(crate) reason: u64,
-    /// `code: text`, as Text (58) has it.
+    /// Stable, kebab-case.
+    pub(crate) code: String,
     pub(crate) text: String,
 }
 
 impl Complaint {
     pub(crate) fn new(reason: u64, code: &str, text: &str) -> Self {
-        Self { reason, text: format!("{code}: {text}") }
+        Self { reason, code: code.to_owned(), text: text.to_owned() }
+    }
+
+    /// As Text (58) has it.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}: {}", self.code, self.text)
     }
 
     pub(crate) fn other(code: &str, text: &str) -> Self {

@@ -33,13 +33,13 @@ pub(crate) const OTHER: u64 = 99;
 /// OrdRejReason for the code of a refusal.
 pub(crate) fn of_order(code: &str, text: &str) -> u64 {
     match code {
-        "unknown-security" | "not-tradeable" | "security-expired" => UNKNOWN_SYMBOL,
+        "unknown-security" | "security-ambiguous" | "not-tradeable" | "security-expired" => UNKNOWN_SYMBOL,
         "market-closed" => EXCHANGE_CLOSED,
         "insufficient-cash" | "price-collar" | "max-order-quantity" | "max-order-notional" | "max-open-orders"
         | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" => ABOVE_LIMIT,
         "unknown-order" => UNKNOWN_ORDER_TO_STATE,
         "duplicate-order" => DUPLICATE_ORDER,
-        "no-auction" => UNSUPPORTED,
+        "no-auction" | "order-type-not-offered" => UNSUPPORTED,
         "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
         // These are of a quantity or of a price, and the text begins with which.
         "not-positive" | "not-a-multiple" | "too-small" | "too-large" if text.starts_with("quantity") => {

@@ -1,7 +1,6 @@
 //! Answers to requests that were refused, by our own checks or by the engine's: no order has changed.
 
 use domain::event::{MassCancel, RefusedCommand};
-use domain::order::Status;
 use domain::{Order, ReferenceData, Timestamp};
 use fix::{Outgoing, tag};
 
@@ -9,8 +8,7 @@ use super::field::{self, named_status};
 use super::memo::Memo;
 use super::reading::{Complaint, parse_decimal};
 use super::reasons;
-use super::report::{Profile, plain, standing, standing_as, utc};
-use crate::session::Standing;
+use super::report::{Profile, plain, standing_as, utc};
 
 /// When and as what an answer goes out.
 pub(crate) struct Answering<'a> {
@@ -26,64 +24,58 @@ pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_
     let text = format!("{}: {}", refused.code, refused.text);
     let order = refused.order.as_deref();
     if memo.is_mass_cancel() {
-        return mass_cancel_report(&memo, Err(&Complaint { reason: reasons::OTHER, text }), answering.at);
+        return mass_cancel_report(&memo, Err(&Complaint::other(&refused.code, &refused.text)), answering.at);
     }
-    if !memo.is_new_order() {
-        let order = order.map(Subject::of);
-        return cancel_reject(&memo, order, reasons::of_request(&refused.code), &text, answering.at);
-    }
-    match order.filter(|_| &*refused.code == "duplicate-order") {
-        Some(known) => duplicate(&memo, known, text, answering),
+    // An order that can't be read, under the name of one that lives or that it may repeat, is no other.
+    let is_again = refused.is_repeated || (memo.is_new_order() && memo.may_be_known());
+    match order.filter(|known| &*refused.code == "duplicate-order" || is_again || known.is_open()) {
+        Some(known) if is_again => standing_again(&memo, known, answering),
+        _ if memo.is_request() => cancel_reject(&memo, order, reasons::of_request(&refused.code), &text, answering.at),
+        Some(known) if &*refused.code == "duplicate-order" => duplicate(&memo, known, text, answering),
+        Some(known) => {
+            let text = format!("{text}; order {} stays as it is", known.int_id);
+            duplicate(&memo, known, text, answering)
+        }
         None => order_reject(&memo, reasons::of_order(&refused.code, &refused.text), &text, answering),
     }
 }
 
-/// A message that could not become a command.
-pub(crate) fn refused_here(
-    memo: &Memo,
-    complaint: &Complaint,
-    meant: Option<&Standing>,
-    answering: &Answering<'_>,
-) -> Outgoing {
-    let Complaint { reason, text } = complaint;
+/// A message that could not become a command. How the order of a request stands is not known here, so nothing is said of
+/// it.
+pub(crate) fn refused_here(memo: &Memo, number: u64, complaint: &Complaint, answering: &Answering<'_>) -> Outgoing {
     match memo {
-        memo if memo.is_new_order() => order_reject(memo, *reason, text, answering),
+        memo if memo.is_new_order() => order_reject(memo, complaint.reason, &complaint.shown(), answering),
         memo if memo.is_mass_cancel() => mass_cancel_report(memo, Err(complaint), answering.at),
-        memo => cancel_reject(memo, meant.map(Subject::standing), *reason, text, answering.at),
+        memo => not_available(memo, number, complaint),
     }
 }
 
-/// The order that a refused request was about.
-struct Subject<'a> {
-    order_id: &'a str,
-    cl_ord_id: Option<&'a str>,
-    status: Status,
-}
-
-impl<'a> Subject<'a> {
-    fn of(order: &'a Order) -> Self {
-        let (order_id, cl_ord_id) = (order.int_id.as_str(), order.cl_ord_id.as_deref());
-        Self { order_id, cl_ord_id, status: order.status() }
-    }
-
-    fn standing(order: &'a Standing) -> Self {
-        let (order_id, cl_ord_id) = (order.int_id.as_str(), order.cl_ord_id.as_deref());
-        Self { order_id, cl_ord_id, status: order.status }
-    }
+/// What was sent again is answered by how its order stands, under the name that it has in the message.
+fn standing_again(memo: &Memo, known: &Order, answering: &Answering<'_>) -> Outgoing {
+    let reason = known.reason.as_deref().map(str::to_owned);
+    repeated(memo, known, "I", reason, answering)
 }
 
 /// A second order with a known ClOrdID never touches the first.
 fn duplicate(memo: &Memo, known: &Order, text: String, answering: &Answering<'_>) -> Outgoing {
-    let Answering { at, reference, exec_id, profile } = *answering;
-    if memo.may_be_known() {
-        return standing(known, at, reference, exec_id);
-    }
-    if profile.standard {
-        let mut reject = standing_as(known, "8", Some(text), at, reference, exec_id);
+    if answering.profile.standard {
+        let mut reject = repeated(memo, known, "8", Some(text), answering);
         reject.number(field::ORD_REJ_REASON, reasons::DUPLICATE_ORDER);
         return reject;
     }
     order_reject(memo, reasons::DUPLICATE_ORDER, &text, answering)
+}
+
+fn repeated(
+    memo: &Memo,
+    known: &Order,
+    exec_type: &'static str,
+    text: Option<String>,
+    answering: &Answering<'_>,
+) -> Outgoing {
+    let Answering { at, reference, exec_id, .. } = *answering;
+    let cl_ord_id = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
+    standing_as(known, cl_ord_id, exec_type, text, at, reference, exec_id)
 }
 
 /// Execution Report 8/8 for an order that is not kept.
@@ -141,7 +133,7 @@ fn business_reject(memo: &Memo, number: u64, reason: u64, complaint: &Complaint)
     if let Some(id) = memo.get(field::CL_ORD_ID).or(memo.get(field::MASS_STATUS_REQ_ID)) {
         reject.field(field::BUSINESS_REJECT_REF_ID, id);
     }
-    reject.number(tag::BUSINESS_REJECT_REASON, reason).field(field::TEXT, plain(&complaint.text));
+    reject.number(tag::BUSINESS_REJECT_REASON, reason).field(field::TEXT, plain(&complaint.shown()));
     reject
 }
 
@@ -167,23 +159,22 @@ fn mass_cancel_report(memo: &Memo, outcome: Result<&MassCancel, &Complaint>, at:
                 report.field(field::TEXT, text);
             }
         }
-        Err(Complaint { reason, text }) => {
-            report.field(field::MASS_CANCEL_RESPONSE, "0").field(field::TEXT, plain(text));
-            report.number(field::MASS_CANCEL_REJECT_REASON, reasons::of_mass_cancel(*reason));
+        Err(complaint) => {
+            report.field(field::MASS_CANCEL_RESPONSE, "0").field(field::TEXT, plain(&complaint.shown()));
+            report.number(field::MASS_CANCEL_REJECT_REASON, reasons::of_mass_cancel(complaint.reason));
         }
     }
     report
 }
 
 /// Order Cancel Reject; without an order it is as if it had been rejected.
-fn cancel_reject(memo: &Memo, order: Option<Subject<'_>>, reason: u64, text: &str, at: Timestamp) -> Outgoing {
-    let order = order.as_ref();
-    let orig = order.and_then(|order| order.cl_ord_id).or(memo.get(field::ORIG_CL_ORD_ID));
+fn cancel_reject(memo: &Memo, order: Option<&Order>, reason: u64, text: &str, at: Timestamp) -> Outgoing {
+    let orig = order.and_then(|order| order.cl_ord_id.as_deref()).or(memo.get(field::ORIG_CL_ORD_ID));
     let mut reject = Outgoing::new("9");
-    reject.field(field::ORDER_ID, order.map_or(field::NONE, |order| order.order_id));
+    reject.field(field::ORDER_ID, order.map_or(field::NONE, |order| order.int_id.as_str()));
     reject.field(field::CL_ORD_ID, memo.get(field::CL_ORD_ID).unwrap_or(field::NONE));
     reject.field(field::ORIG_CL_ORD_ID, orig.unwrap_or(field::NONE));
-    reject.field(field::ORD_STATUS, order.map_or("8", |order| named_status(order.status)));
+    reject.field(field::ORD_STATUS, order.map_or("8", |order| named_status(order.status())));
     reject.number(field::CXL_REJ_RESPONSE_TO, if memo.is_replace() { 2 } else { 1 });
     reject.number(field::CXL_REJ_REASON, reason).field(field::TEXT, plain(text));
     utc(&mut reject, field::TRANSACT_TIME, at);

@@ -191,16 +191,21 @@ pub(crate) fn picture(
 ) -> Outgoing {
     let told = missed.and_then(|status| text(status, status.client.as_deref()?));
     let text = told.or_else(|| order.reason.as_deref().map(str::to_owned));
-    standing_as(order, "I", text, at, reference, exec_id)
+    standing_as(order, accepted(order), "I", text, at, reference, exec_id)
 }
 
 /// The state of an order, for whoever asked.
 pub(crate) fn standing(order: &Order, at: Timestamp, reference: &ReferenceData, exec_id: &str) -> Outgoing {
-    standing_as(order, "I", order.reason.as_deref().map(str::to_owned), at, reference, exec_id)
+    standing_as(order, accepted(order), "I", order.reason.as_deref().map(str::to_owned), at, reference, exec_id)
+}
+
+fn accepted(order: &Order) -> &str {
+    order.cl_ord_id.as_deref().unwrap_or(field::NONE)
 }
 
 pub(super) fn standing_as(
     order: &Order,
+    cl_ord_id: &str,
     exec_type: &'static str,
     text: Option<String>,
     at: Timestamp,
@@ -212,7 +217,7 @@ pub(super) fn standing_as(
         exec_type,
         status: order.status(),
         order_id: order.int_id.as_str(),
-        cl_ord_id: order.cl_ord_id.as_deref().unwrap_or(field::NONE),
+        cl_ord_id,
         orig_cl_ord_id: None,
         account: order.account,
         security: order.security,
@@ -283,7 +288,8 @@ impl Execution<'_> {
 
 /// A request that the venue has refused; the order stands as its status says.
 fn cancel_reject(status: &OrderStatus, view: &ClientView, request: &str) -> Outgoing {
-    let is_over = matches!(status.status, Status::Executed | Status::Canceled | Status::Rejected);
+    // Also where another request that waits hides it in the status.
+    let is_over = status.remaining.is_zero();
     let mut reject = Outgoing::new("9");
     reject.field(field::ORDER_ID, status.int_id.as_str()).field(field::CL_ORD_ID, request);
     reject.field(field::ORIG_CL_ORD_ID, view.cl_ord_id.as_deref().unwrap_or(field::NONE));

@@ -1,7 +1,7 @@
 //! A session behind a real port, and callers with plain sockets.
 
 use fix::{Application, Conversation, Decoder, Echo, Framer, MemoryStore, Session, SessionSettings, Settings};
-use fix_net::{Acceptor, Dictionaries, SessionHandle, mailbox, now, run_session};
+use fix_net::{Acceptor, Dictionaries, Doorman, SessionHandle, mailbox, now, run_session};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -41,9 +41,21 @@ impl World {
 
     /// A session that listens.
     pub(crate) async fn with<A: Application + Send + 'static>(settings: String, application: A) -> Self {
+        Self::guarded(settings, application, None).await
+    }
+
+    /// A session that listens, behind somebody who looks at callers first.
+    pub(crate) async fn guarded<A: Application + Send + 'static>(
+        settings: String,
+        application: A,
+        doorman: Option<Doorman>,
+    ) -> Self {
         let mut world = Self::calling(settings.clone(), application);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let acceptor = Acceptor::new(listener, [(parsed(&settings), world.handle.clone())], None);
+        let mut acceptor = Acceptor::new(listener, [(parsed(&settings), world.handle.clone())], None);
+        if let Some(doorman) = doorman {
+            acceptor = acceptor.with_doorman(doorman);
+        }
         world.port = acceptor.local_address().unwrap().port();
         world.tasks.push(tokio::spawn(acceptor.run(world.stop.subscribe())));
         world

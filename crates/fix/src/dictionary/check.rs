@@ -176,6 +176,26 @@ fn header_first(tag: Tag) -> Tag {
 }
 
 impl Dictionary {
+    /// The first field that comes twice though it belongs into no group: whoever reads such a message would have to choose.
+    /// Fields that the message does not have are nobody's, and may come as often as they like.
+    pub fn repeated(&self, message: &Message<'_>) -> Option<Tag> {
+        let unknown_type = Section::default();
+        let body = self.message(message.msg_type()).unwrap_or(&unknown_type);
+        let mut seen = FieldSet::default();
+        let mut at = 0;
+        while at < message.field_count() {
+            let tag = message.tag_at(at);
+            at += 1;
+            let Some(slot) = self.slot(tag) else { continue };
+            let section = if self.part(Some(slot), tag) == Part::Header { &self.header } else { body };
+            if section.fields.contains(slot) && !seen.insert(slot) {
+                return Some(tag);
+            }
+            at = section.group(Some(slot), tag).map_or(at, |group| group.walk(message, at).end);
+        }
+        None
+    }
+
     /// Takes over the body of a message, so that it can be sent on: fields as they are, groups whole and in order.
     pub fn copy_body(&self, message: &Message<'_>, out: &mut Outgoing) {
         let unknown_type = Section::default();

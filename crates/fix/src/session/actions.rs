@@ -12,6 +12,8 @@ pub enum Action {
     Send(Range<usize>),
     /// The message that was just received is for the application.
     Deliver,
+    /// The Heartbeat that was just received answers a Test Request.
+    Answered,
     /// The Logon that was just received waits for `admit` or `refuse`.
     AskLogon,
     LoggedOn,

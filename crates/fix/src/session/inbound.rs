@@ -4,7 +4,7 @@ use super::{Action, Actions, DisconnectReason, Phase, Session};
 use crate::codec::{Message, Time};
 use crate::reject::{Fault, RejectReason};
 use crate::settings::Role;
-use crate::store::{SeqNum, Store, StoreError, Traffic};
+use crate::store::{SEQ_NUM_MAX, SeqNum, Store, StoreError, Traffic};
 use crate::tag;
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ impl<S: Store> Session<S> {
         if message.begin_string() != self.settings.id.begin_string.as_bytes() {
             return self.wrong_version(now, message, actions);
         }
-        let Some(number) = message.number(tag::MSG_SEQ_NUM) else {
+        let Some(number) = message.number(tag::MSG_SEQ_NUM).filter(|number| *number <= SEQ_NUM_MAX) else {
             return self.without_number(now, message, actions);
         };
         match self.check(message) {
@@ -89,7 +89,14 @@ impl<S: Store> Session<S> {
                 self.settle(number, Traffic::Session)?;
                 self.answer_test_request(now, message, actions)
             }
-            b"0" | b"3" => self.settle(number, Traffic::Session),
+            b"0" => {
+                self.settle(number, Traffic::Session)?;
+                if message.get(tag::TEST_REQ_ID).is_some() {
+                    actions.push(Action::Answered);
+                }
+                Ok(())
+            }
+            b"3" => self.settle(number, Traffic::Session),
             _ => {
                 self.settle(number, Traffic::Application)?;
                 actions.push(Action::Deliver);
@@ -172,9 +179,11 @@ impl<S: Store> Session<S> {
             return self.reject(now, Fault::at(RejectReason::RequiredTagMissing, tag::NEW_SEQ_NO), message, actions);
         };
         match next.cmp(&self.store.next_incoming()) {
-            Ordering::Greater => self.store.set_next_incoming(next, Traffic::Session),
+            Ordering::Greater if next <= SEQ_NUM_MAX => self.store.set_next_incoming(next, Traffic::Session),
             Ordering::Equal => Ok(()),
-            Ordering::Less => self.reject(now, Fault::of(RejectReason::ValueIncorrect), message, actions),
+            Ordering::Greater | Ordering::Less => {
+                self.reject(now, Fault::of(RejectReason::ValueIncorrect), message, actions)
+            }
         }
     }
 

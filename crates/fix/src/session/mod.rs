@@ -26,7 +26,7 @@ pub use resend::RESEND_CHUNK;
 use crate::codec::{Decoder, Encoder, Outgoing, Time};
 use crate::dictionary::{Checker, Dictionary};
 use crate::settings::SessionSettings;
-use crate::store::{SeqNum, Store, StoreError, Traffic};
+use crate::store::{SEQ_NUM_MAX, SeqNum, Store, StoreError, Traffic};
 use link::Link;
 use std::sync::Arc;
 
@@ -148,7 +148,8 @@ impl<S: Store> Session<S> {
 
     /// An operator's correction of the numbers, while nobody is connected; says whether it was made.
     pub fn set_numbers(&mut self, incoming: SeqNum, outgoing: SeqNum) -> Result<bool, StoreError> {
-        if self.link.phase != Phase::Down || incoming == 0 || outgoing == 0 {
+        let is_number = |number| (1..=SEQ_NUM_MAX).contains(&number);
+        if self.link.phase != Phase::Down || !is_number(incoming) || !is_number(outgoing) {
             return Ok(false);
         }
         self.store.set_next_incoming(incoming, Traffic::Session)?;

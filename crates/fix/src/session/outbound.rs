@@ -111,6 +111,15 @@ impl<S: Store> Session<S> {
         self.transmit(now, Traffic::Session, actions).map(drop)
     }
 
+    /// Asks the peer for a sign that it has read everything before: it answers in its turn. Nothing depends on when.
+    pub fn ask_for_sign(&mut self, now: Time, id: &str, actions: &mut Actions) -> Result<SeqNum, SendError> {
+        if self.link.phase != Phase::LoggedOn {
+            return Err(SendError::NotLoggedOn);
+        }
+        self.draft.begin("1").field(tag::TEST_REQ_ID, id);
+        self.transmit(now, Traffic::Session, actions).map_err(SendError::Store)
+    }
+
     /// Numbers the draft, remembers it and lets it go.
     pub(super) fn transmit(
         &mut self,

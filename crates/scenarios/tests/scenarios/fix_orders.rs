@@ -6,6 +6,10 @@ mod client;
 mod strangers;
 /// How sessions end.
 mod leaving;
+/// Requests that overtake each other, come again or can't be read.
+mod requests;
+/// Where numbers begin anew.
+mod anew;
 /// kill -9 with requests in the flow.
 mod killed;
 
@@ -179,6 +183,7 @@ fn a_client_whose_numbers_begin_anew_gets_a_picture_of_each_order() {
     client.log_on_anew(server.door("fix"));
     client.hear(10);
     assert_eq!(client.told()[7..], ["8 open I/0 0/10", "8 gone I/4 0/10", "8 done I/2 5/5"]);
+    client.expect("1");
     client.cut();
     reaches(&server, "CLIENT", "DISCONNECTED");
     client.log_on_anew(server.door("fix"));
@@ -353,6 +358,70 @@ fn orders_go_with_their_client_where_that_is_agreed() {
     client.hear(6);
     assert_eq!(client.told()[4..], ["8 goes 6/6 0/1", "8 goes I/4 0/1"]);
     assert_eq!(server.client().order("stays")["status"], json!("SUBMITTED"));
+    server.stop();
+}
+
+#[test]
+fn an_order_with_two_quantities_is_not_traded_on_one_of_them() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = FixClient::new("CLIENT");
+    client.log_on(server.door("fix"));
+    client.send("35=D|11=x|54=1|38=100|40=1|48=1|38=10000");
+    client.send("35=F|11=y|41=x|41=z|54=1|48=1");
+    // What belongs into a group comes as often as it likes.
+    client.send("35=D|11=g|54=1|38=100|40=2|44=250|48=1|453=2|448=a|448=b");
+    client.hear(4);
+    assert_eq!(client.told()[..2], ["3 Tag appears more than once", "3 Tag appears more than once"]);
+    assert_eq!(client.told()[2..], ["8 g A/A 0/100", "8 g 0/0 0/100"]);
+    let reasons: Vec<_> = client.heard[..2].iter().map(|reject| (reject.get(371), reject.get(373))).collect();
+    assert_eq!(reasons, [(Some("38"), Some("13")), (Some("41"), Some("13"))]);
+    server.stop();
+}
+
+#[test]
+fn an_order_that_is_sent_again_is_not_held_back_from_its_answer() {
+    let sessions = STEADY.to_owned() + "MaxOrdersPerSecond=1\n";
+    let desk = desk_with(&sessions);
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on(server.door("fix"));
+    client.send(&buy("a", 1, "250"));
+    let again = buy("a", 1, "250").replace("35=D|", "35=D|97=Y|");
+    for _ in 0..5 {
+        client.send(&again);
+    }
+    client.send(&again.replace("11=a", "11=new"));
+    client.hear(8);
+    let mut told = client.told();
+    told.sort();
+    let state = |told: &&String| told.starts_with("8 a I/");
+    assert_eq!(told.iter().filter(state).count(), 5, "{told:?}");
+    assert!(told.contains(&"8 new 8/8 0/1".to_owned()), "{told:?}");
+    server.stop();
+}
+
+#[test]
+fn a_question_about_all_orders_is_answered_whole() {
+    // More than a session's queue takes.
+    const ORDERS: usize = 8_500;
+    let sessions = STEADY.to_owned() + "ExtendedMessages=Y\n";
+    let desk = desk_with(&sessions).set("risk.ordersPerSecond", "").set("risk.maxOpenOrders", "");
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on(server.door("fix"));
+    for n in 0..ORDERS {
+        client.send(&buy(&format!("n{n}"), 1, "1"));
+    }
+    // Taken and confirmed, each of them.
+    client.hear(2 * ORDERS);
+    client.heard.clear();
+    client.send("35=AF|584=all|585=7");
+    client.hear(ORDERS);
+    let named: BTreeSet<_> = client.heard.iter().filter_map(|message| message.get(11)).collect();
+    assert_eq!((named.len(), client.heard[0].get(911)), (ORDERS, Some("8500")));
+    let last: Vec<_> = client.heard.iter().filter(|message| message.get(912) == Some("Y")).collect();
+    assert_eq!(last, [client.heard.last().unwrap()]);
     server.stop();
 }
 

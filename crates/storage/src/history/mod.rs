@@ -37,6 +37,7 @@ pub enum Recorded {
 
 impl Recorded {
     /// When it was so; of a bar, when its span began.
+    #[inline]
     pub fn at(&self) -> Timestamp {
         match self {
             Self::Tick(tick) => tick.at,
@@ -46,6 +47,7 @@ impl Recorded {
         }
     }
 
+    #[inline]
     pub fn security(&self) -> SecurityId {
         match self {
             Self::Tick(tick) => tick.security,

@@ -164,7 +164,7 @@ fn a_stopped_engine_takes_nothing() {
 #[test]
 fn the_number_of_a_sessions_newest_command_survives_in_a_snapshot() {
     let session = Session::new();
-    let order = |number| Origin { session: "BANK".into(), number, memo: None };
+    let order = |number| Origin { session: "BANK".into(), number, memo: None, may_be_known: false };
     let newest = |book: &LedgerBook, name| book.last(&numbers_of(name)).map(|entry| entry.key);
     assert_eq!(newest(&session.book, "BANK"), None);
     [4, 7, 5].map(order).iter().for_each(|origin| session.book.note(origin));

@@ -178,9 +178,10 @@ impl Market {
     /// Whether any order waits for the price that has come; orders of days that are over are ended first.
     #[inline]
     fn is_awaited(&mut self, at: Timestamp, words: &mut Words) -> bool {
-        if self.working.is_empty() {
-            return false;
-        }
+        !self.working.is_empty() && self.is_still_awaited(at, words)
+    }
+
+    fn is_still_awaited(&mut self, at: Timestamp, words: &mut Words) -> bool {
         if at >= self.day_ends {
             self.day += 1;
             self.day_ends = domain::calendar::next_midnight(&self.zone, at).unwrap_or(Timestamp(i64::MAX));
@@ -323,23 +324,39 @@ impl Market {
     }
 
     fn take(&mut self, at: Timestamp, order: &mut Working, words: &mut Words, minted: &mut Minted) {
-        for Level { price, quantity } in self.taken(order) {
+        if self.minds_size(order.side) {
+            for Level { price, quantity } in self.taken(order) {
+                self.fill(at, order, quantity, price, words, minted);
+            }
+        } else if let Some(Level { price, quantity }) = self.taken_at_once(order) {
             self.fill(at, order, quantity, price, words, minted);
         }
     }
 
     /// What a taker gets now.
     fn taken(&mut self, order: &Working) -> Vec<Level> {
-        let (side, wanted) = (order.side, order.remaining());
-        let levels = if self.rule.minds_size() && self.quotes.quoted(side).is_some() {
-            self.shown(order, wanted)
-        } else {
-            let price = self.quotes.opposite(side);
-            price.map(|price| Level { price, quantity: wanted }).into_iter().collect()
-        };
-        let within = |level: &Level| order.limit().is_none_or(|limit| reaches(side, level.price, limit));
-        let slipped = |level: Level| Level { price: self.slipped(order, level.price), ..level };
-        levels.into_iter().filter(within).map(slipped).collect()
+        if !self.minds_size(order.side) {
+            return self.taken_at_once(order).into_iter().collect();
+        }
+        let levels = self.shown(order, order.remaining());
+        levels.into_iter().filter_map(|level| self.granted(order, level)).collect()
+    }
+
+    /// Whether it matters how much the other side shows.
+    fn minds_size(&self, side: Side) -> bool {
+        self.rule.minds_size() && self.quotes.quoted(side).is_some()
+    }
+
+    /// All of it, whatever the other side shows.
+    fn taken_at_once(&self, order: &Working) -> Option<Level> {
+        let price = self.quotes.opposite(order.side)?;
+        self.granted(order, Level { price, quantity: order.remaining() })
+    }
+
+    /// What an order gets of a level that its limit reaches.
+    fn granted(&self, order: &Working, level: Level) -> Option<Level> {
+        let is_within = order.limit().is_none_or(|limit| reaches(order.side, level.price, limit));
+        is_within.then(|| Level { price: self.slipped(order, level.price), ..level })
     }
 
     /// Level by level; all of it or nothing where the order says so.

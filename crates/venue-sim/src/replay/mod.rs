@@ -23,8 +23,8 @@ use std::collections::VecDeque;
 use domain::order::Terms;
 use domain::report::Said;
 use domain::{
-    Bar, Decimal, Exchange, Index, Order, OrderBook, OrderId, Security, SecurityId, Text, Tick, TimeInForce, Timestamp,
-    Trade,
+    Bar, BySecurity, Decimal, Exchange, Order, OrderBook, OrderId, Security, SecurityId, Text, Tick, TimeInForce,
+    Timestamp, Trade,
 };
 
 pub use rule::FillRule;
@@ -61,7 +61,7 @@ pub struct Spoken {
 pub struct Replay {
     config: ReplayConfig,
     markets: Vec<Market>,
-    places: Index<SecurityId, usize>,
+    places: BySecurity<usize>,
     requests: VecDeque<(Timestamp, Request)>,
     words: VecDeque<(Timestamp, Spoken)>,
     /// The first instant at which a GTD order ends, in any market.
@@ -98,7 +98,7 @@ impl Replay {
         Self {
             config,
             markets: Vec::new(),
-            places: Index::default(),
+            places: BySecurity::default(),
             requests: VecDeque::new(),
             words: VecDeque::new(),
             next_expiry: None,
@@ -138,6 +138,7 @@ impl Replay {
         self.requests.push_back((later(at, self.config.order_latency_nanos), request));
     }
 
+    #[inline]
     pub fn tick(&mut self, at: Timestamp, tick: &Tick) {
         self.meet(at, tick.security, |market, words, minted| market.tick(at, tick, words, minted));
     }
@@ -162,8 +163,8 @@ impl Replay {
 
     #[inline]
     fn meet(&mut self, at: Timestamp, security: SecurityId, what: impl FnOnce(&mut Market, &mut Words, &mut Minted)) {
-        let Some(place) = self.places.get(&security) else { return };
-        what(&mut self.markets[*place], &mut self.spoken, &mut self.minted);
+        let Some(place) = self.places.get(security) else { return };
+        what(&mut self.markets[place], &mut self.spoken, &mut self.minted);
         if !self.spoken.is_empty() {
             self.send_words(at);
         }
@@ -212,16 +213,16 @@ impl Replay {
     fn receive(&mut self, at: Timestamp, request: Request) {
         let words = &mut self.spoken;
         match request {
-            Request::Submit(order) => match self.places.get(&order.security) {
-                Some(place) => self.markets[*place].receive(at, order, words, &mut self.minted),
+            Request::Submit(order) => match self.places.get(order.security) {
+                Some(place) => self.markets[place].receive(at, order, words, &mut self.minted),
                 None => words.push(rejected(order.id, "security: no prices are recorded here")),
             },
-            Request::Replace(security, order, terms) => match self.places.get(&security) {
-                Some(place) => self.markets[*place].replace(at, order, terms, words, &mut self.minted),
+            Request::Replace(security, order, terms) => match self.places.get(security) {
+                Some(place) => self.markets[place].replace(at, order, terms, words, &mut self.minted),
                 None => words.push(Said::ReplaceRejected { order, reason: "unknown-order".into() }),
             },
-            Request::Cancel(security, order) => match self.places.get(&security) {
-                Some(place) => self.markets[*place].cancel(order, words),
+            Request::Cancel(security, order) => match self.places.get(security) {
+                Some(place) => self.markets[place].cancel(order, words),
                 None => words.push(Said::CancelRejected { order, reason: "unknown-order".into() }),
             },
         }

@@ -15,22 +15,27 @@ pub(super) struct Quotes {
 }
 
 impl Quotes {
+    #[inline]
     pub(super) fn take_tick(&mut self, tick: &Tick) {
         if !self.has_book {
             put_best(&mut self.bids, tick.bid, tick.vol_bid);
             put_best(&mut self.asks, tick.ask, tick.vol_ask);
-            self.forget_passed(tick);
+            if tick.bid.is_none() || tick.ask.is_none() {
+                self.forget_passed(tick);
+            }
         }
-        self.last = tick.last.or(self.last);
+        if tick.last.is_some() {
+            self.last = tick.last;
+        }
     }
 
     /// As [`Tick::update`]: a quote that the other side has passed stands nowhere any more.
     fn forget_passed(&mut self, tick: &Tick) {
         let is_crossed =
             matches!((self.bids.first(), self.asks.first()), (Some(bid), Some(ask)) if bid.price > ask.price);
-        match (is_crossed, tick.bid, tick.ask) {
-            (true, None, _) => self.bids.clear(),
-            (true, Some(_), None) => self.asks.clear(),
+        match tick.bid {
+            None if is_crossed => self.bids.clear(),
+            Some(_) if is_crossed => self.asks.clear(),
             _ => {}
         }
     }
@@ -99,6 +104,7 @@ impl Quotes {
     }
 }
 
+#[inline]
 fn put_best(levels: &mut Vec<Level>, price: Option<Price>, quantity: Option<Quantity>) {
     let Some(price) = price else { return };
     let level = Level { price, quantity: quantity.unwrap_or(UNTOLD) };

@@ -1,4 +1,5 @@
 use expect_test::expect;
+use venue_sim::VenueConfig;
 
 use crate::desk::{quiet, tell};
 
@@ -180,6 +181,53 @@ fn an_id_that_is_known_never_makes_a_second_order() {
             2 10 @ 9.005 DAY rejected
             3 10 DAY live
             3 10 @ 10.01 by SIM-1
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_cancel_that_follows_a_replace_on_its_way_leaves_both_with_an_answer() {
+    let slow = VenueConfig { latency_nanos: 2_000_000_000, ..quiet() };
+    let told = tell(
+        slow,
+        "
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:01 replace 1 20 limit 9 DAY
+        10:01 cancel 1
+        10:02 submit 2 buy 10 STOCK limit 9 DAY
+        10:03 cancel 2
+        10:03 replace 2 20 limit 9 DAY
+        10:04 submit 3 buy 10 STOCK limit 9.001 DAY
+        10:04 replace 3 20 limit 9 DAY
+        10:04 cancel 3
+        10:05 wait
+        10:05 picture
+        ",
+    );
+    expect![[r#"
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:01 replace 1 20 limit 9 DAY
+            accepted 1 as SIM-O1
+        10:01 cancel 1
+        10:02 submit 2 buy 10 STOCK limit 9 DAY
+            replaced 1: 20 @ 9 DAY
+            canceled 1
+        10:03 cancel 2
+            accepted 2 as SIM-O2
+        10:03 replace 2 20 limit 9 DAY
+        10:04 submit 3 buy 10 STOCK limit 9.001 DAY
+            canceled 2
+            replace of 2 refused: order-done: it is filled, canceled, expired or rejected
+        10:04 replace 3 20 limit 9 DAY
+        10:04 cancel 3
+        10:05 wait
+            rejected 3: limit: not on a tick
+            replace of 3 refused: order-done: it is filled, canceled, expired or rejected
+            cancel of 3 refused: order-done: it is filled, canceled, expired or rejected
+        10:05 picture
+            1 20 @ 9 DAY canceled
+            2 10 @ 9 DAY canceled
+            3 10 @ 9.001 DAY rejected
     "#]]
     .assert_eq(&told);
 }

@@ -152,7 +152,7 @@ fn risk() {
     check(&LimitsVO::from_domain(Scope::Platform, &samples::limits()), golden!("LimitsVO"));
     check(&KilledVO::from_domain(Scope::Platform, 3), golden!("KilledVO"));
 
-    let refused = domain::risk::Verdict {
+    let refused = domain::query::Verdict {
         refusal: Some(Refusal::NotTradeable(SecurityId(5))),
         notional: Some(domain::Amount(number("1050.5"))),
         fee: None,

@@ -209,6 +209,7 @@ fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
             kind: Some(OrderKind::Limit { limit: Price::ZERO }),
             strategy: Some(order.strategy),
             exchange: Some(order.exchange),
+            order: None,
         },
     };
     assert_eq!(modify(OrderType::Limit, &body), Ok(expected));
@@ -348,5 +349,7 @@ fn an_operator_names_folders_and_numbers() {
     }
     let numbers = FixNumbersBody { next_in: None, next_out: Some(7) };
     assert_eq!(FixNumbersBody::parse(br#"{"nextOut": 7}"#), Ok(numbers));
+    assert!(FixNumbersBody::parse(br#"{"nextOut": 1099511627775}"#).is_ok());
+    assert!(matches!(FixNumbersBody::parse(br#"{"nextOut": 1099511627776}"#), Err(BadBody::Fields(_))));
     assert_eq!(FixNumbersBody::parse(b"{}"), Err(BadBody::Fields(vec![FieldError::missing("nextIn")])));
 }

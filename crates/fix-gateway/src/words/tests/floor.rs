@@ -5,8 +5,8 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, ReferenceChange, Restated};
-use domain::order::{Pending, Terms};
-use domain::report::{Picture, Profile as Served, Report, Said, SessionState, VenueFill};
+use domain::order::Terms;
+use domain::report::{Fate, Picture, Profile as Served, Report, Said, SessionState, VenueFill, VenueOrder};
 use domain::{
     AdapterName, Answer, Caller, Envelope, Event, Exchange, ExchangeId, Input, Mark, Order, OrderKind, OrderStatus,
     Origin, Price, Quantity, Query, Security, SecurityId, Side, Source, Stamped, Strategy, StrategyId, TimeInForce,
@@ -15,7 +15,6 @@ use domain::{
 use engine::{Engine, Outbox};
 use fix::{CancelOnDisconnect, CheckRules, Checker, Decoder, Dictionary, GatewaySettings, Outgoing};
 
-use crate::session::known::Known;
 use crate::words::{self, Answering, Complaint, ExecIds, Memo, Profile, ReportIds};
 
 /// 2026-11-16 12:00 UTC, a Monday.
@@ -25,8 +24,8 @@ const VENUE: &str = "SIMULATED";
 pub(super) struct Floor {
     engine: Engine,
     sequence: u64,
+    now: Timestamp,
     rules: GatewaySettings,
-    known: Known,
     /// What happened to an order last.
     last: Option<Arc<OrderStatus>>,
     /// How much of a report is shown.
@@ -53,14 +52,8 @@ impl Floor {
             cancel_on_disconnect_grace_seconds: 0,
             max_orders_per_second: None,
         };
-        let mut floor = Self {
-            engine: Engine::default(),
-            sequence: 0,
-            rules,
-            known: Known::default(),
-            last: None,
-            shows_all: false,
-        };
+        let now = Timestamp(NOON);
+        let mut floor = Self { engine: Engine::default(), sequence: 0, now, rules, last: None, shows_all: false };
         floor.ask(Source::Platform, Command::Reference(reference()));
         let served = Served {
             exchanges: vec![samples::EXCHANGE, ExchangeId(2)],
@@ -73,15 +66,21 @@ impl Floor {
         floor.say(Said::Picture(Picture { complete: true, ..Picture::default() }));
         floor.say(Said::Session(SessionState::LoggedOn));
         floor.ask(Source::Platform, Command::Record(samples::credit(1, 1_000_000)));
+        floor.price();
+        floor
+    }
+
+    /// Everything is worth ten.
+    fn price(&mut self) {
         let mark = |security| Mark {
             security: SecurityId(security),
             bid: Some(Price::from(10)),
             ask: Some(Price::from(10)),
             last: None,
-            at: Timestamp(NOON),
+            at: self.now,
         };
-        floor.apply(Input::Marks(vec![mark(1), mark(2), mark(3)]));
-        floor
+        let marks = vec![mark(1), mark(2), mark(3)];
+        self.apply(Input::Marks(marks));
     }
 
     pub(super) fn only(mut self, order_types: &[char]) -> Self {
@@ -102,7 +101,7 @@ impl Floor {
     pub(super) fn picture(&self, name: &str) -> String {
         let (order, exec_id) = (self.order(name), ExecIds(1).of_state("logon", self.sequence, 1));
         let missed = self.last.as_deref();
-        in_short(&words::picture(&order, missed, Timestamp(NOON), self.engine.reference(), &exec_id))
+        in_short(&words::picture(&order, missed, self.now, self.engine.reference(), &exec_id))
     }
 
     /// Every line with what the client hears because of it.
@@ -117,6 +116,15 @@ impl Floor {
 
     fn line(&mut self, line: &str) -> Vec<String> {
         let told = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["a", "day", "passes"] => {
+                self.now = self.now.plus_seconds(86_400);
+                let told = self.apply(Input::Clock);
+                self.price();
+                told
+            }
+            ["status", "of", name] => vec![self.status(name)],
+            ["venue", "is", "back", "with", order, "live"] => self.come_back(&[order]),
+            ["venue", "is", "back", "without", "orders"] => self.come_back(&[]),
             ["venue", "is", "away"] => self.say(Said::Session(SessionState::Disconnected)),
             ["venue", verb, order, ref rest @ ..] => {
                 let said = self.said(verb, order, rest);
@@ -165,18 +173,23 @@ impl Floor {
         let reference = self.engine.reference().clone();
         let command = match message.msg_type() {
             b"D" => words::order(&message, &reference, &self.rules, None).map(Command::Place),
-            b"G" => words::replace(&message, &reference, &self.rules, &self.known).map(Command::Modify),
+            b"G" => words::replace(&message, &reference, &self.rules).map(Command::Modify),
             b"q" => words::mass_cancel(&message, &reference).map(Command::CancelOwn),
-            _ => words::cancel(&message, &self.known).map(Command::Cancel),
+            _ => words::cancel(&message, &reference).map(Command::Cancel),
         };
-        match command {
+        match command.or_else(|complaint| words::declined(&memo, complaint)) {
             Ok(command) => self.submit(command, &memo),
             Err(complaint) => vec![self.refuse(&memo, &complaint)],
         }
     }
 
     fn submit(&mut self, command: Command, memo: &Memo) -> Vec<Outgoing> {
-        let origin = Origin { session: "CLIENT".into(), number: self.sequence, memo: Some(memo.write().into()) };
+        let origin = Origin {
+            session: "CLIENT".into(),
+            number: self.sequence,
+            memo: Some(memo.write().into()),
+            may_be_known: memo.may_be_known(),
+        };
         let caller = Caller { source: Source::Fix("CLIENT".into()), user: None, origin: Some(Box::new(origin)) };
         self.apply(Input::Command(Box::new(Envelope { caller, command })))
     }
@@ -184,9 +197,8 @@ impl Floor {
     fn refuse(&self, memo: &Memo, complaint: &Complaint) -> Outgoing {
         let reference = self.engine.reference().clone();
         let exec_id = ExecIds(1).of_message("CLIENT", self.sequence);
-        let answering =
-            Answering { at: Timestamp(NOON), reference: &reference, profile: self.profile(), exec_id: &exec_id };
-        words::refused_here(memo, complaint, memo.order_meant().and_then(|name| self.known.named(name)), &answering)
+        let answering = Answering { at: self.now, reference: &reference, profile: self.profile(), exec_id: &exec_id };
+        words::refused_here(memo, self.sequence, complaint, &answering)
     }
 
     fn profile(&self) -> Profile {
@@ -194,7 +206,7 @@ impl Floor {
     }
 
     fn cancel(&mut self, source: Source, user: Option<&str>, order: &str) -> Vec<Outgoing> {
-        let ask = CancelOrder { int_id: order.parse().unwrap(), cl_ord_id: None };
+        let ask = CancelOrder::of(order.parse().unwrap());
         self.ask_as(source, user, Command::Cancel(ask))
     }
 
@@ -226,6 +238,10 @@ impl Floor {
             ("busts", [exec_id]) => Said::Busted { order, exec_id: (*exec_id).into(), reason: None },
             ("cancels", _) => Said::Canceled { order, reason: Some(reason.into()).filter(|_| !rest.is_empty()) },
             ("expires", _) => Said::Expired { order, reason: Some("the day is over".into()) },
+            ("restates", [quantity]) => {
+                let terms = Terms { quantity: number(quantity), ..found.terms };
+                Said::Replaced { order, terms, ext_id: None }
+            }
             ("replaces", _) => Said::Replaced { order, terms: wanted(&found), ext_id: None },
             ("keeps", ["uncancelled", ..]) => Said::CancelRejected { order, reason: rest[1..].join(" ").into() },
             ("keeps", ["unreplaced", ..]) => Said::ReplaceRejected { order, reason: rest[1..].join(" ").into() },
@@ -234,16 +250,40 @@ impl Floor {
         }
     }
 
+    /// The venue compares: it has these orders, with the terms that we know.
+    fn come_back(&mut self, live: &[&str]) -> Vec<Outgoing> {
+        let seen = |name: &&str| {
+            let Order { id, ext_id, terms, .. } = self.order(name);
+            VenueOrder { order: id, ext_id, terms, fate: Fate::Live, reason: None }
+        };
+        let picture = Picture { orders: live.iter().map(seen).collect(), complete: true, ..Picture::default() };
+        let mut told = self.say(Said::Session(SessionState::Connected));
+        told.extend(self.say(Said::Picture(picture)));
+        told.extend(self.say(Said::Session(SessionState::LoggedOn)));
+        told
+    }
+
+    /// What a question about one order is answered with.
+    fn status(&self, name: &str) -> Outgoing {
+        let query = Query::OwnOrder(Source::Fix("CLIENT".into()), name.into());
+        let exec_id = ExecIds(1).of_state("asked", self.sequence, 1);
+        words::standing(&self.first(&query), self.now, self.engine.reference(), &exec_id)
+    }
+
     fn order(&self, name: &str) -> Order {
-        match self.engine.answer(Timestamp(NOON), 0, &Query::Order(name.into())) {
+        self.first(&Query::Order(name.into()))
+    }
+
+    fn first(&self, query: &Query) -> Order {
+        match self.engine.answer(self.now, 0, query) {
             Ok(Answer::Orders(orders)) => Order::clone(orders.first().unwrap()),
-            other => panic!("{name}: {other:?}"),
+            other => panic!("{query:?}: {other:?}"),
         }
     }
 
     fn apply(&mut self, what: Input) -> Vec<Outgoing> {
         self.sequence += 1;
-        let (sequence, at) = (self.sequence, Timestamp(NOON));
+        let (sequence, at) = (self.sequence, self.now);
         let mut out = Outbox::default();
         // The client hears refusals by an event.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
@@ -252,7 +292,6 @@ impl Floor {
         let told = out.events.iter().filter(is_told);
         for event in &out.events {
             if let Event::OrderStatus(status) = event {
-                self.known.follow(status);
                 self.last = Some(status.clone());
             }
         }
@@ -260,7 +299,7 @@ impl Floor {
     }
 
     fn report(&self, place: u32, event: &Event) -> Option<Outgoing> {
-        let (reference, profile, at) = (self.engine.reference(), self.profile(), Timestamp(NOON));
+        let (reference, profile, at) = (self.engine.reference(), self.profile(), self.now);
         match event {
             Event::OrderStatus(status) => {
                 let view = status.client.as_ref()?;
@@ -324,10 +363,7 @@ fn an_order() -> PlaceOrder {
 
 /// The terms that the order's pending request asks for.
 fn wanted(order: &Order) -> Terms {
-    match &order.pending {
-        Pending::Replace(_, terms) => **terms,
-        Pending::Cancel(_) | Pending::Nothing => order.terms,
-    }
+    order.pending.replace().map_or(order.terms, |(_, terms)| terms)
 }
 
 fn number<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {

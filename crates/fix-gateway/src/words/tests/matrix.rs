@@ -252,6 +252,27 @@ fn c1c_a_replace_of_a_filled_order() {
 }
 
 #[test]
+fn c1c_a_replace_that_meets_the_filled_order_at_a_venue_that_allows_it() {
+    let bigger = replace("Y", "X", 120);
+    let story = [ORDER, "venue accepts X", &bigger, "venue fills X e1 100 10", "venue replaces X"];
+    check(
+        &story,
+        &expect![[r#"
+        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+            8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+        venue accepts X
+            8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+        35=G|11=Y|41=X|54=1|38=120|40=2|44=10|60=20261116-12:00:00|48=1
+            8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
+        venue fills X e1 100 10
+            8(X) F/E id X of 100 cum 100 leaves 0 avg 10 last 100 at 10
+        venue replaces X
+            8(Y,X) I/1 id X of 120 cum 100 leaves 20 avg 10
+    "#]],
+    );
+}
+
+#[test]
 fn c2a_filled_while_the_replace_was_on_its_way() {
     let changed = replace("Y", "X", 100);
     let story = [ORDER, "venue accepts X", &changed, "venue fills X e1 100 10", "venue keeps X unreplaced too late"];

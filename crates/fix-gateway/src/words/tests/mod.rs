@@ -6,6 +6,12 @@ mod floor;
 mod matrix;
 /// More of them, and those it is silent about.
 mod unasked;
+/// Requests that overtake each other or come too late.
+mod overtaken;
+/// Ids that are used again, and messages that are sent again.
+mod names;
+/// What a venue does by itself, and what is answered while it is away.
+mod outside;
 /// Every field of an order, right and wrong.
 mod orders;
 /// Questions that can't be answered.

@@ -245,15 +245,15 @@ fn requests_name_what_is_wrong_too() {
         35=F|11=Y|41=not here
             9(Y,not here) 39=8 id NONE to 1 reason 1 text unknown-order: order not here is not known
         35=F|11=Y|41=X|54=2
-            9(Y,X) 39=A id X to 1 reason 99 text field-fixed: Side (54) is not the order's
+            9(Y,X) 39=A id X to 1 reason 99 text other-order: side is not that of order X
         35=D|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1|11=Z
             8(Z) A/A id Z of 100 cum 0 leaves 100 avg 0
         35=F|11=Y|41=X|37=Z
-            9(Y,X) 39=A id X to 1 reason 99 text order-ambiguous: OrigClOrdID (41) X is order X, but OrderID (37) is Z
+            9(Y,X) 39=A id X to 1 reason 99 text other-order: orderId is not that of order X
         35=F|11=Y|41=X|37=elsewhere
-            9(Y,X) 39=A id X to 1 reason 99 text order-ambiguous: OrigClOrdID (41) X is order X, but OrderID (37) is elsewhere
+            9(Y,X) 39=A id X to 1 reason 99 text other-order: orderId is not that of order X
         35=G|11=Y|41=X|37=Z|54=1|38=100|40=2|44=10
-            9(Y,X) 39=A id X to 2 reason 99 text order-ambiguous: OrigClOrdID (41) X is order X, but OrderID (37) is Z
+            9(Y,X) 39=A id X to 2 reason 99 text other-order: orderId is not that of order X
         35=F|11=Y|41=X|37=X|54=1
             8(Y,X) 6/6 id X of 100 cum 0 leaves 100 avg 0
     "#]]

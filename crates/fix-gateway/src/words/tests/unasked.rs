@@ -84,17 +84,18 @@ fn a_cancel_may_follow_a_pending_replace() {
     check(
         &[ORDER, "venue accepts X", &first, cancel, "venue cancels X"],
         &expect![[r#"
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        venue accepts X
-            8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
-        35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
-            8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
-        35=F|11=Z|41=Y|54=1|60=20261116-12:00:00
-            8(Z,X) 6/6 id X of 100 cum 0 leaves 100 avg 0
-        venue cancels X
-            8(Z,X) I/4 id X of 100 cum 0 leaves 0 avg 0
-    "#]],
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
+                8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
+            35=F|11=Z|41=Y|54=1|60=20261116-12:00:00
+                8(Z,X) 6/6 id X of 100 cum 0 leaves 100 avg 0
+            venue cancels X
+                8(Z,X) I/4 id X of 100 cum 0 leaves 0 avg 0
+                9(Y,X) 39=4 id X to 2 reason 0 text too late: the order is finished
+        "#]],
     );
 }
 
@@ -232,6 +233,27 @@ fn f1b_an_order_that_may_have_been_sent_before() {
         35=D|97=Y|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
             8(X) I/0 id X of 100 cum 0 leaves 100 avg 0
     "#]],
+    );
+}
+
+#[test]
+fn an_order_that_can_not_be_read_does_not_hide_the_one_that_has_its_name() {
+    let (unreadable, resent) = (ORDER.replace("38=100", "38=x"), ORDER.replace("35=D|", "35=D|97=Y|"));
+    let resent_unreadable = resent.replace("38=100", "38=x");
+    check(
+        &[ORDER, "venue accepts X", &resent_unreadable, &unreadable, &resent_unreadable.replace("11=X", "11=never")],
+        &expect![[r#"
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            35=D|97=Y|11=X|54=1|38=x|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) I/0 id X of 100 cum 0 leaves 100 avg 0
+            35=D|11=X|54=1|38=x|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 6 text bad-field: OrderQty (38) x is not a decimal; order X stays as it is
+            35=D|97=Y|11=never|54=1|38=x|40=2|44=10|60=20261116-12:00:00|48=1
+                8(never) 8/8 id NONE of 0 cum 0 leaves 0 avg 0 reason 99 text bad-field: OrderQty (38) x is not a decimal
+        "#]],
     );
 }
 

@@ -92,6 +92,14 @@ impl FixClient {
         self.cut();
     }
 
+    /// Connects and logs on anew, and hangs up before it has read anything.
+    pub(crate) fn flap(&mut self, address: SocketAddr) {
+        (self.next_in, self.next_out) = (1, 1);
+        self.sent.clear();
+        self.connect(address);
+        self.send_admin("A", "98=0|108=30");
+    }
+
     /// Hangs up without a word.
     pub(crate) fn cut(&mut self) {
         self.line = None;

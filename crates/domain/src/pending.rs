@@ -1,0 +1,130 @@
+//! Requests on an order that its venue has not answered: a cancel, a replace, or a cancel that has overtaken a replace.
+
+use minicbor::{Decode, Encode};
+
+use crate::ids::Text;
+use crate::order::{Source, Terms};
+
+/// What the venue has not answered yet. Boxed, since few orders have a request and every order has a place for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub enum Pending {
+    #[n(0)]
+    #[default]
+    Nothing,
+    /// With the replace that it overtook, which still gets an answer of its own.
+    #[n(1)]
+    Cancel(#[n(0)] Box<Request>, #[n(1)] Option<Box<Replacing>>),
+    #[n(2)]
+    Replace(#[n(0)] Box<Request>, #[n(1)] Box<Terms>),
+}
+
+impl Pending {
+    pub fn cancel(&self) -> Option<&Request> {
+        match self {
+            Self::Cancel(request, _) => Some(request),
+            Self::Nothing | Self::Replace(..) => None,
+        }
+    }
+
+    /// Also one that a cancel has overtaken.
+    pub fn replace(&self) -> Option<(&Request, Terms)> {
+        match self {
+            Self::Replace(request, terms) => Some((request, **terms)),
+            Self::Cancel(_, Some(overtaken)) => Some((&overtaken.request, overtaken.terms)),
+            Self::Nothing | Self::Cancel(_, None) => None,
+        }
+    }
+
+    /// A cancel comes on top; a replace that waits goes on waiting beneath it.
+    #[must_use]
+    pub fn overtaken_by(self, cancel: Request) -> Self {
+        let overtaken = match self {
+            Self::Replace(request, terms) => Some(Box::new(Replacing { request: *request, terms: *terms })),
+            Self::Cancel(_, overtaken) => overtaken,
+            Self::Nothing => None,
+        };
+        Self::Cancel(Box::new(cancel), overtaken)
+    }
+
+    /// The cancel is answered.
+    #[must_use]
+    pub fn without_cancel(self) -> Self {
+        match self {
+            Self::Cancel(_, Some(overtaken)) => {
+                let Replacing { request, terms } = *overtaken;
+                Self::Replace(Box::new(request), Box::new(terms))
+            }
+            Self::Cancel(_, None) => Self::Nothing,
+            other => other,
+        }
+    }
+
+    /// The replace is answered.
+    #[must_use]
+    pub fn without_replace(self) -> Self {
+        match self {
+            Self::Replace(..) => Self::Nothing,
+            Self::Cancel(request, _) => Self::Cancel(request, None),
+            Self::Nothing => Self::Nothing,
+        }
+    }
+}
+
+/// A request for other terms.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Replacing {
+    #[n(0)]
+    pub request: Request,
+    #[n(1)]
+    pub terms: Terms,
+}
+
+/// Who asked, and by which ClOrdID where it came by FIX.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Request {
+    #[n(0)]
+    pub cl_ord_id: Option<Text>,
+    #[n(1)]
+    pub source: Source,
+    /// The user, or what made the platform ask.
+    #[n(2)]
+    pub by: Option<Text>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::{OrderKind, TimeInForce};
+
+    fn request(cl_ord_id: &str) -> Request {
+        Request { cl_ord_id: Some(cl_ord_id.into()), source: Source::Rest, by: None }
+    }
+
+    fn terms(quantity: i64) -> Terms {
+        Terms { quantity: quantity.into(), kind: OrderKind::Market, tif: TimeInForce::Day }
+    }
+
+    #[test]
+    fn a_replace_waits_on_beneath_the_cancel_that_overtook_it() {
+        let replace = Pending::Replace(Box::new(request("Y")), Box::new(terms(5)));
+        let both = replace.clone().overtaken_by(request("Z"));
+        assert_eq!((both.cancel(), both.replace()), (Some(&request("Z")), Some((&request("Y"), terms(5)))));
+        assert_eq!(both.clone().without_cancel(), replace);
+        assert_eq!(both.clone().without_replace(), Pending::Cancel(Box::new(request("Z")), None));
+        assert_eq!(both.without_replace().without_cancel(), Pending::Nothing);
+    }
+
+    /// A cancel as it was written before it knew what it had overtaken.
+    #[derive(Encode)]
+    enum Before {
+        #[n(1)]
+        Cancel(#[n(0)] Box<Request>),
+    }
+
+    #[test]
+    fn a_cancel_that_was_written_without_a_replace_can_be_read() {
+        let bytes = minicbor::to_vec(Before::Cancel(Box::new(request("Z")))).unwrap();
+        let read: Pending = minicbor::decode(&bytes).unwrap();
+        assert_eq!(read, Pending::Cancel(Box::new(request("Z")), None));
+    }
+}

@@ -1,0 +1,96 @@
+//! What a client has proved to have read. What was written may be lost with the line, and where numbers begin anew nobody can
+//! ask for it again; so behind what a client may have missed a Test Request follows, and only its answer is believed.
+
+/// Begins with a Logon and ends with its connection.
+#[derive(Debug, Default)]
+pub(crate) struct Receipt {
+    /// Whether anything was sent that the client has not confirmed.
+    is_owed: bool,
+    stage: Stage,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    CatchingUp,
+    /// Until the Test Request behind this sequence is answered.
+    Asked(u64),
+    Settled,
+}
+
+/// What is to be done when a client has caught up.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// There was nothing to read.
+    Needless,
+    /// A Test Request with this TestReqID (112).
+    AskFor(String),
+    /// A session that was too slow catches up once more: what it tells then belongs to the present connection.
+    Later,
+}
+
+impl Receipt {
+    pub(crate) fn new(is_owed: bool) -> Self {
+        Self { is_owed, stage: Stage::CatchingUp }
+    }
+
+    /// Something is told that the client may have missed.
+    pub(crate) fn owe(&mut self) {
+        self.is_owed = true;
+    }
+
+    /// Everything up to this sequence is told.
+    pub(crate) fn caught_up(&mut self, sequence: u64) -> Proof {
+        match (&self.stage, self.is_owed) {
+            (Stage::CatchingUp, true) => {
+                self.stage = Stage::Asked(sequence);
+                Proof::AskFor(test_req_id(sequence))
+            }
+            (Stage::CatchingUp, false) => {
+                self.stage = Stage::Settled;
+                Proof::Needless
+            }
+            (Stage::Asked(_) | Stage::Settled, _) => Proof::Later,
+        }
+    }
+
+    /// The sequence up to which the client has read everything, where this is the answer that was awaited.
+    pub(crate) fn answered(&mut self, id: &[u8]) -> Option<u64> {
+        match self.stage {
+            Stage::Asked(sequence) if test_req_id(sequence).as_bytes() == id => {
+                self.stage = Stage::Settled;
+                Some(sequence)
+            }
+            Stage::Asked(_) | Stage::CatchingUp | Stage::Settled => None,
+        }
+    }
+}
+
+fn test_req_id(sequence: u64) -> String {
+    format!("TOLD-{sequence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_answer_behind_what_was_told_is_believed_and_only_once() {
+        let mut receipt = Receipt::new(false);
+        receipt.owe();
+        assert_eq!(receipt.answered(b"TOLD-7"), None);
+        assert_eq!(receipt.caught_up(7), Proof::AskFor("TOLD-7".to_owned()));
+        assert_eq!(receipt.answered(b"TEST"), None);
+        // A session that lagged catches up again: the mark of its Logon stays.
+        assert_eq!(receipt.caught_up(9), Proof::Later);
+        assert_eq!(receipt.answered(b"TOLD-9"), None);
+        assert_eq!(receipt.answered(b"TOLD-7"), Some(7));
+        assert_eq!(receipt.answered(b"TOLD-7"), None);
+    }
+
+    #[test]
+    fn who_has_missed_nothing_need_not_prove_anything() {
+        assert_eq!(Receipt::new(false).caught_up(7), Proof::Needless);
+        assert_eq!(Receipt::new(true).caught_up(7), Proof::AskFor("TOLD-7".to_owned()));
+    }
+}

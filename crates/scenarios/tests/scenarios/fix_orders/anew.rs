@@ -1,0 +1,94 @@
+//! Where numbers begin anew nobody can ask for what he missed, so he is told how everything stands, until he has read it.
+
+use serde_json::json;
+
+use super::client::FixClient;
+use super::{STEADY, buy, desk_with, operate, reaches, session};
+use crate::desk::{Desk, Trader};
+
+#[test]
+fn a_fill_is_told_until_the_client_has_read_it_however_often_the_line_flaps() {
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = FixClient::new("CLIENT");
+    client.log_on(server.door("fix"));
+    client.send("35=D|11=filled|54=1|38=100|40=1|48=1");
+    client.send("35=D|11=bad|54=1|38=abc|40=1|48=1");
+    reaches_executed(&server, "filled");
+    // The line breaks before anything was read, and again, three times: pictures are on their way each time.
+    for _ in 0..3 {
+        client.cut();
+        reaches(&server, "CLIENT", "DISCONNECTED");
+        client.flap(server.door("fix"));
+        has_sent_pictures(&server);
+    }
+    client.cut();
+    reaches(&server, "CLIENT", "DISCONNECTED");
+    client.heard.clear();
+    client.log_on_anew(server.door("fix"));
+    client.hear(2);
+    assert_eq!(client.told(), ["8 bad 8/8 0/0", "8 filled I/2 100/100"]);
+    // What was sent before says so.
+    assert_eq!((client.heard[0].get(97), client.heard[1].get(97)), (Some("Y"), None));
+    // Now it has read them, and says so; from now on it is not told again.
+    client.expect("1");
+    client.send("35=D|11=last|54=1|38=abc|40=1|48=1");
+    client.hear(3);
+    client.cut();
+    reaches(&server, "CLIENT", "DISCONNECTED");
+    client.log_on_anew(server.door("fix"));
+    client.hear(4);
+    assert_eq!(client.told()[3..], ["8 last 8/8 0/0"]);
+    server.stop();
+}
+
+fn reaches_executed(server: &scenarios::server::Server, id: &str) {
+    server.client().reaches(id, "EXECUTED");
+}
+
+/// Logon, two reports and the Test Request.
+fn has_sent_pictures(server: &scenarios::server::Server) {
+    scenarios::patience::wait_for("the pictures to be sent", || {
+        (session(server, "CLIENT")["nextOut"] == json!(5)).then_some(())
+    });
+}
+
+#[test]
+fn every_way_to_begin_anew_brings_pictures() {
+    for (setting, begins_anew) in [
+        ("", By::Operator),
+        ("ResetOnLogout=Y\n", By::Logout),
+        ("ResetOnDisconnect=Y\n", By::HangingUp),
+        ("", By::Asking),
+    ] {
+        let desk = desk_with(&(STEADY.to_owned() + setting));
+        let server = desk.start();
+        let mut client = FixClient::new("STEADY");
+        client.log_on(server.door("fix"));
+        client.send(&buy("open", 10, "250"));
+        client.send("35=D|11=done|54=1|38=5|40=1|48=1");
+        client.hear(5);
+        match begins_anew {
+            By::Logout => client.log_out(),
+            By::Operator | By::HangingUp | By::Asking => client.cut(),
+        }
+        reaches(&server, "STEADY", "DISCONNECTED");
+        if begins_anew == By::Operator {
+            assert_eq!(operate(&server, "STEADY/reset", ""), 200);
+        }
+        (client.next_in, client.next_out) = (1, 1);
+        let logon = if begins_anew == By::Asking { "98=0|108=30|141=Y" } else { "98=0|108=30" };
+        assert_eq!(client.log_on_with(server.door("fix"), logon).get(34), Some("1"), "{begins_anew:?}");
+        client.hear(7);
+        assert_eq!(client.told()[5..], ["8 open I/0 0/10", "8 done I/2 5/5"], "{begins_anew:?}");
+        server.stop();
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Operator,
+    Logout,
+    HangingUp,
+    Asking,
+}
