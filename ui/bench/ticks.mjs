@@ -1,7 +1,8 @@
 /**
  * How much of one core the market grid takes: 300 rows, 2,000 ticks a second, for ten seconds. The built screen runs
  * unchanged in Chromium; a WebSocket made in the page speaks STOMP to it, so that the whole way of a tick is measured
- * (frame, JSON, store, cell) and no server takes part of the core.
+ * (frame, JSON, store, cell) and no server takes part of the core. Frames are held against those of a page that changes
+ * one word a frame, measured before and after in the same browser: more than that the machine does not give.
  *
  *   npm run build && node bench/ticks.mjs [ticks per second] [rows] [seconds]
  */
@@ -19,20 +20,24 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const DIST = process.env.DIST ?? join(HERE, '../dist');
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 const WARM_UP_MS = 3_000;
+const BARE_MS = 4_000;
+const VIEWPORT = { width: 1920, height: 1080 };
 
 const [rate = 2_000, rows = 300, seconds = 10] = process.argv.slice(2).map(Number);
 
 const server = await serve(rows);
 const browser = await chromium.launch(browserOptions);
 try {
-  report(await measure(browser, `http://127.0.0.1:${server.address().port}`));
+  const before = await bareFrameRate(browser);
+  const measured = await measure(browser, `http://127.0.0.1:${server.address().port}`);
+  report({ ...measured, bare: (before + (await bareFrameRate(browser))) / 2 });
 } finally {
   await browser.close();
   server.close();
 }
 
 async function measure(browser, url) {
-  const page = await browser.newPage({ viewport: { width: 1920, height: 1080 } });
+  const page = await browser.newPage({ viewport: VIEWPORT });
   page.on('pageerror', (error) => console.error(error));
   await page.addInitScript(installFakeBroker, { rate });
   await page.addInitScript(watchEverything, { rows });
@@ -45,17 +50,41 @@ async function measure(browser, url) {
   const trace = JSON.parse((await browser.stopTracing()).toString());
   const after = await counters(page);
   await page.screenshot({ path: process.env.SCREENSHOT ?? join(HERE, '../../target/ui-bench.png') });
+  await page.close();
   const wall = (after.at - before.at) / 1_000;
   return { wall, frames: after.frames - before.frames, ticks: after.ticks - before.ticks, ...cpuSeconds(trace) };
+}
+
+/** What this machine's Chromium paints of a page that does next to nothing. */
+async function bareFrameRate(browser) {
+  const page = await browser.newPage({ viewport: VIEWPORT });
+  const rate = await page.evaluate(
+    (ms) =>
+      new Promise((resolve) => {
+        const begun = performance.now();
+        let frames = 0;
+        const count = () => {
+          document.body.textContent = String((frames += 1));
+          const passed = performance.now() - begun;
+          if (passed < ms) requestAnimationFrame(count);
+          else resolve((frames / passed) * 1_000);
+        };
+        requestAnimationFrame(count);
+      }),
+    BARE_MS,
+  );
+  await page.close();
+  return rate;
 }
 
 function counters(page) {
   return page.evaluate(() => ({ at: performance.now(), frames: window.framesPainted, ticks: window.ticksSent }));
 }
 
-function report({ wall, frames, ticks, ...cpu }) {
+function report({ wall, frames, ticks, bare, ...cpu }) {
   const percent = (seconds) => `${((seconds / wall) * 100).toFixed(1)} %`;
-  console.log(`${Math.round(ticks / wall)} ticks/s into ${rows} rows: ${Math.round(frames / wall)} frames/s`);
+  console.log(`${Math.round(ticks / wall)} ticks/s into ${rows} rows: ${(frames / wall).toFixed(1)} frames/s`);
+  console.log(`a bare page gets ${bare.toFixed(1)} frames/s here: ${Math.round((frames / wall / bare) * 100)} % of them`);
   console.log(`of one core: script ${percent(cpu.script)}, style ${percent(cpu.style)}, layout ${percent(cpu.layout)}`);
   console.log(`script and layout ${percent(cpu.script + cpu.style + cpu.layout)}, whole main thread ${percent(cpu.all)}`);
 }

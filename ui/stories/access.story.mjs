@@ -36,6 +36,13 @@ async function people({ server, page, watch, shoot }) {
 const live = (page) => page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
 const kill = (page) => page.getByRole('button', { name: 'Kill switch' });
 
+/** What a role may not do is in sight and greyed. */
+async function allows(page, name, isAllowed) {
+  const button = page.getByRole('button', { name, exact: true });
+  await button.first().waitFor();
+  if ((await button.first().isEnabled()) !== isAllowed) throw new Error(`${name} is ${isAllowed ? 'refused' : 'allowed'}`);
+}
+
 async function logOut(page) {
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Log out' }).click();
@@ -61,16 +68,23 @@ export default [
       await logIn(page, 'vera');
       await live(page);
       if (await kill(page).isEnabled()) throw new Error('a viewer could halt trading');
+      await allows(page, 'Buy AAPL limit', false);
+      await allows(page, 'Cancel all', false);
+      await page.getByText('this needs the role trader').waitFor();
       await logOut(page);
       await logIn(page, 'tom');
       await live(page);
       if (!(await kill(page).isEnabled())) throw new Error('a trader could not halt trading');
+      await allows(page, 'Buy AAPL limit', true);
       await page.getByRole('button', { name: 'Admin', exact: true }).click();
+      await allows(page, 'Change state', false);
       if (await page.getByRole('tab', { name: 'Audit' }).isVisible()) throw new Error('a trader saw the audit');
       await logOut(page);
       await logIn(page, 'ada');
       await live(page);
       await page.getByRole('tab', { name: 'Audit' }).waitFor();
+      await allows(page, 'Change state', true);
+      await page.getByRole('grid', { name: 'Audit' }).getByText('done').first().waitFor();
     },
   },
   {
@@ -85,6 +99,36 @@ export default [
       await server.kill();
       await server.run();
       await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
+    },
+  },
+  {
+    name: 'a strategy that this browser remembers and the server does not have is forgotten, with one word',
+    async run({ server, page, watch }) {
+      watch.allow(/404/, /ERR_ABORTED/);
+      await page.addInitScript(() => sessionStorage.getItem('again') ?? localStorage.setItem('rialto.strategy', '99'));
+      await openDesk(page, server);
+      const told = page.getByRole('log', { name: 'Notifications' }).getByText('All strategies are shown');
+      await told.waitFor();
+      const { length } = await told.all();
+      const selected = await page.getByRole('combobox', { name: 'Strategy', exact: true }).first().inputValue();
+      if (length !== 1 || selected !== '') throw new Error(`told ${length} times, selected is ${selected}`);
+      await page.evaluate(() => sessionStorage.setItem('again', 'yes'));
+      await page.reload();
+      await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+      await page.getByRole('grid', { name: 'Market' }).getByText('AAPL').first().waitFor();
+      await page.getByRole('button', { name: 'Notifications, 0 new' }).waitFor();
+    },
+  },
+  {
+    name: 'About leads to the licences of everything that is shipped',
+    async run({ server, page }) {
+      await openDesk(page, server);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('button', { name: 'About' }).click();
+      const link = page.getByRole('dialog').getByRole('link', { name: 'Licences of what it is built with' });
+      const answer = await fetch(new URL(await link.getAttribute('href'), server.url));
+      const [type, text] = [answer.headers.get('content-type'), await answer.text()];
+      if (!type.startsWith('text/plain') || !text.includes('SIL OPEN FONT LICENSE')) throw new Error(`${type}: ${text.slice(0, 200)}`);
     },
   },
   {

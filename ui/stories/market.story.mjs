@@ -145,6 +145,33 @@ async function filterColumnsCsv({ server, page, watch }) {
   if (!(await page.getByRole('checkbox', { name: 'Description' }).isChecked())) throw new Error('the column was forgotten');
 }
 
+/** By keys or by hand, what was moved or hidden stays so. */
+async function columnsAreRemembered({ server, page, watch }) {
+  const titles = () =>
+    grid(page, 'Market')
+      .locator('.ag-header-cell')
+      .evaluateAll((cells) =>
+        cells
+          .sort((one, other) => one.getBoundingClientRect().left - other.getBoundingClientRect().left)
+          .map((cell) => cell.textContent.trim()),
+      );
+  await openDesk(page, server);
+  await page.getByRole('button', { name: 'Columns: Market' }).click();
+  await page.getByRole('checkbox', { name: 'Ask sz' }).uncheck();
+  await page.getByRole('button', { name: 'Move Last to the left', exact: true }).click();
+  await page.keyboard.press('Escape');
+  const header = (name) => grid(page, 'Market').locator('.ag-header-cell').filter({ hasText: name }).first();
+  await header('Age').dragTo(header('Bid sz'));
+  const before = (await titles()).join();
+  const isMoved = before.indexOf('Age') < before.indexOf('Chg %') && !before.includes('Ask sz');
+  if (!isMoved) throw new Error(`the columns are ${before}`);
+  watch.allow(/ERR_ABORTED/);
+  await page.reload();
+  await row(page, 'Market', 'AAPL').first().waitFor();
+  const after = (await titles()).join();
+  if (after !== before) throw new Error(`before ${before}, after the reload ${after}`);
+}
+
 /** Also before the list of what was found is there: Tesla has the letters in its name, a future begins with them. */
 async function enterTakesWhatWasTyped({ server, page }) {
   await openDesk(page, server);
@@ -197,5 +224,6 @@ export default [
     size: { width: 1600, height: 1000 },
     run: nothingIsBlankOrCovered,
   },
+  { name: 'columns that were moved or hidden stay so', settings: QUIET, run: columnsAreRemembered },
   { name: 'filter, columns and CSV of a grid', settings: QUIET, run: filterColumnsCsv },
 ];

@@ -1,8 +1,18 @@
 /** The server goes away and comes back; the screen says so and misses nothing. */
 
+import { fillTicket, grid, ticket } from './desk.mjs';
 import { openDesk } from './harness.mjs';
 
+/** Longer than the server may be silent. */
+const SLEEP_MS = 7_000;
 const GONE = [/ERR_/, /WebSocket connection/];
+
+/** Those of the browser in which pages run: stopped, they sleep as deep as a closed notebook does. */
+async function processesOf(browser) {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+}
 
 async function becomeStale(page, cells, isStale) {
   for (const cell of cells) {
@@ -64,6 +74,52 @@ export default [
       await becomeStale(page, cells, false);
       await chart.getByText('stale').waitFor({ state: 'detached' });
       await state.getByText('●').waitFor();
+    },
+  },
+  {
+    name: 'a verdict is withdrawn while the server is away',
+    settings: ['demo.activity=off'],
+    async run({ server, page, watch, shoot }) {
+      await openDesk(page, server);
+      await fillTicket(page, { Quantity: '5', 'Limit price': '250' });
+      await ticket(page).getByText('Would be accepted').waitFor();
+      watch.allow(...GONE);
+      await server.kill();
+      await ticket(page).getByText('No connection: not checked').waitFor();
+      if (await ticket(page).getByText('Would be accepted').isVisible()) throw new Error('it still says accepted');
+      await shoot('story-withdrawn');
+      await server.run();
+      await ticket(page).getByText('Would be accepted').waitFor();
+    },
+  },
+  {
+    name: 'what nobody has traded since the start has the last price that is known',
+    settings: ['demo.activity=off'],
+    async run({ server, page, watch }) {
+      await openDesk(page, server);
+      const cell = (column) => grid(page, 'Market').locator(`[row-id="6"] [col-id="${column}"] .cell`);
+      await cell('last').getByText(/^1\.\d{5}$/).waitFor();
+      await cell('changePercent').getByText(/%$/).waitFor();
+      if (!(await cell('last').getAttribute('title')).startsWith('Not traded yet')) throw new Error('it passes for a price of today');
+      watch.allow(...GONE);
+      await server.kill();
+      await server.run();
+      await page.getByText('Connected again').first().waitFor();
+      await cell('last').getByText(/^1\.\d{5}$/).waitFor();
+    },
+  },
+  {
+    name: 'a tab that slept shows what happened meanwhile',
+    async run({ server, page, context }) {
+      await openDesk(page, server);
+      await page.getByRole('tab', { name: 'Open orders' }).click();
+      const pages = await processesOf(context.browser());
+      for (const id of pages) process.kill(id, 'SIGSTOP');
+      await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 7, limit: 251.5 });
+      await new Promise((resolve) => setTimeout(resolve, SLEEP_MS));
+      for (const id of pages) process.kill(id, 'SIGCONT');
+      await page.getByRole('grid', { name: 'Open orders' }).getByText('251.50').waitFor();
+      await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
     },
   },
   {

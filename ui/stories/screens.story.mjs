@@ -1,9 +1,10 @@
-/** Each page in two themes and two widths, to be looked at. */
+/** Each page in two themes, on a tablet and in two widths of a desk, to be looked at. */
 
 import { openDesk } from './harness.mjs';
 
 const PAGES = ['Trade', 'Monitor', 'Admin'];
 const SIZES = [
+  { width: 1024, height: 768 },
   { width: 1280, height: 800 },
   { width: 1920, height: 1080 },
 ];

@@ -28,3 +28,9 @@ test('numbers are written as the language writes them', () => {
 test('an age is told in the largest unit that fits', () => {
   expect([0, 59_999, 60_000, 3_600_000].map(english.age)).toEqual(['0 s', '59 s', '1 min', '1 h']);
 });
+
+test('what did not happen today says on which day it did', () => {
+  const noon = Date.UTC(2026, 10, 15, 12);
+  const { moment } = formatsOf({ locale: 'en-GB', timeZone: 'UTC' }, () => noon);
+  expect([moment(noon - 60_000), moment(noon - 13 * 3_600_000), moment(null)]).toEqual(['11:59:00', '14/11 23:00', '—']);
+});

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { list } from '../src/wire/decode';
 import { tick } from '../src/wire/decoders';
 import { WireError } from '../src/wire/error';
-import { newestPage } from '../src/wire/pages';
 import { type Fetch, Rest } from '../src/wire/rest';
 import { Server } from '../src/wire/server';
 import { segment } from '../src/wire/topics';
@@ -89,10 +88,14 @@ describe('the past', () => {
     await server.pastOrders();
     await server.pastOrders(3);
     await server.transactions(3);
+    await server.transactionsIn(7);
+    await server.audit(500);
     expect(calls.map(([path]) => path)).toEqual([
       '/rest/history/order?sort=NEWEST&limit=1000',
       '/rest/history/order?sort=NEWEST&limit=1000&strategy=3',
       '/rest/history/transaction?sort=NEWEST&limit=1000&strategy=3',
+      '/rest/history/transaction?sort=NEWEST&limit=1000&security=7',
+      '/rest/audit?sort=NEWEST&limit=500',
     ]);
   });
 });
@@ -100,30 +103,5 @@ describe('the past', () => {
 describe('a topic', () => {
   it('keeps one id in one segment', () => {
     expect(['MOMENTUM', 'a.b', 'x y', 'ü'].map(segment)).toEqual(['MOMENTUM', 'a%2Eb', 'x%20y', '%C3%BC']);
-  });
-});
-
-describe('the newest page', () => {
-  const rowsUpTo = (last: number, step = 1) => Array.from({ length: last / step }, (_, n) => ({ id: (n + 1) * step }));
-
-  function paged(rows: { id: number }[]) {
-    let calls = 0;
-    const page = async (after: number, limit: number) => {
-      calls += 1;
-      return { sequence: 7, value: rows.filter((row) => row.id > after).slice(0, limit) };
-    };
-    return { page, calls: () => calls };
-  }
-
-  it.each([0, 3, 10, 11, 250, 99_999])('of %i rows ends with the last', async (count) => {
-    const rows = rowsUpTo(count);
-    const found = await newestPage(10, paged(rows).page);
-    expect(found.value).toEqual(rows.slice(-10));
-  });
-
-  it('is found in few calls, also where ids have holes', async () => {
-    const { page, calls } = paged(rowsUpTo(3_000_000, 30));
-    expect((await newestPage(1_000, page)).value.at(-1)).toEqual({ id: 3_000_000 });
-    expect(calls()).toBeLessThan(40);
   });
 });

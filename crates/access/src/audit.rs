@@ -130,11 +130,21 @@ fn count(connection: &Connection, id: i64, at: Timestamp) -> rusqlite::Result<()
 
 /// Rows after an id, oldest first.
 pub(crate) fn page(connection: &Connection, after: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, at, user, door, peer, action, outcome, detail, times, last_at \
-         FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2",
-    )?;
-    statement.query_map(params![after, limit.min(AUDIT_PAGE_MAX)], recorded)?.collect()
+    rows(connection, "id > ?1 ORDER BY id", after, limit)
+}
+
+/// Rows before an id, newest first.
+pub(crate) fn page_back(connection: &Connection, before: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
+    rows(connection, "id < ?1 ORDER BY id DESC", before, limit)
+}
+
+fn rows(connection: &Connection, order: &str, key: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT id, at, user, door, peer, action, outcome, detail, times, last_at FROM audit WHERE {order} LIMIT ?2",
+    ))?;
+    // No row has a larger id than the file can count.
+    let key = i64::try_from(key).unwrap_or(i64::MAX);
+    statement.query_map(params![key, limit.min(AUDIT_PAGE_MAX)], recorded)?.collect()
 }
 
 fn recorded(row: &Row<'_>) -> rusqlite::Result<Recorded> {

@@ -120,6 +120,11 @@ impl Register {
         self.read(|reader| audit::page(reader, after, limit))
     }
 
+    /// The same from the other end: rows before an id, newest first.
+    pub fn audit_back(&self, before: u64, limit: usize) -> Result<Vec<Recorded>, AccessError> {
+        self.read(|reader| audit::page_back(reader, before, limit))
+    }
+
     /// Adds a user, or gives one who is there a new password and role.
     pub fn add_user(
         &self,

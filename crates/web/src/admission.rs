@@ -1,43 +1,25 @@
 //! Who may call what: the role of the caller against the role in the table of endpoints. What is refused, and what is
 //! done with an admin's power, stands in the audit.
 
-use std::net::IpAddr;
-
-use access::{Access, Actor, Credentials, Denied, Door, Identity, Visit};
-use axum::extract::{FromRequestParts, MatchedPath, Request};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use access::{Access, Actor, Credentials, Visit};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::{Caller, Source};
+use domain::Source;
 
 use crate::answer::SEQUENCE_HEADER;
 use crate::credentials::shown;
 use crate::doors::Doors;
-use crate::endpoints::{Endpoint, Role, endpoint};
-use crate::guard::Reached;
-use crate::passage::LastSteps;
+use crate::endpoints::{Endpoint, Role};
+use crate::last_steps::LastSteps;
 use crate::problem::{Problem, ProblemCode};
+use crate::visitor::{Speaker, is_secure, is_ui, visit};
 
 /// What a browser asks its user for; a page of ours asks in its own way.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\"");
 
 /// Acts of power that an admin's role is not needed for.
 const ACTS_OF_OTHERS: [&str; 1] = ["risk::kill"];
-
-/// Who speaks, as every part of the door needs it.
-#[derive(Debug, Clone)]
-pub(crate) struct Speaker {
-    pub(crate) identity: Identity,
-    pub(crate) source: Source,
-    pub(crate) actor: Actor,
-}
-
-impl Speaker {
-    /// As the engine records him.
-    pub(crate) fn caller(&self) -> Caller {
-        Caller { source: self.source.clone(), user: self.identity.name.clone(), origin: None }
-    }
-}
 
 /// The answer tells of an act that is in the audit already.
 #[derive(Debug, Clone, Copy)]
@@ -155,52 +137,4 @@ fn detail(path: &str, response: &Response) -> String {
         detail.push_str(&format!(", sequence {sequence}"));
     }
     detail
-}
-
-/// Who comes by which door, and what for.
-pub(crate) fn visit(row: &Endpoint, request: &Request) -> Visit {
-    Visit { door: door(request.headers()), peer: peer(request), action: row.action.into() }
-}
-
-fn door(headers: &HeaderMap) -> Door {
-    if is_ui(headers) { Door::Ui } else { Door::Rest }
-}
-
-/// Somebody who is not even asked for his name.
-pub(crate) fn stranger(request: &Request) -> Actor {
-    let path = request.extensions().get::<MatchedPath>();
-    let row = path.and_then(|path| endpoint(request.method(), path.as_str()));
-    let action = row.map_or_else(|| request.method().to_string().into(), |row| row.action.into());
-    let visit = Visit { door: door(request.headers()), peer: peer(request), action };
-    Actor { user: None, visit }
-}
-
-pub(crate) fn is_secure(request: &Request) -> bool {
-    request.extensions().get::<Reached>().is_some_and(|reached| reached.secure)
-}
-
-fn peer(request: &Request) -> Option<IpAddr> {
-    request.extensions().get::<Reached>().map(|reached| reached.from.ip().to_canonical())
-}
-
-pub(crate) fn is_ui(headers: &HeaderMap) -> bool {
-    headers.get("rialto-source").is_some_and(|source| source == "UI")
-}
-
-impl From<Denied> for Problem {
-    fn from(denied: Denied) -> Self {
-        Self::new(denied.code(), denied.to_string())
-    }
-}
-
-/// Who asks, taken out once; nobody gets here without having been let in.
-pub(crate) struct Client(pub(crate) Speaker);
-
-impl FromRequestParts<Doors> for Client {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
-        let speaker = parts.extensions.remove::<Speaker>();
-        speaker.map(Self).ok_or_else(|| Denied::LoginNeeded.into())
-    }
 }

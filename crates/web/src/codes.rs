@@ -66,6 +66,7 @@ pub const CODES: &[Code] = &[
     row(422, "not-needed", "a field is there that does not belong to this kind of order or role"),
     row(422, "conflicting-fields", "two fields contradict each other"),
     row(422, "field-fixed", "a modification tries to change what cannot change"),
+    row(422, "other-order", "what is said of an order is of another one"),
     row(422, "not-subscribing", "`subscribe` is false at the path that subscribes"),
     row(422, "bad-reference-data", "the files of reference data cannot be used; the detail tells why"),
     row(422, "unknown-security", "no such security"),

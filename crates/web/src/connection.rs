@@ -21,12 +21,12 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tower::ServiceExt;
 
-use crate::guard::Reached;
 use crate::limits::Limits;
 use crate::opening::{Version, learn_version, shake_hands};
 use crate::patience::Impatient;
 use crate::pulse::Pulse;
 use crate::socket::OnSocket;
+use crate::visitor::Reached;
 
 type Ended = Result<(), Box<dyn Error + Send + Sync>>;
 

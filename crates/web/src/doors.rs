@@ -8,12 +8,12 @@ use bus::{Bus, Closed, History, Operations, Reply, Ticket};
 use domain::{Answer, Command, Envelope, Query, ReferenceData, Timestamp};
 use tokio::sync::Semaphore;
 
-use crate::Settings;
-use crate::admission::Speaker;
 use crate::metrics::HttpMetrics;
-use crate::own_name;
+use crate::own_name::{FOREIGN, OwnName};
 use crate::problem::Problem;
+use crate::settings::Settings;
 use crate::shelf::Shelf;
+use crate::visitor::Speaker;
 
 #[derive(Clone)]
 pub(crate) struct Doors(Arc<Inner>);
@@ -78,7 +78,7 @@ impl Doors {
 
     /// A command: the reply means that it is durable. Without a reply nobody knows, and the answer says so.
     pub(crate) async fn tell(&self, speaker: Speaker, command: Command) -> Result<Told, Problem> {
-        let command = own_name::within(self, &speaker, command).await?;
+        let command = self.in_own_name(&speaker, command).await?;
         let ticket = self.0.bus.inbox.command(Envelope { caller: speaker.caller(), command }).map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| {
             Problem::new(
@@ -88,6 +88,26 @@ impl Doors {
             )
         })?;
         told(reply)
+    }
+
+    /// The command as this caller may give it. Whoever reaches for what is another's stands in the audit.
+    pub(crate) async fn in_own_name(&self, speaker: &Speaker, command: Command) -> Result<Command, Problem> {
+        let checked = self.check_name(speaker, command).await;
+        if let Err(problem) = &checked
+            && problem.code() == FOREIGN
+        {
+            problem.record(self.access(), &speaker.actor).await;
+        }
+        checked
+    }
+
+    async fn check_name(&self, speaker: &Speaker, command: Command) -> Result<Command, Problem> {
+        let Some(own) = OwnName::of(speaker, &self.reference())? else { return Ok(command) };
+        let known = match OwnName::question(&command) {
+            Some(question) => Some(self.ask(question).await?.answer),
+            None => None,
+        };
+        own.within(command, known.as_ref())
     }
 
     /// A question about the past. It is asked as of everything that was acknowledged to anybody before, and answered

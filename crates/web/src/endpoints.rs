@@ -1,19 +1,6 @@
 //! Every path, in one table: method, path, the role that may call it, the query parameters it takes, and its handler.
 
-use axum::Router;
-use axum::extract::Request;
-use axum::http::{Method, StatusCode};
-use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
-
-use crate::doors::Doors;
-use crate::passage::{Passage, pass};
-use crate::problem::Problem;
-use crate::rest::{
-    account, audit, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics, order, portfolio,
-    position, reference, risk, runtime, security, strategy, subscription, token, transaction, user,
-};
+use axum::http::Method;
 
 /// Who may call an endpoint; each role may also do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +23,107 @@ pub struct Endpoint {
     pub action: &'static str,
 }
 
-macro_rules! endpoints {
+/// Hands the table to a macro of whoever asks, so that paths and roles need not know who answers.
+macro_rules! with_endpoints {
+    ($asked:ident) => {
+        $asked! {
+            GET    "/rest/account"                                 Viewer []                                            account::list;
+            GET    "/rest/account/{name}"                          Viewer []                                            account::one;
+            GET    "/rest/security"                                Viewer []                                            security::list;
+            GET    "/rest/security/{id}"                           Viewer []                                            security::one;
+            GET    "/rest/security-family"                         Viewer []                                            security::families;
+            GET    "/rest/security-family/{id}"                    Viewer []                                            security::family;
+            GET    "/rest/security.search"                         Viewer [query]                                       security::search;
+            GET    "/rest/forex"                                   Viewer [baseCurrency transactionCurrency]            security::forex;
+            GET    "/rest/exchange"                                Viewer []                                            exchange::list;
+            GET    "/rest/strategy"                                Viewer []                                            strategy::list;
+            POST   "/rest/strategy/{name}/start"                   Trader []                                            strategy::start;
+            POST   "/rest/strategy/{name}/stop"                    Trader []                                            strategy::stop;
+            POST   "/rest/cache/clear-all"                         Admin  []                                            reference::clear_caches;
+            POST   "/rest/reference/import"                        Admin  []                                            reference::import;
+
+            GET    "/rest/position"                                Viewer [strategy account security]                   position::list;
+            DELETE "/rest/position/{id}"                           Trader []                                            position::close;
+            POST   "/rest/position/reduce/{id}"                    Trader []                                            position::reduce;
+            POST   "/rest/position/reset-positions"                Admin  []                                            position::reset;
+            GET    "/rest/portfolio/value"                         Viewer [strategy]                                    portfolio::value;
+            GET    "/rest/portfolio/balance"                       Viewer [strategy account]                            portfolio::balance;
+
+            POST   "/rest/transaction"                             Admin  []                                            transaction::record;
+            GET    "/rest/transaction/{id}"                        Viewer []                                            transaction::one;
+            GET    "/rest/transaction/daily"                       Viewer [strategy account security limit]             transaction::daily;
+            POST   "/rest/transaction/reset-cache-balances"        Admin  []                                            transaction::reset_cash;
+            POST   "/rest/transaction/reset-cash-balances"         Admin  []                                            transaction::reset_cash;
+
+            GET    "/rest/execution/order"                         Viewer [strategy account security]                   order::list;
+            GET    "/rest/execution/order/{intId}"                 Viewer []                                            order::one;
+            DELETE "/rest/execution/order/{intId}"                 Trader []                                            order::cancel;
+            POST   "/rest/execution/order/market"                  Trader []                                            order::place_market;
+            POST   "/rest/execution/order/limit"                   Trader []                                            order::place_limit;
+            POST   "/rest/execution/order/stop"                    Trader []                                            order::place_stop;
+            POST   "/rest/execution/order/stoplimit"               Trader []                                            order::place_stop_limit;
+            POST   "/rest/execution/modify/order/market"           Trader []                                            order::modify_market;
+            POST   "/rest/execution/modify/order/limit"            Trader []                                            order::modify_limit;
+            POST   "/rest/execution/modify/order/stop"             Trader []                                            order::modify_stop;
+            POST   "/rest/execution/modify/order/stoplimit"        Trader []                                            order::modify_stop_limit;
+            POST   "/rest/next-order-id"                           Trader []                                            order::next_id;
+
+            GET    "/rest/subscription/marketdata/supported-feed"  Viewer []                                            subscription::feeds;
+            PUT    "/rest/subscription/marketdata/subscribe"       Trader []                                            subscription::subscribe;
+            PUT    "/rest/subscription/marketdata/unsubscribe"     Trader []                                            subscription::unsubscribe;
+            GET    "/rest/marketdata/tick"                         Viewer [security]                                    marketdata::ticks;
+            GET    "/rest/marketdata/bar"                          Viewer [security barSize after limit]                marketdata::bars;
+            GET    "/rest/marketdata/book"                         Viewer [security]                                    marketdata::book;
+
+            POST   "/rest/risk/check"                              Trader []                                            risk::check;
+            POST   "/rest/risk/check/modify"                       Trader []                                            risk::check_modify;
+            GET    "/rest/risk/state"                              Viewer []                                            risk::states;
+            PUT    "/rest/risk/state"                              Admin  []                                            risk::set_state;
+            POST   "/rest/risk/kill"                               Trader []                                            risk::kill;
+            GET    "/rest/risk/limit"                              Viewer []                                            risk::limits;
+            PUT    "/rest/risk/limit"                              Admin  []                                            risk::set_limits;
+
+            GET    "/rest/history/order"                           Viewer [strategy account security sort after limit]  history::orders;
+            GET    "/rest/history/order/{intId}/event"             Viewer [after limit]                                 history::order_events;
+            GET    "/rest/history/transaction"                     Viewer [strategy account security sort after limit]  history::transactions;
+            GET    "/rest/history/events"                          Viewer [after limit]                                 history::events;
+
+            GET    "/rest/broker/url/main"                         Viewer []                                            broker::main;
+            GET    "/rest/broker/url/ws"                           Viewer []                                            broker::ws;
+            GET    "/rest/fix/sessions"                            Viewer []                                            fix::sessions;
+            POST   "/rest/fix/sessions/{id}/logout"                Admin  []                                            fix::logout;
+            POST   "/rest/fix/sessions/{id}/reset"                 Admin  []                                            fix::reset;
+            POST   "/rest/fix/sessions/{id}/numbers"               Admin  []                                            fix::numbers;
+
+            GET    "/rest/login"                                   Viewer []                                            login::who;
+            POST   "/rest/login"                                   Anyone []                                            login::login;
+            POST   "/rest/logout"                                  Anyone []                                            login::logout;
+            GET    "/rest/user"                                    Admin  []                                            user::list;
+            POST   "/rest/user"                                    Admin  []                                            user::add;
+            DELETE "/rest/user/{name}"                             Admin  []                                            user::remove;
+            GET    "/rest/token"                                   Admin  []                                            token::list;
+            POST   "/rest/token"                                   Admin  []                                            token::make;
+            DELETE "/rest/token/{name}"                            Admin  []                                            token::revoke;
+            GET    "/rest/audit"                                   Admin  [sort after limit]                            audit::list;
+
+            GET    "/rest/config-params"                           Viewer []                                            runtime::parameters;
+            POST   "/rest/runtime/exit-vm"                         Admin  []                                            runtime::exit;
+            GET    "/rest/log"                                     Viewer [after limit level]                           log::lines;
+            GET    "/health/live"                                  Anyone []                                            health::live;
+            GET    "/health/ready"                                 Anyone []                                            health::ready;
+            GET    "/metrics"                                      Viewer []                                            metrics::all;
+
+            GET    "/openapi.json"                                 Anyone []                                            docs::document;
+            GET    "/docs"                                         Anyone []                                            docs::page;
+            GET    "/docs/start.js"                                Anyone []                                            docs::start;
+            GET    "/docs/swagger-ui.css"                          Anyone []                                            docs::style;
+            GET    "/docs/swagger-ui-bundle.js"                    Anyone []                                            docs::program;
+        }
+    };
+}
+pub(crate) use with_endpoints;
+
+macro_rules! table {
     ($($method:ident $path:literal $role:ident [$($parameter:ident)*] $room:ident::$handler:ident;)*) => {
         pub const ENDPOINTS: &[Endpoint] = &[$(Endpoint {
             method: stringify!($method),
@@ -46,106 +133,10 @@ macro_rules! endpoints {
             handler: concat!(stringify!($room), "::", stringify!($handler)),
             action: concat!(stringify!($method), " ", $path),
         }),*];
-
-        fn routes() -> Router<Doors> {
-            Router::new()$(.route($path, on(MethodFilter::$method, $room::$handler)))*
-        }
     };
 }
 
-endpoints! {
-    GET    "/rest/account"                                 Viewer []                                            account::list;
-    GET    "/rest/account/{name}"                          Viewer []                                            account::one;
-    GET    "/rest/security"                                Viewer []                                            security::list;
-    GET    "/rest/security/{id}"                           Viewer []                                            security::one;
-    GET    "/rest/security-family"                         Viewer []                                            security::families;
-    GET    "/rest/security-family/{id}"                    Viewer []                                            security::family;
-    GET    "/rest/security.search"                         Viewer [query]                                       security::search;
-    GET    "/rest/forex"                                   Viewer [baseCurrency transactionCurrency]            security::forex;
-    GET    "/rest/exchange"                                Viewer []                                            exchange::list;
-    GET    "/rest/strategy"                                Viewer []                                            strategy::list;
-    POST   "/rest/strategy/{name}/start"                   Trader []                                            strategy::start;
-    POST   "/rest/strategy/{name}/stop"                    Trader []                                            strategy::stop;
-    POST   "/rest/cache/clear-all"                         Admin  []                                            reference::clear_caches;
-    POST   "/rest/reference/import"                        Admin  []                                            reference::import;
-
-    GET    "/rest/position"                                Viewer [strategy account security]                   position::list;
-    DELETE "/rest/position/{id}"                           Trader []                                            position::close;
-    POST   "/rest/position/reduce/{id}"                    Trader []                                            position::reduce;
-    POST   "/rest/position/reset-positions"                Admin  []                                            position::reset;
-    GET    "/rest/portfolio/value"                         Viewer [strategy]                                    portfolio::value;
-    GET    "/rest/portfolio/balance"                       Viewer [strategy account]                            portfolio::balance;
-
-    POST   "/rest/transaction"                             Admin  []                                            transaction::record;
-    GET    "/rest/transaction/{id}"                        Viewer []                                            transaction::one;
-    GET    "/rest/transaction/daily"                       Viewer [strategy account security limit]             transaction::daily;
-    POST   "/rest/transaction/reset-cache-balances"        Admin  []                                            transaction::reset_cash;
-    POST   "/rest/transaction/reset-cash-balances"         Admin  []                                            transaction::reset_cash;
-
-    GET    "/rest/execution/order"                         Viewer [strategy account security]                   order::list;
-    GET    "/rest/execution/order/{intId}"                 Viewer []                                            order::one;
-    DELETE "/rest/execution/order/{intId}"                 Trader []                                            order::cancel;
-    POST   "/rest/execution/order/market"                  Trader []                                            order::place_market;
-    POST   "/rest/execution/order/limit"                   Trader []                                            order::place_limit;
-    POST   "/rest/execution/order/stop"                    Trader []                                            order::place_stop;
-    POST   "/rest/execution/order/stoplimit"               Trader []                                            order::place_stop_limit;
-    POST   "/rest/execution/modify/order/market"           Trader []                                            order::modify_market;
-    POST   "/rest/execution/modify/order/limit"            Trader []                                            order::modify_limit;
-    POST   "/rest/execution/modify/order/stop"             Trader []                                            order::modify_stop;
-    POST   "/rest/execution/modify/order/stoplimit"        Trader []                                            order::modify_stop_limit;
-    POST   "/rest/next-order-id"                           Trader []                                            order::next_id;
-
-    GET    "/rest/subscription/marketdata/supported-feed"  Viewer []                                            subscription::feeds;
-    PUT    "/rest/subscription/marketdata/subscribe"       Trader []                                            subscription::subscribe;
-    PUT    "/rest/subscription/marketdata/unsubscribe"     Trader []                                            subscription::unsubscribe;
-    GET    "/rest/marketdata/tick"                         Viewer [security]                                    marketdata::ticks;
-    GET    "/rest/marketdata/bar"                          Viewer [security barSize after limit]                marketdata::bars;
-    GET    "/rest/marketdata/book"                         Viewer [security]                                    marketdata::book;
-
-    POST   "/rest/risk/check"                              Trader []                                            risk::check;
-    POST   "/rest/risk/check/modify"                       Trader []                                            risk::check_modify;
-    GET    "/rest/risk/state"                              Viewer []                                            risk::states;
-    PUT    "/rest/risk/state"                              Admin  []                                            risk::set_state;
-    POST   "/rest/risk/kill"                               Trader []                                            risk::kill;
-    GET    "/rest/risk/limit"                              Viewer []                                            risk::limits;
-    PUT    "/rest/risk/limit"                              Admin  []                                            risk::set_limits;
-
-    GET    "/rest/history/order"                           Viewer [strategy account security sort after limit]  history::orders;
-    GET    "/rest/history/order/{intId}/event"             Viewer [after limit]                                 history::order_events;
-    GET    "/rest/history/transaction"                     Viewer [strategy account security sort after limit]  history::transactions;
-    GET    "/rest/history/events"                          Viewer [after limit]                                 history::events;
-
-    GET    "/rest/broker/url/main"                         Viewer []                                            broker::main;
-    GET    "/rest/broker/url/ws"                           Viewer []                                            broker::ws;
-    GET    "/rest/fix/sessions"                            Viewer []                                            fix::sessions;
-    POST   "/rest/fix/sessions/{id}/logout"                Admin  []                                            fix::logout;
-    POST   "/rest/fix/sessions/{id}/reset"                 Admin  []                                            fix::reset;
-    POST   "/rest/fix/sessions/{id}/numbers"               Admin  []                                            fix::numbers;
-
-    GET    "/rest/login"                                   Viewer []                                            login::who;
-    POST   "/rest/login"                                   Anyone []                                            login::login;
-    POST   "/rest/logout"                                  Anyone []                                            login::logout;
-    GET    "/rest/user"                                    Admin  []                                            user::list;
-    POST   "/rest/user"                                    Admin  []                                            user::add;
-    DELETE "/rest/user/{name}"                             Admin  []                                            user::remove;
-    GET    "/rest/token"                                   Admin  []                                            token::list;
-    POST   "/rest/token"                                   Admin  []                                            token::make;
-    DELETE "/rest/token/{name}"                            Admin  []                                            token::revoke;
-    GET    "/rest/audit"                                   Admin  [after limit]                                 audit::list;
-
-    GET    "/rest/config-params"                           Viewer []                                            runtime::parameters;
-    POST   "/rest/runtime/exit-vm"                         Admin  []                                            runtime::exit;
-    GET    "/rest/log"                                     Viewer [after limit level]                           log::lines;
-    GET    "/health/live"                                  Anyone []                                            health::live;
-    GET    "/health/ready"                                 Anyone []                                            health::ready;
-    GET    "/metrics"                                      Viewer []                                            metrics::all;
-
-    GET    "/openapi.json"                                 Anyone []                                            docs::document;
-    GET    "/docs"                                         Anyone []                                            docs::page;
-    GET    "/docs/start.js"                                Anyone []                                            docs::start;
-    GET    "/docs/swagger-ui.css"                          Anyone []                                            docs::style;
-    GET    "/docs/swagger-ui-bundle.js"                    Anyone []                                            docs::program;
-}
+with_endpoints!(table);
 
 /// The row that a request has matched.
 pub(crate) fn endpoint(method: &Method, path: &str) -> Option<&'static Endpoint> {
@@ -157,28 +148,6 @@ pub(crate) fn endpoint(method: &Method, path: &str) -> Option<&'static Endpoint>
 pub(crate) fn methods_at(path: &str) -> String {
     let taken: Vec<_> = ENDPOINTS.iter().filter(|row| row.path == path).map(|row| row.method).collect();
     taken.join(", ")
-}
-
-pub(crate) fn router(doors: Doors, others: Router) -> Router {
-    routes()
-        .merge(others.with_state(()))
-        .fallback(no_such_path)
-        .method_not_allowed_fallback(other_method)
-        .layer(from_fn_with_state(Passage::new(doors.clone()), pass))
-        .with_state(doors)
-}
-
-async fn no_such_path(request: Request) -> Problem {
-    Problem::new("no-such-path", format!("nothing is served at {}", request.uri().path()))
-}
-
-/// The router adds the `Allow` header.
-async fn other_method(request: Request) -> Response {
-    if request.method() == Method::OPTIONS {
-        return StatusCode::NO_CONTENT.into_response();
-    }
-    let detail = format!("{} does not take {}", request.uri().path(), request.method());
-    Problem::new("method-not-allowed", detail).into_response()
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use crate::doors::Doors;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     Json,
@@ -42,10 +40,10 @@ fn thousandths(weight: f32) -> u32 {
     (weight.clamp(0.0, 1.0) * 1_000.0).round() as u32
 }
 
-impl FromRequestParts<Doors> for Form {
+impl<S: Sync> FromRequestParts<S> for Form {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self::wanted(&parts.headers))
     }
 }
@@ -61,10 +59,10 @@ impl KnownTags {
     }
 }
 
-impl FromRequestParts<Doors> for KnownTags {
+impl<S: Sync> FromRequestParts<S> for KnownTags {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let given = parts.headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         Ok(Self(given.collect::<Vec<_>>().join(",")))
     }

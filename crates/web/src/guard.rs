@@ -1,34 +1,13 @@
 //! Who is called, and from where. A page of another origin must not act here, and a name that is not ours (DNS
 //! rebinding) must not even read, also on loopback.
 
-use std::net::SocketAddr;
-
 use access::{Access, Actor, OurHosts};
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, Uri, Version, header};
 
-use crate::Settings;
-use crate::admission::stranger;
 use crate::problem::Problem;
-
-/// How a connection reached us; every request of it carries this.
-#[derive(Debug, Clone, Copy)]
-pub struct Reached {
-    /// Our address.
-    pub at: SocketAddr,
-    /// The peer's address.
-    pub from: SocketAddr,
-    /// Over TLS.
-    pub secure: bool,
-}
-
-impl Reached {
-    /// Over loopback, or over an address of ours that leads back to us.
-    pub(crate) fn is_from_this_machine(&self) -> bool {
-        let from = self.from.ip().to_canonical();
-        from.is_loopback() || from == self.at.ip().to_canonical()
-    }
-}
+use crate::settings::Settings;
+use crate::visitor::{Reached, stranger};
 
 /// Somebody who is not let in, and why; it is yet to be written down.
 pub(crate) struct Barred {

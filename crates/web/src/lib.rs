@@ -3,11 +3,17 @@
 
 /// How much of everything is let in, and for how long.
 mod limits;
+/// What the door is told about its surroundings.
+mod settings;
 
 /// The way of every request, in and out.
 mod passage;
+/// Who comes, by which door and from where.
+mod visitor;
 /// Who may call what, and what is written down of it.
 mod admission;
+/// What is left once it is known who it is.
+mod last_steps;
 /// What other origins may read.
 mod cors;
 /// What a request shows of its sender.
@@ -25,6 +31,8 @@ mod request_id;
 
 /// Every path, in one table.
 pub mod endpoints;
+/// From paths to those who answer.
+mod router;
 /// The form in which a client wants a list.
 mod form;
 /// The part of a list that a client wants.
@@ -80,11 +88,12 @@ use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 
 pub use axum::Router;
-pub use guard::Reached;
 pub use limits::{Http2Limits, Limits};
 use ports::Port;
 pub use screen::Screen;
+pub use settings::Settings;
 pub use socket::Socket;
+pub use visitor::Reached;
 
 /// Where the door is: HTTP, HTTPS, or both.
 #[derive(Debug)]
@@ -104,21 +113,6 @@ impl From<TcpListener> for Listeners {
     fn from(http: TcpListener) -> Self {
         Self { http: Some(http), https: None }
     }
-}
-
-/// What the door is told about its surroundings.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    pub limits: Limits,
-    /// Hosts beside localhost and the bound address by which we may be called: `name`, or `name:port` for one port.
-    pub hosts: Vec<String>,
-    /// Our other HTTP(S) and WebSocket ports.
-    pub ports: Vec<u16>,
-    /// Origins of others whose pages may read and act.
-    pub allowed_origins: Vec<String>,
-    /// What other rooms serve on the same ports, such as a WebSocket; without a fallback, which is ours. Hosts, origins and
-    /// limits are checked for it too.
-    pub others: Router,
 }
 
 /// Serves with the default settings until `shutdown` is ready, then finishes what has begun.
@@ -145,7 +139,7 @@ pub async fn serve_with(
         settings.ports.push(port.listener.local_addr()?.port());
     }
     let (limits, others) = (settings.limits.clone(), take(&mut settings.others));
-    let router = endpoints::router(doors::Doors::new(bus, access, settings), others);
+    let router = router::router(doors::Doors::new(bus, access, settings), others);
     ports::serve((http, https), router, &limits, shutdown).await;
     Ok(())
 }

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use axum::extract::Request;
 use domain::Text;
 
-use crate::admission::Speaker;
-use crate::guard::Reached;
 use crate::problem::Problem;
+use crate::visitor::{Reached, Speaker};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// Peers and users of the last second that are remembered; a further one is told to try again.

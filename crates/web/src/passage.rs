@@ -9,16 +9,17 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::admission::{admit, challenge, is_ui};
+use crate::admission::{admit, challenge};
 use crate::compression::Reader;
 use crate::cors::Grant;
 use crate::doors::Doors;
 use crate::endpoints::{Endpoint, endpoint};
 use crate::guard::{check_url, guard};
+use crate::last_steps::LastSteps;
 use crate::pace::Pace;
 use crate::problem::Problem;
-use crate::request::Parameters;
 use crate::request_id::Numbered;
+use crate::visitor::is_ui;
 
 /// What the layer needs of the house.
 #[derive(Clone)]
@@ -76,22 +77,5 @@ impl Passage {
         let is_ui = is_ui(request.headers());
         let last_steps = LastSteps { row, pace: self.pace.clone(), next };
         challenge(admit(&self.doors, row, request, last_steps).await, is_ui)
-    }
-}
-
-/// What is left once it is known who it is.
-pub(crate) struct LastSteps {
-    row: &'static Endpoint,
-    pace: Arc<Pace>,
-    next: Next,
-}
-
-impl LastSteps {
-    pub(crate) async fn walk(self, mut request: Request) -> Response {
-        let checked = self.pace.check_user(&request).and_then(|()| Parameters::read(&mut request, self.row));
-        match checked {
-            Ok(()) => self.next.run(request).await,
-            Err(problem) => problem.into_response(),
-        }
     }
 }

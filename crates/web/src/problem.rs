@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use access::{Access, Actor};
+use access::{Access, Actor, Denied};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::{IntId, Order, Refusal};
@@ -59,6 +59,12 @@ impl Problem {
     fn is_worth_another_try(&self) -> bool {
         let for_now = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
         for_now.contains(&self.status) && !["outcome-unknown", "door-closed"].contains(&self.code)
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        Self::new(denied.code(), denied.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use access::Denied;
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -12,11 +13,23 @@ use domain::{AccountId, ReferenceData, SecurityId, StrategyId};
 use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
-pub(crate) use crate::admission::Client;
 use crate::doors::Doors;
 use crate::endpoints::Endpoint;
 use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::visitor::Speaker;
+
+/// Who asks, taken out once; nobody gets here without having been let in.
+pub(crate) struct Client(pub(crate) Speaker);
+
+impl FromRequestParts<Doors> for Client {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
+        let speaker = parts.extensions.remove::<Speaker>();
+        speaker.map(Self).ok_or_else(|| Denied::LoginNeeded.into())
+    }
+}
 
 /// A name in the path.
 pub(crate) struct PathText(pub(crate) String);

@@ -152,6 +152,7 @@ fn media_type(path: &str) -> HeaderValue {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
+        Some("txt") => "text/plain; charset=utf-8",
         Some("woff2") => "font/woff2",
         _ => "application/octet-stream",
     })

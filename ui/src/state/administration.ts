@@ -11,7 +11,7 @@ export function administrationOf(server: Server): Administration {
     tokens: server.tokens,
     makeToken: server.makeToken,
     revokeToken: server.revokeToken,
-    audit: async (limit) => (await server.audit(limit)).reverse(),
+    audit: server.audit,
     parameters: server.parameters,
     resetPositions: server.resetPositions,
     resetCash: server.resetCash,

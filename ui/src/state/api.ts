@@ -79,6 +79,8 @@ export interface Quote {
   tick: Tick;
   /** This browser's time of arrival, for the age; the server's time stands in the tick. */
   receivedAt: number;
+  /** Of the tick or, where nothing was traded since the server started, the close of the last bar. */
+  last: number | null;
   /** Since the open of the day, where that is known. */
   change: number | null;
   changePercent: number | null;

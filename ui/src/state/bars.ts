@@ -32,7 +32,8 @@ export class LiveBars implements BarSeries {
   private readonly stops: Stop[];
   private closed: readonly Bar[] = [];
   private growing: Bar | null = null;
-  private volume: number | null = null;
+  /** The day's volume by the newest tick, and the bar to which that belongs. */
+  private counted: { volume: number | null; start: number } | null = null;
 
   constructor(
     private readonly securityId: number,
@@ -86,12 +87,11 @@ export class LiveBars implements BarSeries {
     this.show();
   }
 
-  /** Ticks that were replaced on the way still count, because the day's volume says what was traded between two. */
   private grow(tick: Tick): void {
     if (tick.last === null || tick.lastDateTime === null) return;
     const start = Math.floor(tick.lastDateTime / BAR_MS[this.size]) * BAR_MS[this.size];
-    const traded = Math.max(0, (tick.vol ?? 0) - (this.volume ?? tick.vol ?? 0));
-    this.volume = tick.vol;
+    const traded = this.tradedUpTo(tick, start);
+    this.counted = { volume: tick.vol, start };
     const before = this.growing?.dateTime === start ? this.growing : this.begun(tick, start, tick.last);
     this.growing = {
       ...before,
@@ -101,6 +101,16 @@ export class LiveBars implements BarSeries {
       vol: before.vol + traded,
     };
     this.show();
+  }
+
+  /**
+   * Ticks that were replaced on the way still count, because the day's volume says what was traded between two. Not so
+   * across a gap of bars, as after a sleep: what was traded in them belongs to them.
+   */
+  private tradedUpTo(tick: Tick, start: number): number {
+    if (this.counted === null) return 0;
+    const isNear = start - this.counted.start <= BAR_MS[this.size];
+    return isNear ? Math.max(0, (tick.vol ?? 0) - (this.counted.volume ?? tick.vol ?? 0)) : (tick.volLast ?? 0);
   }
 
   private begun(tick: Tick, start: number, price: number): Bar {

@@ -48,7 +48,7 @@ export interface OpenDesk extends Surroundings {
 export function openDesk({ server, feed, clock, memory, language }: DeskTools): OpenDesk {
   const settings = rememberedSettings(memory, { language });
   const texts = derive([settings], (chosen) => textsOf(chosen.language));
-  const formats = derive([settings], formatsOf);
+  const formats = derive([settings], (chosen) => formatsOf(chosen, () => clock.now()));
   const access = new Entrance(server, clock);
   const connection = new Connection(feed, clock);
   const selection = rememberedSelection(memory);
@@ -57,9 +57,13 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const onTrouble = (error: unknown) => herald.trouble(error);
   const tools = { server, feed, clock, onTrouble, strategy: selection.strategyId };
 
-  const strategies = new StrategyList(tools);
+  const onUnknown = () => {
+    selection.strategyId.set(null);
+    herald.unknownStrategy();
+  };
+  const strategies = new StrategyList({ ...tools, onUnknown });
   const reference = new ReferenceData(server, clock, strategies.all);
-  const portfolio = new Holdings(tools);
+  const portfolio = new Holdings({ ...tools, security: selection.securityId });
   const orders = new OrderBlotter({ ...tools, fills: portfolio.fills, onNews: (news) => herald.orderNews(news, reference) });
   const mayTrade = () => access.may('TRADER');
   const isLive = () => connection.state.get().link === 'live';

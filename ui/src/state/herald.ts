@@ -37,6 +37,11 @@ export class Herald {
     this.tools.notifications.raise('info', this.words().reconnected, this.words().reconnectedDetail);
   }
 
+  /** This browser remembered a strategy that the server does not have. */
+  unknownStrategy(): void {
+    this.tools.notifications.raise('info', this.words().unknownStrategy, this.words().unknownStrategyDetail);
+  }
+
   /** What cannot be read is told once, however often it comes; that the server is away shows elsewhere. */
   trouble(error: unknown): void {
     if (error instanceof WireError && error.code === UNREACHABLE) return;

@@ -129,11 +129,12 @@ function sameValues(one: Tick, other: Tick): boolean {
 }
 
 function quoteOf(tick: Tick, receivedAt: number, baseline: Baseline | undefined): Quote {
-  const { securityId, last } = tick;
+  const { securityId } = tick;
   const spark = baseline?.sparkWith(tick) ?? [];
+  const last = tick.last ?? spark.at(-1) ?? null;
   const from = baseline?.price ?? null;
   const change = last === null || from === null ? null : last - from;
   const changePercent = change === null || !from ? null : change / from;
-  return { securityId, tick, receivedAt, change, changePercent, spark };
+  return { securityId, tick, receivedAt, last, change, changePercent, spark };
 }
 

@@ -54,7 +54,7 @@ export class OrderBlotter implements Orders {
     this.history = new View(this.all, this.isOfStrategy);
     this.fills = tools.fills;
     const { strategy, server, onTrouble } = tools;
-    this.past = new SelectedPast({ strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders), onTrouble });
+    this.past = new SelectedPast({ selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders), onTrouble });
     this.join = new Join(
       {
         topic: topics.orders,

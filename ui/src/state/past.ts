@@ -1,14 +1,15 @@
 /**
- * The past of the strategy that is looked at. The newest rows of all strategies may have none of a quiet one, so its own
- * are read whenever it is selected, and again after every picture of all.
+ * The past of the strategy, or of the security, that is looked at. The newest rows of all may have none of a quiet one, so
+ * its own are read whenever it is selected, and again after every picture of all.
  */
 
+import { WireError } from '../wire/error';
 import type { Picture } from '../wire/rest';
 import type { Readable } from './api';
 
 export interface PastTools<T> {
-  strategy: Readable<number | null>;
-  read(strategyId: number): Promise<Picture<T[]>>;
+  selected: Readable<number | null>;
+  read(id: number): Promise<Picture<T[]>>;
   /** Takes rows of which some may be known already. */
   keep(rows: readonly T[]): void;
   onTrouble(error: unknown): void;
@@ -19,18 +20,25 @@ export class SelectedPast<T> {
   private isPictured = false;
 
   constructor(private readonly tools: PastTools<T>) {
-    tools.strategy.subscribe(() => this.isPictured && this.recall());
+    tools.selected.subscribe(() => this.isPictured && this.recall());
   }
 
-  /** A picture of all strategies is there. */
+  /** A picture of all is there. */
   pictured(): void {
     this.isPictured = true;
     this.recall();
   }
 
   private recall(): void {
-    const { strategy, read, keep, onTrouble } = this.tools;
-    const selected = strategy.get();
-    if (selected !== null) read(selected).then(({ value }) => keep(value)).catch(onTrouble);
+    const { selected, read, keep, onTrouble } = this.tools;
+    const id = selected.get();
+    if (id === null) return;
+    const tell = (error: unknown) => isUnknown(error) || onTrouble(error);
+    read(id).then(({ value }) => keep(value)).catch(tell);
   }
+}
+
+/** One that this browser remembers and the server does not have: it has no past, and others see to it. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof WireError && ['unknown-strategy', 'unknown-security'].includes(error.code);
 }

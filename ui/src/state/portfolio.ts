@@ -17,8 +17,10 @@ import { Rows, View } from './table';
 export const TRANSACTIONS_MAX = 5_000;
 
 export interface PortfolioTools extends JoinTools {
-  server: Pick<Server, 'positions' | 'balances' | 'values' | 'transactions'>;
+  server: Pick<Server, 'positions' | 'balances' | 'values' | 'transactions' | 'transactionsIn'>;
   strategy: Readable<number | null>;
+  /** The one whose fills are drawn. */
+  security: Readable<number | null>;
 }
 
 export class Holdings implements Portfolio {
@@ -60,16 +62,20 @@ export class Holdings implements Portfolio {
   }
 
   private followTransactions(rows: Rows<number, TransactionVO>): void {
-    const { server, strategy, onTrouble } = this.tools;
-    const isLookedAt = ofStrategy<TransactionVO>(strategy);
+    const { server, strategy, security, onTrouble } = this.tools;
+    const isOfStrategy = ofStrategy<TransactionVO>(strategy);
+    const worth = (row: TransactionVO) => Number(isOfStrategy.get()(row)) + Number(row.securityId === security.get());
     const keep = (booked: readonly TransactionVO[]) => {
       for (const row of booked) rows.put(row);
-      forgetOldest(rows, isLookedAt.get());
+      forgetOldest(rows, worth);
     };
-    const past = new SelectedPast({ strategy, read: server.transactions, keep, onTrouble });
+    const pasts = [
+      new SelectedPast({ selected: strategy, read: server.transactions, keep, onTrouble }),
+      new SelectedPast({ selected: security, read: server.transactionsIn, keep, onTrouble }),
+    ];
     const reset = (picture: TransactionVO[]) => {
       rows.reset(picture);
-      past.pictured();
+      for (const past of pasts) past.pictured();
     };
     const { transactions: topic } = topics;
     const picture = () => server.transactions();
@@ -81,12 +87,12 @@ export class Holdings implements Portfolio {
   }
 }
 
-/** Those of strategies that nobody looks at go first. */
-function forgetOldest(rows: Rows<number, TransactionVO>, isLookedAt: (row: TransactionVO) => boolean): void {
+/** Those of strategies and securities that nobody looks at go first. */
+function forgetOldest(rows: Rows<number, TransactionVO>, worth: (row: TransactionVO) => number): void {
   const excess = rows.size() - TRANSACTIONS_MAX;
   if (excess <= 0) return;
-  const [seen, unseen] = [rows.get().filter(isLookedAt), rows.get().filter((row) => !isLookedAt(row))];
-  for (const row of [...unseen, ...seen].slice(0, excess)) rows.remove(row.id);
+  const leastFirst = [0, 1, 2].flatMap((least) => rows.get().filter((row) => worth(row) === least));
+  for (const row of leastFirst.slice(0, excess)) rows.remove(row.id);
 }
 
 function fillsOf(transactions: Table<number, TransactionVO>, fills: Rows<number, Fill>): Rows<number, Fill> {

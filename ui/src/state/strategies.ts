@@ -12,6 +12,8 @@ import { Rows, View } from './table';
 export interface StrategyTools extends JoinTools {
   server: Pick<Server, 'strategies' | 'startStrategy' | 'stopStrategy'>;
   strategy: Readable<number | null>;
+  /** The selected one is none that the server has. */
+  onUnknown(): void;
 }
 
 export class StrategyList implements Strategies {
@@ -27,7 +29,7 @@ export class StrategyList implements Strategies {
         topic: topics.lifeCycles,
         decoder: lifeCycle,
         picture: tools.server.strategies,
-        reset: (strategies: StrategyVO[]) => this.all.reset(strategies),
+        reset: (strategies: StrategyVO[]) => this.reset(strategies),
         apply: (event) => this.enter(event),
       },
       tools,
@@ -40,6 +42,12 @@ export class StrategyList implements Strategies {
 
   stop(name: string): Promise<void> {
     return this.tools.server.stopStrategy(name);
+  }
+
+  private reset(strategies: readonly StrategyVO[]): void {
+    this.all.reset(strategies);
+    const selected = this.tools.strategy.get();
+    if (selected !== null && this.all.row(selected) === undefined) this.tools.onUnknown();
   }
 
   private enter(event: LifeCycleEvent): void {

@@ -131,6 +131,7 @@ export const de: Texts = {
     user: 'Benutzer',
     role: 'Rolle',
     license: 'Apache License 2.0',
+    licences: 'Lizenzen der Bestandteile',
     made: 'Gebaut mit Svelte, AG Grid Community, Lightweight Charts™ von TradingView, Dockview und STOMP.js, gesetzt in der Inter.',
   },
   help: {
@@ -171,6 +172,8 @@ export const de: Texts = {
     reconnected: 'Wieder verbunden',
     reconnectedDetail: 'Alles auf dem Schirm wurde neu gelesen.',
     trouble: 'Etwas konnte nicht gelesen werden',
+    unknownStrategy: 'Alle Strategien werden gezeigt',
+    unknownStrategyDetail: 'Die zuletzt gewählte Strategie gibt es hier nicht.',
   },
   widgets: {
     market: 'Markt',

@@ -131,6 +131,7 @@ export const en = {
     user: 'User',
     role: 'Role',
     license: 'Apache License 2.0',
+    licences: 'Licences of what it is built with',
     made: 'Built with Svelte, AG Grid Community, Lightweight Charts™ by TradingView, Dockview and STOMP.js, set in Inter.',
   },
   help: {
@@ -171,6 +172,8 @@ export const en = {
     reconnected: 'Connected again',
     reconnectedDetail: 'Everything on the screen was read anew.',
     trouble: 'Something could not be read',
+    unknownStrategy: 'All strategies are shown',
+    unknownStrategyDetail: 'The strategy that was selected last does not exist here.',
   },
   widgets: {
     market: 'Market',

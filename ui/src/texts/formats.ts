@@ -24,6 +24,8 @@ export interface Formats {
   percent(value: Maybe): string;
   /** Times are of 24 hours in every language, as on every tape. */
   time(at: Maybe): string;
+  /** The time of what happened today, of all else the day and the time without seconds. */
+  moment(at: Maybe): string;
   /** Without seconds. */
   timeShort(at: Maybe): string;
   /** With milliseconds. */
@@ -34,13 +36,17 @@ export interface Formats {
   age(ms: number): string;
 }
 
-export function formatsOf(settings: FormatSettings): Formats {
+export function formatsOf(settings: FormatSettings, now: () => number = Date.now): Formats {
   const locale = settings.locale || undefined;
   const timeZone = settings.timeZone === 'UTC' ? 'UTC' : undefined;
   const fixed = numbersOfPlaces(locale);
   const number = (options: Intl.NumberFormatOptions) => maybe(new Intl.NumberFormat(locale, options).format);
   const instant = (options: Intl.DateTimeFormatOptions) =>
     maybe(new Intl.DateTimeFormat(locale, { ...options, timeZone }).format);
+  const time = instant({ timeStyle: 'medium', hourCycle: 'h23' });
+  const timeShort = instant({ timeStyle: 'short', hourCycle: 'h23' });
+  const date = instant({ dateStyle: 'short' });
+  const day = instant({ day: '2-digit', month: '2-digit' });
   return {
     price: (value, digits) => (value == null ? NOTHING : fixed(digits).format(value)),
     quantity: number({ maximumFractionDigits: 8 }),
@@ -48,11 +54,12 @@ export function formatsOf(settings: FormatSettings): Formats {
     money: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
     signed: number({ minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' }),
     percent: number({ style: 'percent', minimumFractionDigits: 2, signDisplay: 'exceptZero' }),
-    time: instant({ timeStyle: 'medium', hourCycle: 'h23' }),
-    timeShort: instant({ timeStyle: 'short', hourCycle: 'h23' }),
+    time,
+    moment: (at) => (at == null || date(at) === date(now()) ? time(at) : `${day(at)} ${timeShort(at)}`),
+    timeShort,
     timeExact: instant({ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' }),
     dateTime: instant({ dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }),
-    date: instant({ dateStyle: 'short' }),
+    date,
     age,
   };
 }

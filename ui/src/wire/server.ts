@@ -2,7 +2,6 @@
 
 import { type Decoder, list, text } from './decode';
 import * as read from './decoders';
-import { newestPage } from './pages';
 import type { Method, Picture, Rest } from './rest';
 import type * as vo from './types';
 
@@ -55,11 +54,15 @@ export class Server {
   balances = () => this.rest.picture('/rest/portfolio/balance', list(read.cashBalance));
 
   /** The newest of all strategies, or of one; ascending by id. */
-  pastOrders = (strategyId: number | null = null) => this.newest('/rest/history/order', strategyId, read.order);
+  pastOrders = (strategyId: number | null = null) => this.newest('/rest/history/order', { strategy: strategyId }, read.order);
 
   /** The newest of all strategies, or of one; ascending by id. */
   transactions = (strategyId: number | null = null) =>
-    this.newest('/rest/history/transaction', strategyId, read.transaction);
+    this.newest('/rest/history/transaction', { strategy: strategyId }, read.transaction);
+
+  /** The newest in one security; ascending by id. */
+  transactionsIn = (securityId: number) =>
+    this.newest('/rest/history/transaction', { security: securityId }, read.transaction);
 
   ticks = () => this.rest.picture('/rest/marketdata/tick', list(read.tick));
   tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
@@ -110,22 +113,17 @@ export class Server {
   makeToken = (token: NewToken) => this.rest.ask('POST', '/rest/token', token, read.newToken);
   revokeToken = (name: string) => this.tell('DELETE', `/rest/token/${encodeURIComponent(name)}`);
 
-  /** Ascending by id. */
-  audit = async (limit: number): Promise<vo.AuditVO[]> => {
-    const page = await newestPage(limit, async (after, size) => ({
-      sequence: 0,
-      value: await this.rest.get(`/rest/audit?after=${after}&limit=${size}`, list(read.audit)),
-    }));
-    return page.value;
-  };
+  /** The newest come first. */
+  audit = (limit: number) => this.rest.get(`/rest/audit?sort=NEWEST&limit=${limit}`, list(read.audit));
 
   resetPositions = () => this.tell('POST', '/rest/position/reset-positions');
   resetCash = () => this.tell('POST', '/rest/transaction/reset-cash-balances');
   reloadReference = () => this.tell('POST', '/rest/cache/clear-all');
   shutDown = () => this.tell('POST', '/rest/runtime/exit-vm');
 
-  private async newest<T>(path: string, strategyId: number | null, decoder: Decoder<T>): Promise<Picture<T[]>> {
-    const query = `sort=NEWEST&limit=${PAST_ROWS}${strategyId === null ? '' : `&strategy=${strategyId}`}`;
+  private async newest<T>(path: string, of: Record<string, number | null>, decoder: Decoder<T>): Promise<Picture<T[]>> {
+    const asked = Object.entries(of).map(([name, id]) => (id === null ? '' : `&${name}=${id}`));
+    const query = `sort=NEWEST&limit=${PAST_ROWS}${asked.join('')}`;
     const { sequence, value } = await this.rest.picture(`${path}?${query}`, list(decoder));
     return { sequence, value: value.reverse() };
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { candleOf, fillMarks, orderLines, redrawOf } from '../../src/features/chart/series';
+import { outside, widened } from '../../src/features/chart/scale';
+import { candleOf, fillMarks, orderLines, redrawOf, type OrderLine } from '../../src/features/chart/series';
 import type { Fill } from '../../src/state/api';
 import type { Bar, OrderVO } from '../../src/wire/types';
 
@@ -47,11 +48,41 @@ test('an open order has a line for each of its prices', () => {
   ]);
 });
 
+const fill = (minute: number, more: Partial<Fill> = {}): Fill =>
+  ({ securityId: 1, side: 'BUY', dateTime: minute * 60_000 + 5, quantity: 1, price: 10, ...more }) as Fill;
+
 test('a fill stands at the bar in which it happened', () => {
-  const fill = (minute: number) => ({ securityId: 1, side: 'BUY', dateTime: minute * 60_000 + 5, quantity: 1 }) as Fill;
-  const marks = fillMarks([fill(3), fill(1), fill(0)], 1, [bar(1), bar(2), bar(3)], () => 'x');
+  const marks = fillMarks([fill(3), fill(1), fill(0), fill(2, { securityId: 2 })], 1, [bar(1), bar(2), bar(3)]);
   expect(marks).toEqual([
-    { time: 60, side: 'BUY', text: 'x' },
-    { time: 180, side: 'BUY', text: 'x' },
+    { time: 60, side: 'BUY', quantity: 1, price: 10 },
+    { time: 180, side: 'BUY', quantity: 1, price: 10 },
   ]);
+});
+
+test('what was bought within one bar is one mark at its average price, and what was sold another', () => {
+  const fills = [fill(1), fill(1, { quantity: 3, price: 12 }), fill(1, { side: 'SELL', price: 11 })];
+  expect(fillMarks(fills, 1, [bar(1)])).toEqual([
+    { time: 60, side: 'BUY', quantity: 4, price: 11.5 },
+    { time: 60, side: 'SELL', quantity: 1, price: 11 },
+  ]);
+});
+
+test('the chart makes room for orders near its candles', () => {
+  const candles = { from: 99.5, to: 100 };
+  expect(widened(candles, [])).toEqual(candles);
+  expect(widened(candles, [99.8, 99.1, 100.4])).toEqual({ from: 99.1, to: 100.4 });
+});
+
+test('an order that would flatten the candles, or is a hundredth away, gets no room', () => {
+  expect(widened({ from: 99.5, to: 100 }, [98.9, 100.6])).toEqual({ from: 99.5, to: 100 });
+  expect(widened({ from: 50, to: 100 }, [48.9, 101.1, 101])).toEqual({ from: 50, to: 101 });
+});
+
+test('orders out of sight are told at the edge, the nearest first', () => {
+  const at = (price: number) => ({ intId: String(price), side: 'BUY', quantity: 1, price, isStop: false }) as OrderLine;
+  expect(outside([at(12), at(5), at(10), at(3), at(15)], { from: 9, to: 11 })).toEqual({
+    above: [at(12), at(15)],
+    below: [at(5), at(3)],
+  });
+  expect(outside([at(5)], null)).toEqual({ above: [], below: [] });
 });

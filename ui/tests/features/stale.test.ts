@@ -13,7 +13,7 @@ import { tick } from '../state/samples';
 const texts = textsOf('en');
 const formats = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
 const AAPL = { id: 1, symbol: 'AAPL' } as SecurityVO;
-const QUOTE: Quote = { securityId: 1, tick: tick(), receivedAt: 0, change: 1, changePercent: 0.01, spark: [] };
+const QUOTE: Quote = { securityId: 1, tick: tick(), receivedAt: 0, last: 272, change: 1, changePercent: 0.01, spark: [] };
 const LONG = { securityId: 1, quantity: 10, unrealizedPL: 5, realizedPL: -2, marketPrice: 272, marketValue: 2_720 } as PositionVO;
 
 /** As much of an element as a painted cell needs. */

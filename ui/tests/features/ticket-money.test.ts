@@ -5,7 +5,7 @@ import { estimateOf, isAskedAbout, notionalOf } from '../../src/features/ticket/
 import { Dispatch, EarlierOrder, isFateUnknown } from '../../src/features/ticket/dispatch';
 import { followOrder } from '../../src/features/ticket/follow';
 import { BLANK, formOf, isPriceFor, maySlip, termsOf, withPrices } from '../../src/features/ticket/form';
-import { DryRuns, estimatesOf, PAUSE_MS, REFRESH_MS, runInSight, type DryRun, type Remarks } from '../../src/features/ticket/verdict';
+import { DryRuns, estimatesOf, PAUSE_MS, REFRESH_MS, runInSight, runWhile, type DryRun, type Remarks } from '../../src/features/ticket/verdict';
 import { Rows } from '../../src/state/table';
 import { formatsOf } from '../../src/texts/formats';
 import { WireError } from '../../src/wire/error';
@@ -85,6 +85,13 @@ test('an order whose fate is unknown has no verdict in sight', () => {
   const run: DryRun = { kind: 'verdict', verdict: accepted(2_500) };
   const unknown: Remarks = { fields: {}, general: 'Fate unknown', isFateUnknown: true };
   expect([runInSight(run, unknown), runInSight(run, { fields: {}, general: 'busy' })]).toEqual([null, run]);
+});
+
+test('a verdict is withdrawn while there is no connection', () => {
+  const run: DryRun = { kind: 'verdict', verdict: accepted(2_500) };
+  expect([runWhile(true, run), runWhile(false, run)]).toEqual([run, { kind: 'withdrawn' }]);
+  expect(runWhile(false, { kind: 'none' })).toEqual({ kind: 'none' });
+  expect(estimatesOf(runWhile(false, run))).toEqual({ notional: null, fee: null });
 });
 
 test('a quantity that is refused is worth nothing that could be told', () => {

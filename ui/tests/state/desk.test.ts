@@ -71,6 +71,16 @@ describe('a desk', () => {
     expect([open.access.phase.get(), feed.isStarted]).toEqual(['out', false]);
   });
 
+  it('shows all strategies where the one that was selected last is unknown, says so once and forgets it', async () => {
+    open.desk.selection.strategyId.set(99);
+    await enter();
+    feed.down();
+    feed.up();
+    await settle();
+    expect([open.desk.selection.strategyId.get(), memory.get('strategy')]).toEqual([null, null]);
+    expect(notices().filter((title) => title === 'All strategies are shown')).toHaveLength(1);
+  });
+
   it('asks again where the server cannot be reached', async () => {
     const server = { identity: () => Promise.reject(WireError.unreachable()) };
     const access = new (open.access.constructor as new (...args: unknown[]) => OpenDesk['access'])(server, clock);

@@ -116,6 +116,16 @@ describe('prices', () => {
     expect(market.quotes.row(1)?.spark).toEqual([270.5, 273, 274]);
   });
 
+  it('that nobody has traded since the server started are the close of the last bar', async () => {
+    bars = [bar()];
+    market.want([1]);
+    await settle();
+    feed.say('tick.1', 5, tick({ dateTime: START + 1, last: null, lastDateTime: null }));
+    expect(market.quotes.row(1)).toMatchObject({ last: 270.5, change: 0.5, spark: [270.5] });
+    feed.say('tick.1', 6, tick({ dateTime: START + 2, last: 271 }));
+    expect(market.quotes.row(1)).toMatchObject({ last: 271, change: 1, spark: [270.5, 271] });
+  });
+
   it('that were held back do not tell how late we are', () => {
     market.want([1]);
     feed.say('tick.1', 5, tick({ dateTime: START + 1 }), { conflated: 3 });
@@ -148,6 +158,19 @@ describe('bars', () => {
       [START, 50],
       [START + MINUTE, 33],
     ]);
+  });
+
+  it('have nothing of what was traded in others while nobody listened', async () => {
+    const series = await open();
+    const trade = (vol: number, at: number) => {
+      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 7, vol }));
+      clock.frame();
+      return series.get().at(-1)?.vol;
+    };
+    expect(trade(100, START)).toBe(0);
+    expect(trade(140, START + MINUTE)).toBe(40);
+    expect(trade(45_000, START + 11 * MINUTE)).toBe(7);
+    expect(trade(45_030, START + 11 * MINUTE + 1)).toBe(37);
   });
 
   it('let go of their topics when they are closed', async () => {

@@ -13,7 +13,7 @@ test('the list shows the selected strategy alone, and knows the others', async (
     startStrategy: async () => undefined,
     stopStrategy: async () => undefined,
   };
-  const list = new StrategyList({ feed, clock: new VirtualClock(), server, strategy, onTrouble: expect.fail });
+  const list = new StrategyList({ feed, clock: new VirtualClock(), server, strategy, onUnknown: expect.fail, onTrouble: expect.fail });
   const names = () => [list.selected, list.all].map((table) => table.get().map(({ name }) => name));
   feed.up();
   await settle();

@@ -13,6 +13,7 @@ import { order, transaction, value } from './samples';
 let feed: VirtualFeed;
 let clock: VirtualClock;
 let strategy: Cell<number | null>;
+let security: Cell<number | null>;
 let past: OrderVO[];
 let open: OrderVO[];
 let values: PortfolioValueVO[];
@@ -42,8 +43,10 @@ beforeEach(() => {
     balances: () => picture([]),
     values: () => picture(values),
     transactions: (strategyId: number | null = null) => picture(newestOf(booked, strategyId)),
+    transactionsIn: (securityId: number) => picture(booked.filter((row) => row.securityId === securityId).slice(-PAGE)),
   };
-  holdings = new Holdings({ ...tools, server });
+  security = new Cell<number | null>(null);
+  holdings = new Holdings({ ...tools, server, security });
   blotter = new OrderBlotter({ ...tools, server, fills: holdings.fills, onNews: (item) => news.push(item) });
 });
 
@@ -179,6 +182,31 @@ describe('fills', () => {
     clock.frame();
     clock.frame();
     expect([holdings.transactions.get(), holdings.fills.get()].map((rows) => rows.map(({ id }) => id))).toEqual([[1], [1]]);
+  });
+
+  it('in a security that others hide are found when it is selected, and after a reconnect', async () => {
+    booked = [transaction({ securityId: 7 }), ...[2, 3, 4, 5].map((id) => transaction({ id }))];
+    security.set(7);
+    const fills = () => {
+      clock.frame();
+      clock.frame();
+      return holdings.fills.get().flatMap(({ id, securityId }) => (securityId === 7 ? [id] : []));
+    };
+    await connect();
+    expect(fills()).toEqual([1]);
+    feed.down();
+    await connect();
+    expect(fills()).toEqual([1]);
+  });
+
+  it('in the selected security are forgotten last', async () => {
+    security.set(7);
+    await connect();
+    feed.say('transaction.>', 11, transaction({ securityId: 7 }));
+    for (let id = 2; id <= TRANSACTIONS_MAX + 2; id += 1) feed.say('transaction.>', 11, transaction({ id }));
+    clock.frame();
+    clock.frame();
+    expect([holdings.fills.row(1)?.id, holdings.fills.row(2), holdings.fills.size()]).toEqual([1, undefined, TRANSACTIONS_MAX]);
   });
 
   it('are forgotten with the oldest bookings', async () => {

@@ -82,6 +82,12 @@ async fn it_is_read_in_pages() {
     assert_eq!(page(4, 2), [5]);
     assert_eq!(page(5, 2), [0; 0]);
     assert_eq!(page(0, usize::MAX).len(), 5);
+    let page_back = |before, limit| -> Vec<u64> {
+        desk.access.register().audit_back(before, limit).unwrap().iter().map(|row| row.id).collect()
+    };
+    assert_eq!(page_back(u64::MAX, 2), [5, 4]);
+    assert_eq!(page_back(4, 2), [3, 2]);
+    assert_eq!(page_back(1, 2), [0; 0]);
 }
 
 #[tokio::test]

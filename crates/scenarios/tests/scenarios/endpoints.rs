@@ -203,6 +203,8 @@ DELETE /rest/user/anna => 200 -
 DELETE /rest/user/anna => 404 unknown-user
 GET /rest/audit?limit=5 => 200 -
 GET /rest/audit?limit=5000 => 400 malformed-parameter
+GET /rest/audit?sort=NEWEST&limit=5 => 200 -
+GET /rest/audit?sort=LATEST => 400 malformed-parameter
 POST /rest/runtime/exit-vm?x=y => 400 unknown-parameter
 POST /rest/runtime/exit-vm => 200 -
 "#;

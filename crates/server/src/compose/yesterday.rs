@@ -1,9 +1,9 @@
 //! The days before a demo's first: bars made up once, so that charts and strategies have a past from the start. They end
-//! where the simulated markets begin.
+//! where the simulated markets begin. A future or a swap has the past of what it follows, at its own price.
 
 use std::sync::Arc;
 
-use domain::{Bar, BarSize, Decimal, Price, Quantity, SecurityId, Timestamp};
+use domain::{Bar, BarSize, Decimal, Price, Quantity, Security, SecurityId, Timestamp};
 use storage::BarFiles;
 
 use crate::config::Config;
@@ -18,6 +18,10 @@ const ROOT_OF_STEPS_PER_YEAR: i64 = 1_776;
 /// A step is as likely to be any within the root of three deviations, in thousandths.
 const WIDTH_IN_DEVIATIONS: i64 = 1_732;
 const MILLI: i64 = 1_000;
+/// A walk counts in parts of the price at which it arrives.
+const WHOLE: i64 = 1_000_000_000;
+/// It never falls below a tenth of where it arrives.
+const FLOOR: i64 = WHOLE / 10;
 /// The most that a minute trades, in typical quotes.
 const QUOTES_PER_MINUTE_MAX: u64 = 9;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -32,17 +36,22 @@ pub(super) fn make_up(config: &Config, desk: &Desk, now: Timestamp, files: &BarF
     }
     for opening in &desk.openings {
         let Some(security) = desk.data.securities.get(&opening.security) else { continue };
-        let seed = config.demo_seed ^ security.id.0;
-        let bars = past(opening, security.price_incr, days, seed, now);
+        let bars = past(opening, security.price_incr, days, Walk::of(leader(opening, security, desk), config), now);
         files.append(&bars).map_err(|error| Failure::new(Exit::Failed, format!("can't store bars: {error}")))?;
     }
     Ok(())
 }
 
+/// Whose walk a security shares: two prices of one thing move together.
+fn leader<'a>(opening: &'a Opening, security: &Security, desk: &'a Desk) -> &'a Opening {
+    let followed = security.underlying.filter(|_| security.is_margined());
+    desk.openings.iter().find(|other| Some(other.security) == followed).unwrap_or(opening)
+}
+
 /// Oldest first, size by size. Only bars that are over by now, and none that begins before the first day.
-fn past(opening: &Opening, tick: Decimal, days: i64, seed: u64, now: Timestamp) -> Vec<Arc<Bar>> {
+fn past(opening: &Opening, tick: Decimal, days: i64, walk: Walk, now: Timestamp) -> Vec<Arc<Bar>> {
     let from = BarSize::Day1.start_of(now).plus_seconds(-days * SECONDS_PER_DAY);
-    let minutes = Walk::to(opening, tick, seed).minutes(from, BarSize::Min1.start_of(now));
+    let minutes = walk.minutes(from, BarSize::Min1.start_of(now));
     let bars = SIZES.iter().flat_map(|size| {
         let over = spans(&minutes, *size).into_iter().filter(|span| span.at.plus_seconds(size.seconds()) <= now);
         let all: Vec<Span> = over.collect();
@@ -52,7 +61,7 @@ fn past(opening: &Opening, tick: Decimal, days: i64, seed: u64, now: Timestamp) 
     bars.collect()
 }
 
-/// What a price did in a span of time, in ticks and typical quotes.
+/// What a price did in a span of time, in parts of where it arrives, and in typical quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     at: Timestamp,
@@ -71,12 +80,18 @@ impl Span {
     }
 
     fn bar(&self, opening: &Opening, tick: Decimal, size: BarSize) -> Arc<Bar> {
-        let price = |ticks: i64| Price(Decimal::from(ticks) * tick);
+        let price = |parts: i64| at_tick(opening.mid, parts, tick);
         let vol = opening.size.times(self.quotes.into()).unwrap_or(Quantity::ZERO);
         let (open, high, low, close) = (price(self.open), price(self.high), price(self.low), price(self.close));
         let (security, at, feed): (SecurityId, _, _) = (opening.security, self.at, "DEMO".into());
         Arc::new(Bar { security, feed, at, size, open, high, low, close, vol, vwap: None })
     }
+}
+
+/// The price so many parts of another, on the nearest tick and never below the first.
+fn at_tick(arrival: Price, parts: i64, tick: Decimal) -> Price {
+    let exact = arrival.0 * Decimal::new(parts, WHOLE.ilog10());
+    Price(tick * (exact / tick).round().max(Decimal::ONE))
 }
 
 fn spans(minutes: &[Span], size: BarSize) -> Vec<Span> {
@@ -93,22 +108,21 @@ fn spans(minutes: &[Span], size: BarSize) -> Vec<Span> {
 
 /// A random walk that is walked backwards, from where it must arrive.
 struct Walk {
-    /// In thousandths of a tick.
+    /// In parts of where it arrives, as everything here.
     price: i64,
-    /// It never falls below a tenth of where it arrives.
-    floor: i64,
     width: u64,
     state: u64,
 }
 
 impl Walk {
-    fn to(opening: &Opening, tick: Decimal, seed: u64) -> Self {
-        let thousandths =
-            |amount: Decimal| amount.checked_mul(MILLI.into()).and_then(|amount| i64::try_from(amount.round()).ok());
-        let price = opening.mid.0.checked_div(tick).and_then(thousandths).unwrap_or(MILLI).max(MILLI);
-        let deviation = Decimal::from(price).checked_mul(opening.volatility).unwrap_or_default();
-        let width = deviation * Decimal::from(WIDTH_IN_DEVIATIONS) / Decimal::from(MILLI * ROOT_OF_STEPS_PER_YEAR);
-        Self { price, floor: (price / 10).max(MILLI), width: u64::try_from(width.round()).unwrap_or(0), state: seed }
+    fn of(leader: &Opening, config: &Config) -> Self {
+        Self::new(leader.volatility, config.demo_seed ^ leader.security.0)
+    }
+
+    fn new(volatility: Decimal, seed: u64) -> Self {
+        let deviation = volatility.checked_mul(WHOLE.into()).unwrap_or_default();
+        let width = deviation / Decimal::from(MILLI * ROOT_OF_STEPS_PER_YEAR) * Decimal::from(WIDTH_IN_DEVIATIONS);
+        Self { price: WHOLE, width: u64::try_from(width.round()).unwrap_or(0), state: seed }
     }
 
     /// Every minute from one instant up to another, oldest first.
@@ -124,24 +138,20 @@ impl Walk {
     }
 
     fn minute(&mut self, at: Timestamp) -> Span {
-        let close = self.ticks();
+        let close = self.price;
         let mut span = Span { at, open: close, high: close, low: close, close, quotes: 0 };
         for _ in 0..STEPS_PER_MINUTE {
             self.step();
-            span.open = self.ticks();
+            span.open = self.price;
             (span.high, span.low) = (span.high.max(span.open), span.low.min(span.open));
         }
         span.quotes = 1 + self.below(QUOTES_PER_MINUTE_MAX);
         span
     }
 
-    fn ticks(&self) -> i64 {
-        (self.price + MILLI / 2).div_euclid(MILLI)
-    }
-
     fn step(&mut self) {
         let step = self.below(2 * self.width + 1) - i64::try_from(self.width).unwrap_or(0);
-        self.price = (self.price + step).max(self.floor);
+        self.price = (self.price + step).max(FLOOR);
     }
 
     /// SplitMix64, as everywhere in the house.
@@ -171,7 +181,7 @@ mod tests {
 
     fn bars(size: BarSize) -> Vec<Arc<Bar>> {
         let now = SIX_IN_THE_MORNING.plus_seconds(7 * 60 + 30);
-        let all = past(&opening(), Decimal::new(1, 2), 7, 1, now);
+        let all = past(&opening(), Decimal::new(1, 2), 7, Walk::new(opening().volatility, 1), now);
         all.into_iter().filter(|bar| bar.size == size).collect()
     }
 
@@ -210,5 +220,35 @@ mod tests {
     #[test]
     fn the_same_seed_makes_the_same_past() {
         assert_eq!(bars(BarSize::Hour1), bars(BarSize::Hour1));
+    }
+
+    /// How far a security of the demo's desk was from its opening, bar by bar, in parts of it.
+    fn ways(desk: &Desk, symbol: &str) -> Vec<Decimal> {
+        let security = desk.data.securities.values().find(|security| &*security.symbol == symbol).unwrap();
+        let opening = desk.openings.iter().find(|opening| opening.security == security.id).unwrap();
+        let leader = leader(opening, security, desk);
+        let walk = Walk::new(leader.volatility, leader.security.0);
+        let bars = past(opening, security.price_incr, 7, walk, SIX_IN_THE_MORNING);
+        bars.iter().map(|bar| bar.close.0 / opening.mid.0).collect()
+    }
+
+    fn widest_gap(one: &[Decimal], other: &[Decimal]) -> Decimal {
+        one.iter().zip(other).map(|(one, other)| (one - other).abs()).max().unwrap()
+    }
+
+    #[test]
+    fn a_swap_has_the_past_of_what_it_follows_at_its_own_price() {
+        let desk = crate::reference::demo();
+        let [swap, spot, ether] = ["BTC.USDT", "BTC.USD", "ETH.USD"].map(|symbol| ways(&desk, symbol));
+        let a_tick_or_two = Decimal::new(3, 6);
+        assert!(widest_gap(&swap, &spot) < a_tick_or_two, "{}", widest_gap(&swap, &spot));
+        assert!(widest_gap(&ether, &spot) > Decimal::new(1, 2), "another coin goes its own way");
+    }
+
+    #[test]
+    fn an_option_does_not_move_as_its_underlying_does() {
+        let desk = crate::reference::demo();
+        let gap = widest_gap(&ways(&desk, "AAPL270319C280"), &ways(&desk, "AAPL"));
+        assert!(gap > Decimal::new(1, 2), "{gap}");
     }
 }

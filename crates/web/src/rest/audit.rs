@@ -4,6 +4,7 @@ use access::Recorded;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
+use bus::history::{Page, Sort};
 use wire::{AuditVO, json};
 
 use crate::answer;
@@ -17,8 +18,13 @@ pub(crate) async fn list(
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let page = parameters.page()?;
-    let rows = doors.with_register(move |register, _| Ok(register.audit(page.after, page.limit)?)).await?;
+    let (sort, Page { after, limit }) = parameters.sorted_page()?;
+    let rows = doors
+        .with_register(move |register, _| match sort {
+            Sort::Oldest => Ok(register.audit(after, limit)?),
+            Sort::Newest => Ok(register.audit_back(after, limit)?),
+        })
+        .await?;
     Ok(answer::list(form, rows, |row, text| json::write(&shown(row), text)))
 }
 

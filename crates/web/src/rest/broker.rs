@@ -10,8 +10,8 @@ use wire::json;
 
 use crate::answer;
 use crate::doors::Doors;
-use crate::guard::Reached;
 use crate::problem::Problem;
+use crate::visitor::Reached;
 
 pub(crate) async fn main(State(doors): State<Doors>, called: Called) -> Result<Response, Problem> {
     let url = called.main_url(&doors.operations().broker()).ok_or_else(|| closed("STOMP over TCP"))?;

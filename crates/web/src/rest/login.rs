@@ -6,13 +6,13 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use wire::{IdentityVO, LoginBody, RoleVO, json};
 
-use crate::admission::{Client, is_secure, visit};
 use crate::answer;
 use crate::credentials::{cookie_name, session};
 use crate::doors::Doors;
 use crate::endpoints::endpoint;
 use crate::problem::Problem;
-use crate::request::JsonBody;
+use crate::request::{Client, JsonBody};
+use crate::visitor::{is_secure, visit};
 
 /// Who the server takes the caller for.
 pub(crate) async fn who(Client(speaker): Client) -> Response {

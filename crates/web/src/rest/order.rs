@@ -8,12 +8,12 @@ use domain::{AccountId, Answer, Command, ExchangeId, IntId, Query, Refusal, Text
 use wire::fields::bare_id;
 use wire::{OrderBody, OrderType, OrderVO, json};
 
-use crate::admission::Speaker;
 use crate::answer;
 use crate::doors::{Doors, Told};
 use crate::form::Form;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody, KnownParameters, PathText};
+use crate::visitor::Speaker;
 
 pub(crate) async fn list(
     State(doors): State<Doors>,
@@ -49,7 +49,7 @@ pub(crate) async fn cancel(
     Client(caller): Client,
 ) -> Result<Response, Problem> {
     let Ok(int_id) = id.parse::<IntId>() else { return Err(unknown(id)) };
-    let command = Command::Cancel(CancelOrder { int_id, cl_ord_id: None });
+    let command = Command::Cancel(CancelOrder::of(int_id));
     let told = doors.tell(caller, command).await.map_err(Problem::of_the_path)?;
     Ok(answer::as_of(told.sequence, answer::done()))
 }

@@ -11,9 +11,9 @@ use wire::{ImportedVO, json};
 
 use crate::answer;
 use crate::doors::Doors;
-use crate::guard::Reached;
 use crate::problem::Problem;
 use crate::request::JsonBody;
+use crate::visitor::Reached;
 
 /// Faults of the files that a problem lists; more are counted.
 const FAULTS_TOLD_MAX: usize = 20;

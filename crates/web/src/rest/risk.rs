@@ -11,10 +11,10 @@ use wire::{
 use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
-use crate::own_name;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody};
 use crate::rest::order::changed;
+use crate::visitor::Speaker;
 
 /// What would happen to an order; it leaves no trace.
 pub(crate) async fn check(
@@ -25,8 +25,7 @@ pub(crate) async fn check(
     let body = OrderBody::parse(&body)?;
     let order_type = named_type(&body)?;
     let order = body.to_place(order_type, &doors.reference())?;
-    let order = own_name::dry_run(&doors, &caller, order).await?;
-    judged(&doors, Query::Check(order, caller.caller())).await
+    judged(&doors, caller, Command::Place(order)).await
 }
 
 /// What would happen to a live order with new terms; it leaves no trace.
@@ -37,8 +36,7 @@ pub(crate) async fn check_modify(
 ) -> Result<Response, Problem> {
     let body = OrderBody::parse(&body)?;
     let change = changed(&doors, named_type(&body)?, body).await?;
-    own_name::dry_change(&doors, &caller, &change.int_id).await?;
-    judged(&doors, Query::CheckModify(change, caller.caller())).await
+    judged(&doors, caller, Command::Modify(change)).await
 }
 
 /// A path that takes orders of every type must be told which it is.
@@ -46,7 +44,13 @@ fn named_type(body: &OrderBody) -> Result<OrderType, Problem> {
     Ok(body.order_type.ok_or_else(|| vec![FieldError::missing("objectType")])?)
 }
 
-async fn judged(doors: &Doors, query: Query) -> Result<Response, Problem> {
+/// A dry run obeys the same rule as the command itself.
+async fn judged(doors: &Doors, caller: Speaker, command: Command) -> Result<Response, Problem> {
+    let query = match doors.in_own_name(&caller, command).await? {
+        Command::Place(order) => Query::Check(order, caller.caller()),
+        Command::Modify(change) => Query::CheckModify(change, caller.caller()),
+        _ => return Err(Problem::unexpected_answer()),
+    };
     let told = doors.ask(query).await?;
     let Answer::Verdict(verdict) = told.answer else { return Err(Problem::unexpected_answer()) };
     Ok(answer::as_of(told.sequence, answer::output(json::encode(&VerdictVO::from_domain(&verdict)))))

@@ -5,12 +5,11 @@ use axum::extract::State;
 use axum::response::Response;
 use wire::{NewTokenVO, TokenBody, TokenVO, json};
 
-use crate::admission::Client;
 use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
 use crate::problem::Problem;
-use crate::request::{JsonBody, PathText};
+use crate::request::{Client, JsonBody, PathText};
 use crate::rest::user::{name_of, recorded, role_of, role_vo};
 
 /// A token lives so long where nobody says otherwise.

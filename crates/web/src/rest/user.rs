@@ -6,12 +6,12 @@ use axum::response::Response;
 use domain::Refusal;
 use wire::{FieldError, RoleVO, UserBody, UserVO, json};
 
-use crate::admission::{Client, InTheAudit};
+use crate::admission::InTheAudit;
 use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
 use crate::problem::Problem;
-use crate::request::{JsonBody, PathText};
+use crate::request::{Client, JsonBody, PathText};
 
 pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
     let users = doors.with_register(|register, _| Ok(register.users()?)).await?;

@@ -3,7 +3,7 @@
 
 use bus::Wanted;
 use bus::operations::BrokerDoors;
-use domain::risk::Verdict;
+use domain::query::Verdict;
 use domain::{Answer, Command, Query, Refusal, SecurityId};
 use serde_json::{Value, json};
 use web::Settings;
@@ -108,7 +108,7 @@ fn fitting(wanted: &Wanted) -> Answer {
             _ => Answer::Done,
         },
         Wanted::Query(query) => match **query {
-            Query::OpenOrders(_) | Query::Order(_) => Answer::Orders(vec![order("A-1")]),
+            Query::OpenOrders(_) | Query::Order(_) | Query::OwnOrder(..) => Answer::Orders(vec![order("A-1")]),
             Query::Positions(_) => Answer::Positions(vec![]),
             Query::Balances(_) => Answer::Balances(vec![]),
             Query::PortfolioValue(_) => Answer::PortfolioValues(vec![]),
@@ -126,7 +126,7 @@ fn fitting(wanted: &Wanted) -> Answer {
             Query::Phases => Answer::Phases(vec![]),
             Query::Subscriptions | Query::State => Answer::Done,
         },
-        Wanted::Remember(_) => Answer::Done,
+        Wanted::Remember(_) | Wanted::Diary(_) => Answer::Done,
     }
 }
 

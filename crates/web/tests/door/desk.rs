@@ -120,7 +120,7 @@ impl Desk {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap());
         let command = |wanted| match wanted {
             Wanted::Command(envelope) => Some(*envelope),
-            Wanted::Query(_) | Wanted::Remember(_) => None,
+            Wanted::Query(_) | Wanted::Remember(_) | Wanted::Diary(_) => None,
         };
         heard.into_iter().filter_map(command).collect()
     }
@@ -129,7 +129,7 @@ impl Desk {
         let heard = std::mem::take(&mut *self.heard.lock().unwrap());
         let query = |wanted| match wanted {
             Wanted::Query(query) => Some(*query),
-            Wanted::Command(_) | Wanted::Remember(_) => None,
+            Wanted::Command(_) | Wanted::Remember(_) | Wanted::Diary(_) => None,
         };
         heard.into_iter().filter_map(query).collect()
     }

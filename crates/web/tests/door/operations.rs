@@ -1,6 +1,6 @@
 //! What the risk gate and the operator can do.
 
-use domain::risk::Verdict;
+use domain::query::Verdict;
 use domain::{AccountId, Amount, Answer, Command, Envelope, Limits, Query, Refusal, Scope, SecurityId, TradingState};
 use expect_test::expect;
 use web::Settings;

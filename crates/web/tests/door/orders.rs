@@ -173,7 +173,7 @@ fn an_order_is_changed_by_what_the_body_names() {
 fn an_order_is_cancelled_by_its_path() {
     let desk = accepting("A-1");
     assert_eq!(status(&desk.delete("/rest/execution/order/A-1")), "HTTP/1.1 200 OK");
-    let cancel = CancelOrder { int_id: "A-1".parse().unwrap(), cl_ord_id: None };
+    let cancel = CancelOrder::of("A-1".parse().unwrap());
     assert_eq!(desk.commands(), [from_rest(Command::Cancel(cancel))]);
     assert_eq!(code(&desk.delete("/rest/execution/order/two%20words")), "404 unknown-order");
 

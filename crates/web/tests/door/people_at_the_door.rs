@@ -214,4 +214,13 @@ fn refusals_and_acts_of_power_stand_in_the_audit() {
         0
 
     "#]].assert_eq(&page);
+    let back = |query: &str| ids(&desk.call("GET", &format!("/rest/audit?sort=NEWEST&{query}"), &boss, ""));
+    assert_eq!(back("after=4&limit=2"), [3, 2]);
+    assert_eq!(back("after=2"), [1]);
+    assert!(back("limit=2").is_sorted_by(|newer, older| newer > older), "from the end where nothing is said");
+}
+
+fn ids(page: &str) -> Vec<u64> {
+    let after_each = page.split(r#"{"id":"#).skip(1);
+    after_each.map(|row| row[..row.find(',').unwrap()].parse().unwrap()).collect()
 }

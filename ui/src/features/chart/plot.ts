@@ -7,6 +7,7 @@ import {
   HistogramSeries,
   LineStyle,
   TickMarkType,
+  type AutoscaleInfo,
   type IChartApi,
   type IPriceLine,
   type ISeriesApi,
@@ -17,9 +18,11 @@ import {
 } from 'lightweight-charts';
 import type { Formats } from '../../texts/formats';
 import type { Bar } from '../../wire/types';
+import { widened, type PriceRange } from './scale';
 import { candleOf, volumeOf, type Candle, type FillMark, type OrderLine, type Redraw, type VolumeBar } from './series';
 
-/** The lower part of the chart belongs to the volume. */
+/** The upper edge belongs to the legend, the lower part to the volume. */
+const PRICES_START = 0.1;
 const PRICES_END = 0.22;
 const VOLUME_STARTS = 0.84;
 const SPACE_RIGHT = 8;
@@ -42,10 +45,12 @@ export class Plot {
     this.chart = createChart(host, {
       autoSize: true,
       layout: { attributionLogo: false },
-      rightPriceScale: { scaleMargins: { top: 0.06, bottom: PRICES_END } },
+      rightPriceScale: { scaleMargins: { top: PRICES_START, bottom: PRICES_END } },
       timeScale: { timeVisible: true, secondsVisible: true, rightOffset: SPACE_RIGHT },
     });
-    this.candles = this.chart.addSeries(CandlestickSeries);
+    this.candles = this.chart.addSeries(CandlestickSeries, {
+      autoscaleInfoProvider: (original: () => AutoscaleInfo | null) => this.scaled(original()),
+    });
     this.volumes = this.chart.addSeries(HistogramSeries, { priceScaleId: '', priceFormat: { type: 'volume' } });
     this.volumes.priceScale().applyOptions({ scaleMargins: { top: VOLUME_STARTS, bottom: 0 } });
     this.volumes.applyOptions({ lastValueVisible: false, priceLineVisible: false });
@@ -99,14 +104,19 @@ export class Plot {
     );
   }
 
+  /** The prices between the edges; none while there is nothing to show. */
+  sight(): PriceRange | null {
+    return this.candles.priceScale().getVisibleRange();
+  }
+
+  /** Without words, which would lie upon each other: the legend tells of those that somebody points at. */
   fills(marks: readonly FillMark[]): void {
     this.marks.setMarkers(
-      marks.map(({ time, side, text }) => ({
+      marks.map(({ time, side }) => ({
         time: time as UTCTimestamp,
         position: side === 'BUY' ? 'belowBar' : 'aboveBar',
         shape: side === 'BUY' ? 'arrowUp' : 'arrowDown',
         color: side === 'BUY' ? this.colours.up : this.colours.down,
-        text,
       })),
     );
   }
@@ -120,6 +130,13 @@ export class Plot {
       timeScale: { borderColor: line },
     });
     this.candles.applyOptions({ upColor: up, wickUpColor: up, downColor: down, wickDownColor: down, borderVisible: false });
+  }
+
+  private scaled(info: AutoscaleInfo | null): AutoscaleInfo | null {
+    if (info?.priceRange == null) return info;
+    const { minValue: from, maxValue: to } = info.priceRange;
+    const range = widened({ from, to }, this.lines.map((line) => line.options().price));
+    return { ...info, priceRange: { minValue: range.from, maxValue: range.to } };
   }
 
   private candle(bar: Bar): Candle & { time: UTCTimestamp } {

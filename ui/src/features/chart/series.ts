@@ -61,26 +61,33 @@ export function orderLines(orders: readonly OrderVO[], securityId: number): Orde
     ]);
 }
 
+/** All that was bought, or sold, within one bar. */
 export interface FillMark {
   time: number;
   side: OrderVO['side'];
-  text: string;
+  quantity: number;
+  /** The average. */
+  price: number;
 }
 
-/** Fills stand at the bar in which they happened; those before the first bar are out of sight. */
-export function fillMarks(
-  fills: readonly Fill[],
-  securityId: number,
-  bars: readonly Bar[],
-  describe: (fill: Fill) => string,
-): FillMark[] {
-  return fills
-    .filter((fill) => fill.securityId === securityId)
-    .sort((one, other) => one.dateTime - other.dateTime)
-    .flatMap((fill) => {
-      const bar = bars.findLast((candidate) => candidate.dateTime <= fill.dateTime);
-      return bar === undefined ? [] : [{ time: secondsOf(bar.dateTime), side: fill.side, text: describe(fill) }];
-    });
+/** Fills stand at the bar in which they happened, one mark a side; those before the first bar are out of sight. */
+export function fillMarks(fills: readonly Fill[], securityId: number, bars: readonly Bar[]): FillMark[] {
+  const marks = new Map<string, FillMark>();
+  for (const { dateTime, side, quantity, price } of fills.filter((fill) => fill.securityId === securityId)) {
+    const bar = bars.findLast((candidate) => candidate.dateTime <= dateTime);
+    if (bar === undefined) continue;
+    const mark = { time: secondsOf(bar.dateTime), side, quantity, price };
+    const key = `${mark.time} ${side}`;
+    marks.set(key, together(marks.get(key), mark));
+  }
+  return [...marks.values()].sort((one, other) => one.time - other.time);
+}
+
+function together(known: FillMark | undefined, added: FillMark): FillMark {
+  if (known === undefined) return added;
+  const quantity = known.quantity + added.quantity;
+  const price = (known.quantity * known.price + added.quantity * added.price) / quantity;
+  return { ...known, quantity, price };
 }
 
 function secondsOf(milliseconds: number): number {

@@ -16,7 +16,7 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
   const priced = (value: number | null, row: OrderVO) =>
     value === null ? '' : formats.price(value, reference.priceDigits(row.securityId));
   return [
-    instants('time', column.time, 70, (row) => row.dateTime, formats.time, { sorted: 'desc' }),
+    instants('time', column.time, 78, (row) => row.dateTime, formats.moment, { sorted: 'desc' }),
     words('symbol', column.symbol, 74, (row) => reference.symbol(row.securityId)),
     sideColumn(texts),
     figures('quantity', column.quantity, 62, (row) => row.quantity, formats.quantity),

@@ -60,7 +60,7 @@ function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks:
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
     figures('askSize', column.askSize, SIZE_PX, read(({ tick }) => tick.volAsk), formats.size),
-    price('last', column.last, ({ tick }) => tick.last),
+    lastColumn(price('last', column.last, ({ last }) => last), board, texts),
     gains('changePercent', column.changePercent, 60, read((quote) => quote.changePercent), formats.percent, { csv: PERCENT }),
     sparkColumn(board, texts),
     ageColumn(board, texts, formats),
@@ -123,6 +123,22 @@ function priceColumn(id: string, title: string, board: QuoteBoard, formats: Form
     before.set(cell, price);
   };
   return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
+}
+
+/** What was not traded since the server started fades, as any price that may be old. */
+function lastColumn(column: Column, board: QuoteBoard, texts: Texts): Column {
+  const { paint } = column;
+  return {
+    ...column,
+    paint: (cell, row) => {
+      paint?.(cell, row);
+      const quote = board.quote(row.id);
+      const isEarlier = quote !== undefined && quote.last !== null && quote.tick.last === null;
+      if (isEarlier) cell.classList.add('stale');
+      const title = isEarlier ? texts.market.notYetTraded : '';
+      if (cell.title !== title) cell.title = title;
+    },
+  };
 }
 
 function sparkColumn(board: QuoteBoard, texts: Texts): Column {

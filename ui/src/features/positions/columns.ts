@@ -28,12 +28,12 @@ function plainColumns(reference: Reference, texts: Texts, formats: Formats): Gri
     figures('quantity', column.quantity, 66, (row) => row.quantity, formats.quantity),
     figures('average', column.average, 74, (row) => row.avgPrice, priced),
     gains('unrealized', column.unrealized, 92, (row) => row.unrealizedPL, formats.signed),
+    words('strategy', column.strategy, 82, (row) => reference.strategyName(row.strategyId)),
     figures('marketPrice', column.marketPrice, 84, (row) => row.marketPrice, priced),
     figures('marketValue', column.marketValue, 90, (row) => row.marketValue, formats.money),
     gains('realized', column.realized, 84, (row) => row.realizedPL, formats.signed),
     words('currency', column.currency, 46, (row) => row.currency),
     figures('cost', column.cost, 100, (row) => row.cost, formats.money, { hidden: true }),
-    words('strategy', column.strategy, 90, (row) => reference.strategyName(row.strategyId)),
     words('account', column.account, 110, (row) => reference.accountName(row.accountId)),
   ];
 }

@@ -12,6 +12,8 @@ export const REFRESH_MS = 2_000;
 export type DryRun =
   | { kind: 'none' }
   | { kind: 'checking' }
+  /** There is no connection: whatever was said before may no longer hold. */
+  | { kind: 'withdrawn' }
   | { kind: 'verdict'; verdict: VerdictVO }
   | { kind: 'refused'; error: WireError };
 
@@ -82,6 +84,11 @@ export async function judge(check: Check, order: OrderBody, signal?: AbortSignal
 /** The server understood that this is no order; any other failure says nothing about the order. */
 export function isUnreadable(run: DryRun): boolean {
   return run.kind === 'refused' && (run.error.status === 400 || run.error.status === 422);
+}
+
+/** A verdict holds while the server can take it back. */
+export function runWhile(isConnected: boolean, run: DryRun): DryRun {
+  return isConnected || run.kind === 'none' ? run : { kind: 'withdrawn' };
 }
 
 /** What would become of an order says nothing where it may be live already. */

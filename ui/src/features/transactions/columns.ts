@@ -12,7 +12,7 @@ export function transactionColumns(reference: Reference, texts: Texts, formats: 
   const priced = (value: number | null, row: TransactionVO) =>
     row.securityId === null ? formats.money(value) : formats.price(value, reference.priceDigits(row.securityId));
   return [
-    instants('time', column.time, 92, (row) => row.dateTime, formats.time, { sorted: 'desc' }),
+    instants('time', column.time, 92, (row) => row.dateTime, formats.moment, { sorted: 'desc' }),
     words('symbol', column.symbol, 88, (row) => (row.securityId === null ? '' : reference.symbol(row.securityId))),
     typeColumn(texts),
     figures('quantity', column.quantity, 84, (row) => row.quantity, formats.quantity),

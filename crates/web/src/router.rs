@@ -1,0 +1,49 @@
+//! From paths to those who answer.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+
+use crate::doors::Doors;
+use crate::endpoints::with_endpoints;
+use crate::passage::{Passage, pass};
+use crate::problem::Problem;
+use crate::rest::{
+    account, audit, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics, order, portfolio,
+    position, reference, risk, runtime, security, strategy, subscription, token, transaction, user,
+};
+
+pub(crate) fn router(doors: Doors, others: Router) -> Router {
+    routes()
+        .merge(others.with_state(()))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(other_method)
+        .layer(from_fn_with_state(Passage::new(doors.clone()), pass))
+        .with_state(doors)
+}
+
+async fn no_such_path(request: Request) -> Problem {
+    Problem::new("no-such-path", format!("nothing is served at {}", request.uri().path()))
+}
+
+/// The router adds the `Allow` header.
+async fn other_method(request: Request) -> Response {
+    if request.method() == Method::OPTIONS {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let detail = format!("{} does not take {}", request.uri().path(), request.method());
+    Problem::new("method-not-allowed", detail).into_response()
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal $role:ident [$($parameter:ident)*] $room:ident::$handler:ident;)*) => {
+        fn routes() -> Router<Doors> {
+            Router::new()$(.route($path, on(MethodFilter::$method, $room::$handler)))*
+        }
+    };
+}
+
+with_endpoints!(routes);

@@ -1,0 +1,49 @@
+/** What is drawn on the chart beside the candles: our orders and fills. */
+
+import { openDesk } from './harness.mjs';
+
+const QUIET = ['demo.activity=off'];
+const HEADER_PX = 34;
+
+const chart = (page) => page.getByRole('region', { name: 'Chart' });
+const limit = (server, price, quantity) =>
+  server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity, limit: price });
+
+/** An order far away must not flatten the candles, and must not be out of mind either. */
+async function ordersOutOfSight({ server, page, shoot }) {
+  await openDesk(page, server);
+  for (const [price, quantity] of [[272, 1], [250, 2], [240, 3], [230, 4], [220, 5]]) await limit(server, price, quantity);
+  const below = chart(page).getByRole('list', { name: 'Own orders below the chart' });
+  await below.getByText('and 1 more').waitFor();
+  const told = await below.getByRole('listitem').allTextContents();
+  const wanted = ['↓ Buy 2 @ 250.00', '↓ Buy 3 @ 240.00', '↓ Buy 4 @ 230.00', 'and 1 more'];
+  if (told.map((line) => line.trim().replaceAll(/\s+/g, ' ')).join() !== wanted.join()) throw new Error(`below are ${told}`);
+  await shoot('story-chart');
+}
+
+/** Fills of one minute are told together, beside the bar that they belong to. */
+async function fillsInTheLegend({ server, page }) {
+  await openDesk(page, server);
+  await chart(page).getByText('1d', { exact: true }).click();
+  for (const quantity of [10, 20]) {
+    await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity });
+  }
+  await chart(page).getByText(/▲\s+Buy 30 @ 272\./).waitFor();
+}
+
+async function headerIsOneLine({ server, page }) {
+  await openDesk(page, server);
+  await chart(page).getByText(/O\s+[\d.]+\s+H/).waitFor();
+  const { height } = await chart(page).locator('header').boundingBox();
+  if (height > HEADER_PX) throw new Error(`the header of the chart is ${height} pixels high`);
+}
+
+export default [
+  { name: 'own orders are drawn where they are near, and told at the edge where they are far', settings: QUIET, run: ordersOutOfSight },
+  { name: 'fills of one bar are told together', settings: ['demo.activity=busy'], run: fillsInTheLegend },
+  ...[1280, 1440].map((width) => ({
+    name: `the header of the chart is one line at ${width} pixels`,
+    size: { width, height: 800 },
+    run: headerIsOneLine,
+  })),
+];
