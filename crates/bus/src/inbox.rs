@@ -31,6 +31,8 @@ pub enum Wanted {
     Query(Box<Query>),
     /// A record for the Ledger: journalled, not applied.
     Remember(Vec<u8>),
+    /// What a strategy was told, so that it can be told again: journalled, not applied, not answered.
+    Diary(Vec<u8>),
 }
 
 /// Why a request was not taken: it had no effect.
@@ -85,6 +87,12 @@ impl Inbox {
     pub fn remember(&self, record: Vec<u8>) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
         self.request(Request { wanted: Wanted::Remember(record), promise }).map(|()| ticket)
+    }
+
+    /// Waits while the lane is full: a diary with a hole could not be lived again.
+    pub fn write_diary(&self, leaf: Vec<u8>) -> Result<(), Closed> {
+        let (promise, _) = ticket();
+        self.requests.send(Request { wanted: Wanted::Diary(leaf), promise }).map_err(|_| Closed::Stopped)
     }
 
     fn request(&self, request: Request) -> Result<(), Closed> {
@@ -224,6 +232,17 @@ mod tests {
         assert_eq!(inbox.command(command()).unwrap_err(), Closed::Busy);
         drop((tickets, lanes));
         assert_eq!(inbox.command(command()).unwrap_err(), Closed::Stopped);
+    }
+
+    #[test]
+    fn a_leaf_of_a_diary_waits_for_room_where_a_command_is_refused() {
+        let (inbox, lanes) = inbox();
+        let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| inbox.command(command()).unwrap()).collect();
+        let writer = std::thread::spawn(move || inbox.write_diary(vec![7]));
+        let last = lanes.requests.iter().nth(REQUESTS_MAX).map(|request| request.wanted);
+        assert!(matches!(last, Some(Wanted::Diary(leaf)) if leaf == [7]));
+        assert_eq!(writer.join().unwrap(), Ok(()));
+        drop(tickets);
     }
 
     #[test]

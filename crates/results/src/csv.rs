@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use domain::order::Step;
-use domain::{Event, Order, ReferenceData, Side};
+use domain::{Event, Order, Price, ReferenceData, Side};
 
-use crate::outcome::Outcome;
+use crate::figures::growth;
+use crate::outcome::{Fates, Outcome};
 use crate::record::{deal, strategy_name, symbol};
 use crate::round_trips::RoundTrip;
+use crate::series::DayValue;
 
 /// Every fill, written as it happens: a run of any length needs no more memory.
 pub struct DealSheet<W: Write> {
@@ -18,7 +20,7 @@ pub struct DealSheet<W: Write> {
 
 impl<W: Write> DealSheet<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
-        writeln!(file, "dateTime,strategy,security,intId,side,quantity,price,rule,extId")?;
+        writeln!(file, "dateTime,strategy,security,intId,side,quantity,price,rule,extId,extDateTime")?;
         Ok(Self { file, reference })
     }
 
@@ -28,7 +30,7 @@ impl<W: Write> DealSheet<W> {
                 let deal = deal(fill);
                 writeln!(
                     self.file,
-                    "{},{},{},{},{},{},{},{},{}",
+                    "{},{},{},{},{},{},{},{},{},{}",
                     deal.at.millis(),
                     cell(&strategy_name(&self.reference, deal.strategy)),
                     cell(&symbol(&self.reference, deal.security)),
@@ -38,6 +40,7 @@ impl<W: Write> DealSheet<W> {
                     deal.price,
                     cell(&deal.rule),
                     cell(&deal.execution),
+                    fill.ext_at.map_or(String::new(), |at| at.millis().to_string()),
                 )?;
             }
         }
@@ -53,21 +56,23 @@ impl<W: Write> DealSheet<W> {
 pub struct OrderSheet<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
-    unfilled: u64,
+    placed: u64,
+    ended: Fates,
 }
 
 impl<W: Write> OrderSheet<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
         writeln!(file, "dateTime,ended,strategy,security,intId,side,orderType,quantity,filled,status,reason")?;
-        Ok(Self { file, reference, unfilled: 0 })
+        Ok(Self { file, reference, placed: 0, ended: Fates::default() })
     }
 
     /// The engine tells an order as it has become, and then the step that it took.
     pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
         for pair in events.windows(2) {
-            if let [Event::Order(order), Event::OrderStatus(status)] = pair
-                && let Some(fate) = fate(status.step)
-            {
+            let [Event::Order(order), Event::OrderStatus(status)] = pair else { continue };
+            self.placed += u64::from(status.step == Step::Placed);
+            if let Some((fate, count)) = self.ended.of(status.step, order) {
+                *count += 1;
                 self.write(order, fate)?;
             }
         }
@@ -75,7 +80,6 @@ impl<W: Write> OrderSheet<W> {
     }
 
     fn write(&mut self, order: &Order, fate: &str) -> io::Result<()> {
-        self.unfilled += u64::from(order.filled.is_zero());
         writeln!(
             self.file,
             "{},{},{},{},{},{},{},{},{},{fate},{}",
@@ -92,25 +96,28 @@ impl<W: Write> OrderSheet<W> {
         )
     }
 
-    /// Tells how many orders ended without any fill.
-    pub fn finish(mut self) -> io::Result<u64> {
+    /// Tells how all orders ended.
+    pub fn finish(mut self) -> io::Result<Fates> {
         self.file.flush()?;
-        Ok(self.unfilled)
+        Ok(Fates { open: self.placed.saturating_sub(self.ended.all()), ..self.ended })
     }
 }
 
-/// How an order ended; nothing where the step is not its last.
-fn fate(step: Step) -> Option<&'static str> {
-    match step {
-        Step::FilledInFull => Some("EXECUTED"),
-        Step::Canceled => Some("CANCELED"),
-        Step::Expired => Some("EXPIRED"),
-        Step::Refused => Some("REJECTED"),
-        _ => None,
+impl Fates {
+    /// How an order ended and where that is counted; nothing where the step is not its last.
+    fn of(&mut self, step: Step, order: &Order) -> Option<(&'static str, &mut u64)> {
+        let (fate, unfilled) = match step {
+            Step::FilledInFull => return Some(("EXECUTED", &mut self.executed)),
+            Step::Canceled => ("CANCELED", &mut self.canceled),
+            Step::Expired => ("EXPIRED", &mut self.expired),
+            Step::Refused => ("REJECTED", &mut self.rejected),
+            _ => return None,
+        };
+        Some((fate, if order.filled.is_zero() { unfilled } else { &mut self.partly }))
     }
 }
 
-/// Equity, drawdown and exposure at the same instants.
+/// Equity, drawdown and exposure at the same instants: those at which anything was told to have changed.
 pub struct CurveSheet;
 
 impl CurveSheet {
@@ -118,8 +125,51 @@ impl CurveSheet {
         writeln!(file, "dateTime,equity,drawdown,exposure")?;
         let curves = outcome.equity.iter().zip(&outcome.drawdown).zip(&outcome.exposure);
         for ((equity, drawdown), exposure) in curves {
-            let (equity_at, value) = (equity.at.millis(), equity.value);
-            writeln!(file, "{equity_at},{value:.4},{:.6},{:.6}", drawdown.value, exposure.value)?;
+            let (drawdown, exposure) = (rounded(drawdown.value, 6), rounded(exposure.value, 6));
+            writeln!(file, "{},{},{drawdown},{exposure}", equity.at.millis(), rounded(equity.value, 4))?;
+        }
+        file.flush()
+    }
+}
+
+/// The value of each day with data and what it brought: what yearly figures are made of. The first row is the beginning.
+pub struct DaySheet;
+
+impl DaySheet {
+    pub fn write(outcome: &Outcome, mut file: impl Write) -> io::Result<()> {
+        writeln!(file, "date,equity,return")?;
+        let mut before: Option<f64> = None;
+        for day in &outcome.days {
+            let grown = before.and_then(|value| growth(value, day.value)).map(|part| rounded(part, 10));
+            writeln!(file, "{},{},{}", date(day), rounded(day.value, 4), grown.unwrap_or_default())?;
+            before = Some(day.value);
+        }
+        file.flush()
+    }
+}
+
+fn date(day: &DayValue) -> String {
+    day.begins().to_string()[..10].to_owned()
+}
+
+/// What was still held when the run was over.
+pub struct OpenSheet;
+
+impl OpenSheet {
+    pub fn write(outcome: &Outcome, mut file: impl Write) -> io::Result<()> {
+        writeln!(file, "strategy,security,quantity,averagePrice,price,unrealizedPL")?;
+        for open in &outcome.open {
+            let price = |price: Option<Price>| price.map_or(String::new(), |price| price.to_string());
+            writeln!(
+                file,
+                "{},{},{},{},{},{}",
+                cell(&open.strategy),
+                cell(&open.security),
+                open.quantity,
+                price(open.average_price),
+                price(open.price),
+                open.unrealized.map_or(String::new(), |amount| rounded(amount, 4)),
+            )?;
         }
         file.flush()
     }
@@ -140,7 +190,7 @@ impl<W: Write> TripSheet<W> {
     pub fn write(&mut self, trip: &RoundTrip) -> io::Result<()> {
         writeln!(
             self.file,
-            "{},{},{},{},{},{},{:.6},{:.6},{:.4},{:.4},{:.4}",
+            "{},{},{},{},{},{},{:.6},{:.6},{},{},{}",
             trip.opened_at.millis(),
             trip.closed_at.millis(),
             cell(&strategy_name(&self.reference, trip.strategy)),
@@ -149,9 +199,9 @@ impl<W: Write> TripSheet<W> {
             trip.quantity,
             trip.entry_price,
             trip.exit_price,
-            trip.gross,
-            trip.costs,
-            trip.net,
+            rounded(trip.gross, 4),
+            rounded(trip.costs, 4),
+            rounded(trip.net, 4),
         )
     }
 
@@ -165,6 +215,13 @@ pub(crate) fn side(side: Side) -> &'static str {
         Side::Buy => "BUY",
         Side::Sell => "SELL",
     }
+}
+
+/// So many decimals; what rounds to nought has no sign.
+pub fn rounded(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let is_nought = text.chars().all(|sign| matches!(sign, '-' | '0' | '.'));
+    if is_nought { text.trim_start_matches('-').to_owned() } else { text }
 }
 
 /// Quoted where it must be.
@@ -184,5 +241,11 @@ mod tests {
     fn a_cell_with_a_comma_or_a_quote_is_quoted() {
         let cells = ["AAPL", "a, b", "say \"no\""].map(|text| cell(text).into_owned());
         assert_eq!(cells, ["AAPL", "\"a, b\"", "\"say \"\"no\"\"\""]);
+    }
+
+    #[test]
+    fn nought_has_no_sign() {
+        let shown = [-0.0, 0.0, -0.000_000_4, -0.000_000_6, -1.5].map(|value| rounded(value, 6));
+        assert_eq!(shown, ["0.000000", "0.000000", "0.000000", "-0.000001", "-1.500000"]);
     }
 }

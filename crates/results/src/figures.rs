@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 
-use crate::outcome::Month;
+use crate::outcome::{Month, ProfitLoss};
 use crate::record::Assumptions;
 use crate::round_trips::RoundTrip;
 use crate::series::{DayValue, Drawdown};
@@ -23,6 +23,8 @@ pub struct Figures {
     pub start_value: f64,
     pub end_value: f64,
     pub total_return: Option<f64>,
+    /// After costs.
+    pub profit_loss: ProfitLoss,
     pub yearly: Yearly,
     pub monthly: Monthly,
     pub max_drawdown: f64,

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::figures::{Figures, Monthly, Trades, Yearly};
-use crate::outcome::{Heading, Line, Outcome, Stop, Unconverted};
+use crate::outcome::{Fates, Heading, Line, OpenPosition, Outcome, Refusals, Stop, Unconverted};
+use crate::rates::float;
 
 pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     let settings: serde_json::Map<String, Value> =
@@ -23,7 +24,9 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
         "title": heading.title,
         "settings": settings,
         "events": heading.events,
-        "orders": heading.orders,
+        "orders": heading.orders.all(),
+        "ordersByEnd": fates(&heading.orders),
+        "refused": refusals(&heading.refusals),
         "fills": outcome.deals_in_all,
         "stopped": heading.stopped.iter().map(stop).collect::<Vec<_>>(),
         "unconverted": unconverted,
@@ -33,6 +36,7 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
         "months": months.collect::<Vec<_>>(),
         "securities": outcome.securities.iter().map(line).collect::<Vec<_>>(),
         "strategies": outcome.strategies.iter().map(line).collect::<Vec<_>>(),
+        "openPositions": outcome.open.iter().map(open).collect::<Vec<_>>(),
         "digest": heading.digest,
     });
     format!("{document:#}\n")
@@ -40,6 +44,34 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
 
 fn stop(stop: &Stop) -> Value {
     json!({ "dateTime": stop.at.millis(), "strategy": &*stop.strategy, "reason": &*stop.reason })
+}
+
+fn fates(fates: &Fates) -> Value {
+    let Fates { executed, partly, canceled, expired, rejected, open } = fates;
+    json!({
+        "executed": executed,
+        "partlyFilled": partly,
+        "canceled": canceled,
+        "expired": expired,
+        "rejected": rejected,
+        "open": open,
+    })
+}
+
+fn refusals(refusals: &Refusals) -> Value {
+    json!({ "count": refusals.all(), "orders": refusals.orders, "byCode": refusals.by_code, "first": refusals.first })
+}
+
+fn open(open: &OpenPosition) -> Value {
+    let price = |price: Option<domain::Price>| price.map(|price| float(price.0));
+    json!({
+        "strategy": &*open.strategy,
+        "security": &*open.security,
+        "quantity": float(open.quantity.0),
+        "averagePrice": price(open.average_price),
+        "price": price(open.price),
+        "unrealizedPL": open.unrealized,
+    })
 }
 
 fn figures(figures: &Figures) -> Value {
@@ -50,6 +82,8 @@ fn figures(figures: &Figures) -> Value {
         "startValue": figures.start_value,
         "netLiqValue": figures.end_value,
         "totalReturn": figures.total_return,
+        "realizedPL": figures.profit_loss.realized,
+        "unrealizedPL": figures.profit_loss.unrealized,
         "cagr": cagr,
         "volatility": volatility,
         "sharpe": sharpe,
@@ -100,7 +134,9 @@ fn line(line: &Line) -> Value {
         "fills": line.deals,
         "traded": line.traded,
         "costs": line.costs,
-        "result": line.result,
+        "realizedPL": line.profit_loss.realized,
+        "unrealizedPL": line.profit_loss.unrealized,
+        "result": line.profit_loss.total(),
         "trades": trades(&line.trades),
     })
 }

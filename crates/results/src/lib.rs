@@ -8,6 +8,8 @@ mod record;
 mod series;
 /// From the first fill of a position to the one that closes it.
 mod round_trips;
+/// What is held, and what it brought.
+mod holdings;
 /// Amounts of many currencies in one.
 mod rates;
 /// The figures, each by its definition.
@@ -21,9 +23,9 @@ pub mod json;
 /// The report for people: one HTML file with everything in it.
 pub mod page;
 
-pub use csv::{CurveSheet, DealSheet, OrderSheet, TripSheet};
+pub use csv::{CurveSheet, DaySheet, DealSheet, OpenSheet, OrderSheet, TripSheet, rounded};
 pub use figures::{Figures, Monthly, Yearly};
-pub use outcome::{Deal, Heading, Line, Month, Outcome, Stop, Unconverted};
+pub use outcome::{Deal, Fates, Heading, Line, Month, OpenPosition, Outcome, ProfitLoss, Refusals, Stop, Unconverted};
 pub use record::{Assumptions, Record};
 pub use round_trips::RoundTrip;
 pub use series::{Curve, DayValue, Drawdown, Point};

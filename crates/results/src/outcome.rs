@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::{Currency, Date, Price, Quantity, SecurityId, Side, StrategyId, Text, Timestamp};
 
 use crate::figures::{Figures, Trades};
-use crate::series::Point;
+use crate::series::{DayValue, Point};
 
 /// What stands above a report.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,12 +14,72 @@ pub struct Heading {
     /// Names and values, in the order in which they are shown: data, rules, costs, latency.
     pub settings: Vec<(String, String)>,
     pub events: u64,
-    pub orders: u64,
+    pub orders: Fates,
+    /// What the platform did not take.
+    pub refusals: Refusals,
     /// How long the run took, in seconds; in the page alone, since it is another one every time.
     pub took: f64,
     /// Strategies that failed and were stopped alone.
     pub stopped: Vec<Stop>,
     pub digest: String,
+}
+
+/// Orders by how they ended; together they are all that were taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Fates {
+    /// Filled in full.
+    pub executed: u64,
+    /// Filled in part, and then canceled or expired.
+    pub partly: u64,
+    /// Without any fill, like the two that follow.
+    pub canceled: u64,
+    pub expired: u64,
+    /// By the venue.
+    pub rejected: u64,
+    /// Not ended when the run was over.
+    pub open: u64,
+}
+
+impl Fates {
+    pub fn all(&self) -> u64 {
+        let Self { executed, partly, canceled, expired, rejected, open } = self;
+        executed + partly + canceled + expired + rejected + open
+    }
+
+    /// With a word for each, those that did not happen included.
+    pub fn named(&self) -> [(&'static str, u64); 6] {
+        [
+            ("executed", self.executed),
+            ("partly filled", self.partly),
+            ("canceled", self.canceled),
+            ("expired", self.expired),
+            ("rejected", self.rejected),
+            ("open", self.open),
+        ]
+    }
+
+    /// `12: 7 executed, 5 canceled`.
+    pub fn told(&self) -> String {
+        let some = self.named().into_iter().filter(|(_, count)| *count > 0);
+        let parts: Vec<String> = some.map(|(name, count)| format!("{count} {name}")).collect();
+        if parts.is_empty() { "0".into() } else { format!("{}: {}", self.all(), parts.join(", ")) }
+    }
+}
+
+/// Requests of strategies that the platform refused, so that no order came of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refusals {
+    /// New orders among them.
+    pub orders: u64,
+    pub by_code: BTreeMap<&'static str, u64>,
+    /// The first one: when, whose and why.
+    pub first: Option<String>,
+}
+
+impl Refusals {
+    pub fn all(&self) -> u64 {
+        self.by_code.values().sum()
+    }
 }
 
 /// The end of a strategy that did not leave by itself.
@@ -41,12 +101,18 @@ pub struct Outcome {
     pub drawdown: Vec<Point>,
     /// Gross value of all positions as a fraction of the equity.
     pub exposure: Vec<Point>,
+    /// One value a day; the first is where the run began.
+    pub days: Vec<DayValue>,
+    /// What was still held when the run was over.
+    pub open: Vec<OpenPosition>,
     pub securities: Vec<Line>,
     pub strategies: Vec<Line>,
     /// By security: what it cost, and what was done about it.
     pub prices: Vec<(SecurityId, Text, Vec<Point>)>,
     /// The first ones, as many as a page can show; all of them are in the table for spreadsheets.
     pub deals: Vec<Deal>,
+    /// Some of each security and side, from all of the run, in the order of time: those that are marked on prices.
+    pub marks: Vec<Deal>,
     pub deals_in_all: u64,
     /// What was traded before any rate of its currency was known; it is in no other figure.
     pub unconverted: BTreeMap<Currency, Unconverted>,
@@ -96,6 +162,39 @@ pub struct Line {
     pub traded: f64,
     pub costs: f64,
     pub trades: Trades,
-    /// Of the trips that ended, and of what is open, after costs.
-    pub result: f64,
+    /// After costs.
+    pub profit_loss: ProfitLoss,
+}
+
+/// In base currency.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProfitLoss {
+    /// Of what was bought and sold again.
+    pub realized: f64,
+    /// Of what is still held, at its last price.
+    pub unrealized: f64,
+}
+
+impl ProfitLoss {
+    pub fn total(&self) -> f64 {
+        self.realized + self.unrealized
+    }
+
+    /// Costs are gone, whatever becomes of the position.
+    #[must_use]
+    pub fn less(self, costs: f64) -> Self {
+        Self { realized: self.realized - costs, ..self }
+    }
+}
+
+/// A position that is not flat; prices in the security's currency, the amount in base currency.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenPosition {
+    pub strategy: Text,
+    pub security: Text,
+    pub quantity: Quantity,
+    pub average_price: Option<Price>,
+    /// At which it is valued: what the other side bids or asks, else the last price.
+    pub price: Option<Price>,
+    pub unrealized: Option<f64>,
 }

@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::{
-    Currency, Event, Fill, PortfolioValue, Position, PositionId, Price, ReferenceData, SecurityId, StrategyId, Text,
-    Timestamp, Transaction, TransactionKind,
+    Currency, Event, Fill, PortfolioValue, Price, ReferenceData, SecurityId, Side, StrategyId, Text, Timestamp,
+    Transaction, TransactionKind,
 };
 
 use crate::figures::{self, Figures, Trades};
-use crate::outcome::{Deal, Line, Month, Outcome, Unconverted};
+use crate::holdings::Holdings;
+use crate::outcome::{Deal, Line, Month, Outcome, ProfitLoss, Unconverted};
 use crate::rates::{Rates, float};
 use crate::round_trips::{RoundTrip, RoundTrips, costs};
-use crate::series::{Curve, DayValue, Drawdown};
+use crate::series::{Curve, DayValue, Drawdown, Thinned};
 
 /// Fills that a report shows one by one.
-pub(crate) const DEALS_SHOWN_MAX: usize = 1_000;
+const DEALS_SHOWN_MAX: usize = 200;
+/// Fills of one security and side that are marked on its price.
+const MARKS_MAX: usize = 250;
 /// Securities whose price a report draws.
 pub(crate) const CHARTS_MAX: usize = 12;
 
@@ -44,7 +47,7 @@ pub struct Record {
     start_value: f64,
     value: f64,
     worths: BTreeMap<StrategyId, f64>,
-    held: BTreeMap<PositionId, Holding>,
+    holdings: Holdings,
     equity: Curve,
     falls: Curve,
     exposure: Curve,
@@ -57,6 +60,8 @@ pub struct Record {
     round_trips: RoundTrips,
     trades: Trades,
     deals: Vec<Deal>,
+    /// By whether it was bought: a rhythm that thins both out together could drop one of them altogether.
+    marks: BTreeMap<(SecurityId, bool), Thinned<Deal>>,
     deals_in_all: u64,
     /// Round trips that ended and that nobody has taken.
     trips: Vec<RoundTrip>,
@@ -79,16 +84,6 @@ struct Tally {
     trades: Trades,
 }
 
-/// What a position is worth in its own currency, and what it brought.
-#[derive(Debug, Clone, Copy)]
-struct Holding {
-    strategy: StrategyId,
-    security: SecurityId,
-    currency: Currency,
-    market_value: f64,
-    result: f64,
-}
-
 impl Record {
     /// Trading begins at `from` with `value` in base currency.
     pub fn new(
@@ -108,23 +103,25 @@ impl Record {
             start_value: value,
             value,
             worths: BTreeMap::from([(StrategyId::SERVER, value)]),
-            held: BTreeMap::new(),
+            holdings: Holdings::default(),
             equity: Curve::default(),
             falls: Curve::default(),
             exposure: Curve::default(),
             drawdown: Drawdown::default(),
-            days: vec![DayValue::new(from, value)],
+            // Where it began stands before the first day's value, so that the first day has a return.
+            days: vec![DayValue { day: DayValue::day_of(from) - 1, at: from, value }],
             value_time: 0.0,
             prices: BTreeMap::new(),
             lines: Lines::default(),
             round_trips: RoundTrips::default(),
             trades: Trades::default(),
             deals: Vec::new(),
+            marks: BTreeMap::new(),
             deals_in_all: 0,
             trips: Vec::new(),
             unconverted: BTreeMap::new(),
         };
-        record.sample(from);
+        record.draw(from);
         record
     }
 
@@ -135,7 +132,7 @@ impl Record {
             match event {
                 Event::Fill(fill) => self.deal(fill),
                 Event::Transaction(booked) => self.booked(booked),
-                Event::Position(position) => self.position(position),
+                Event::Position(position) => self.holdings.take(position),
                 Event::Portfolio(value) => is_valued |= self.worth(value),
                 _ => {}
             }
@@ -164,8 +161,13 @@ impl Record {
         self.deals_in_all += 1;
         self.lines.securities.entry(fill.security).or_default().deals += 1;
         self.lines.strategies.entry(fill.strategy).or_default().deals += 1;
+        let deal = deal(fill);
+        if self.prices.contains_key(&fill.security) {
+            let key = (fill.security, fill.side == Side::Buy);
+            self.marks.entry(key).or_insert_with(|| Thinned::new(MARKS_MAX)).push(deal.clone());
+        }
         if self.deals.len() < DEALS_SHOWN_MAX {
-            self.deals.push(deal(fill));
+            self.deals.push(deal);
         }
     }
 
@@ -204,18 +206,6 @@ impl Record {
         self.trips.drain(..)
     }
 
-    fn position(&mut self, position: &Position) {
-        let open = position.unrealized_pl.map_or(0.0, |amount| float(amount.0));
-        let holding = Holding {
-            strategy: position.strategy,
-            security: position.security,
-            currency: position.currency,
-            market_value: position.market_value.map_or(0.0, |amount| float(amount.0)),
-            result: float(position.realized_pl.0) + open,
-        };
-        self.held.insert(position.id, holding);
-    }
-
     fn worth(&mut self, value: &PortfolioValue) -> bool {
         if let Some(worth) = value.net_liq_value {
             self.worths.insert(value.strategy, float(worth.0));
@@ -227,20 +217,21 @@ impl Record {
         self.value_time += self.value * at.nanos_since(self.to) as f64;
         self.to = at;
         self.value = self.worths.values().sum();
-        self.drawdown.see(at, self.value);
         DayValue::note(&mut self.days, at, self.value);
+        self.draw(at);
+    }
+
+    fn draw(&mut self, at: Timestamp) {
+        self.drawdown.see(at, self.value);
         self.equity.push(at, self.value);
-        self.falls.push(at, -self.drawdown.present(self.value));
-        let gross: f64 =
-            self.held.values().filter_map(|held| self.rates.in_base(held.market_value.abs(), held.currency)).sum();
+        self.falls.push(at, 0.0 - self.drawdown.present(self.value));
+        let gross = self.holdings.gross_value(&self.rates);
         self.exposure.push(at, figures::ratio(gross, self.value).unwrap_or(0.0));
     }
 
     /// The run is over; a value that did not move since its last change counts until then.
     pub fn finish(mut self, at: Timestamp) -> Outcome {
         self.sample(at.max(self.to));
-        // The value at the very beginning stands before the first day's, so that the first day has a return.
-        self.days.insert(0, DayValue { day: self.days[0].day - 1, at: self.from, value: self.start_value });
         let months = months(&self.days);
         let figures = self.figures(&months);
         let reference = self.reference.clone();
@@ -249,12 +240,15 @@ impl Record {
             figures,
             securities: self.security_lines(),
             strategies: self.strategy_lines(),
+            open: self.holdings.open(&self.rates, &reference),
             prices: self.prices.iter().map(|(id, curve)| (*id, symbol(&reference, *id), curve.points())).collect(),
             equity: self.equity.points(),
             drawdown: self.falls.points(),
             exposure: self.exposure.points(),
+            days: self.days,
             months,
             deals: self.deals,
+            marks: marks(&self.marks),
             deals_in_all: self.deals_in_all,
             unconverted: self.unconverted,
         }
@@ -269,6 +263,7 @@ impl Record {
             start_value: self.start_value,
             end_value: self.value,
             total_return: figures::growth(self.start_value, self.value),
+            profit_loss: self.holdings.profit_loss(&self.rates, |_| true).less(self.lines.costs),
             yearly: figures::yearly(&self.days, &self.drawdown, &self.assumptions),
             monthly: figures::monthly(months, &self.drawdown, &self.assumptions),
             max_drawdown: self.drawdown.deepest,
@@ -282,23 +277,18 @@ impl Record {
 
     fn security_lines(&self) -> Vec<Line> {
         let line = |(id, tally): (&SecurityId, &Tally)| {
-            let result = self.result_of(|held| held.security == *id) - tally.costs;
-            tally.line(symbol(&self.reference, *id), result)
+            let brought = self.holdings.profit_loss(&self.rates, |held| held.security == *id);
+            tally.line(symbol(&self.reference, *id), brought)
         };
         self.lines.securities.iter().map(line).collect()
     }
 
     fn strategy_lines(&self) -> Vec<Line> {
         let line = |(id, tally): (&StrategyId, &Tally)| {
-            let result = self.result_of(|held| held.strategy == *id) - tally.costs;
-            tally.line(strategy_name(&self.reference, *id), result)
+            let brought = self.holdings.profit_loss(&self.rates, |held| held.strategy == *id);
+            tally.line(strategy_name(&self.reference, *id), brought)
         };
         self.lines.strategies.iter().map(line).collect()
-    }
-
-    fn result_of(&self, is_meant: impl Fn(&Holding) -> bool) -> f64 {
-        let meant = self.held.values().filter(|held| is_meant(held));
-        meant.filter_map(|held| self.rates.in_base(held.result, held.currency)).sum()
     }
 }
 
@@ -317,9 +307,17 @@ impl Tally {
         self.costs += costs;
     }
 
-    fn line(&self, name: Text, result: f64) -> Line {
-        Line { name, deals: self.deals, traded: self.traded, costs: self.costs, trades: self.trades, result }
+    fn line(&self, name: Text, brought: ProfitLoss) -> Line {
+        let Self { deals, traded, costs, trades } = self.clone();
+        Line { name, deals, traded, costs, trades, profit_loss: brought.less(costs) }
     }
+}
+
+/// In the order of time.
+fn marks(marks: &BTreeMap<(SecurityId, bool), Thinned<Deal>>) -> Vec<Deal> {
+    let mut all: Vec<Deal> = marks.values().flat_map(Thinned::kept).cloned().collect();
+    all.sort_by_key(|deal| deal.at);
+    all
 }
 
 /// A fill as a report shows it. The execution's id begins with the rule that made it.

@@ -13,19 +13,60 @@ pub struct Point {
     pub value: f64,
 }
 
-/// A line through time. The longer the run, the coarser it gets; the newest point is always there.
+/// What comes, thinned out evenly: the more there was, the fewer of it are kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
-    points: Vec<Point>,
-    /// Of so many points that come, one is kept.
+pub(crate) struct Thinned<T> {
+    kept: Vec<T>,
+    most: usize,
+    /// Of so many that come, one is kept.
     stride: u64,
     seen: u64,
+}
+
+impl<T> Thinned<T> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { kept: Vec::new(), most, stride: 1, seen: 0 }
+    }
+
+    pub(crate) fn push(&mut self, item: T) {
+        if self.seen.is_multiple_of(self.stride) {
+            self.keep(item);
+        }
+        self.seen += 1;
+    }
+
+    fn keep(&mut self, item: T) {
+        if self.kept.len() == self.most {
+            let mut is_odd = false;
+            self.kept.retain(|_| {
+                is_odd = !is_odd;
+                is_odd
+            });
+            self.stride *= 2;
+            // The one at hand stands where the coarser rhythm has its next beat.
+            if !self.seen.is_multiple_of(self.stride) {
+                return;
+            }
+        }
+        self.kept.push(item);
+    }
+
+    pub(crate) fn kept(&self) -> &[T] {
+        &self.kept
+    }
+}
+
+/// A line through time, with one point for an instant. The longer the run, the coarser it gets; the newest point is always
+/// there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    points: Thinned<Point>,
     newest: Option<Point>,
 }
 
 impl Default for Curve {
     fn default() -> Self {
-        Self { points: Vec::new(), stride: 1, seen: 0, newest: None }
+        Self { points: Thinned::new(CURVE_POINTS_MAX), newest: None }
     }
 }
 
@@ -33,31 +74,15 @@ impl Curve {
     pub fn push(&mut self, at: Timestamp, value: f64) {
         let point = Point { at, value };
         self.newest = Some(point);
-        if self.seen.is_multiple_of(self.stride) {
-            self.keep(point);
+        match self.points.kept.last_mut().filter(|last| last.at == at) {
+            Some(last) => *last = point,
+            None => self.points.push(point),
         }
-        self.seen += 1;
-    }
-
-    fn keep(&mut self, point: Point) {
-        if self.points.len() == CURVE_POINTS_MAX {
-            let mut is_odd = false;
-            self.points.retain(|_| {
-                is_odd = !is_odd;
-                is_odd
-            });
-            self.stride *= 2;
-            // The point at hand stands where the coarser rhythm has its next beat.
-            if !self.seen.is_multiple_of(self.stride) {
-                return;
-            }
-        }
-        self.points.push(point);
     }
 
     /// In the order of time, the newest included.
     pub fn points(&self) -> Vec<Point> {
-        let mut points = self.points.clone();
+        let mut points = self.points.kept().to_vec();
         points.extend(self.newest.filter(|newest| points.last() != Some(newest)));
         points
     }
@@ -161,6 +186,14 @@ mod tests {
         assert!(points.len() >= CURVE_POINTS_MAX / 2);
         assert_eq!((points[0].at, points[points.len() - 1].at), (Timestamp(0), Timestamp(999_999)));
         assert!(points.is_sorted_by(|earlier, later| earlier.at < later.at));
+    }
+
+    #[test]
+    fn of_an_instant_the_last_value_stays() {
+        let mut curve = Curve::default();
+        [(1, 1.0), (2, 2.0), (2, 3.0)].into_iter().for_each(|(at, value)| curve.push(Timestamp(at), value));
+        let points: Vec<_> = curve.points().iter().map(|point| (point.at.0, point.value)).collect();
+        assert_eq!(points, [(1, 1.0), (2, 3.0)]);
     }
 
     #[test]

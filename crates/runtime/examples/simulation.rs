@@ -251,6 +251,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
         valuation_nanos,
         on_failure: runtime::strategies::OnFailure::Cancel,
         recorded_bars: BTreeSet::from([(SECURITY, BarSize::Min1)]),
+        pulse: Arc::default(),
     }
 }
 

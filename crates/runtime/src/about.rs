@@ -3,12 +3,25 @@
 use bus::Wanted;
 use domain::{Input, Origin, SecurityId};
 
+/// A request whose record is made and whose answer is not.
+pub(crate) enum Asked {
+    Command,
+    Query(Box<domain::Query>),
+    Remember(u64, Vec<u8>),
+    Nothing,
+}
+
 /// The message that an input came in.
 pub(crate) fn origin_of(input: Input) -> Option<Box<Origin>> {
     match input {
         Input::Command(envelope) => envelope.caller.origin,
         Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) => None,
     }
+}
+
+/// A diary tells of what was: no price must be known for it.
+pub(crate) fn has_effect(wanted: &Wanted) -> bool {
+    !matches!(wanted, Wanted::Diary(_))
 }
 
 /// The security whose newest price must be known first.
@@ -19,6 +32,6 @@ pub(crate) fn subject(wanted: &Wanted) -> Option<SecurityId> {
             domain::Query::Check(ask, _) => Some(ask.security),
             _ => None,
         },
-        Wanted::Remember(_) => None,
+        Wanted::Remember(_) | Wanted::Diary(_) => None,
     }
 }

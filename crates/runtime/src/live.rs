@@ -18,7 +18,7 @@ use storage::journal::{Batch, Durable, Journal, Record};
 use storage::{LedgerBook, Snapshots};
 use tracing::{error, warn};
 
-use crate::about::{origin_of, subject};
+use crate::about::{Asked, has_effect, origin_of, subject};
 use crate::gate::{Gate, Held};
 use crate::numbers::Numbers;
 use crate::records;
@@ -303,7 +303,7 @@ impl Live {
         records: &mut Vec<Record>,
     ) {
         let mut marks = Vec::new();
-        if reports || !requests.is_empty() {
+        if reports || requests.iter().any(|request| has_effect(&request.wanted)) {
             let subjects: Vec<SecurityId> = requests.iter().filter_map(|request| subject(&request.wanted)).collect();
             marks = self.parts.engine.changed_marks(&subjects);
         }
@@ -334,6 +334,10 @@ impl Live {
                 let sequence = self.numbers.next();
                 records.push(records::ledger(sequence, bytes.clone()));
                 Asked::Remember(sequence, bytes)
+            }
+            Wanted::Diary(leaf) => {
+                records.push(records::diary(self.numbers.next(), leaf));
+                Asked::Nothing
             }
         };
         (request.promise, asked)
@@ -372,6 +376,7 @@ impl Live {
                     held.remembered = Some(bytes);
                     self.gate.hold(held);
                 }
+                Asked::Nothing => {}
             }
         }
     }
@@ -488,10 +493,4 @@ impl Live {
         self.parts.feed.close();
         Ended::JournalFailed(error)
     }
-}
-
-enum Asked {
-    Command,
-    Query(Box<domain::Query>),
-    Remember(u64, Vec<u8>),
 }

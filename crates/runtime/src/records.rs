@@ -1,4 +1,4 @@
-//! What stands in the journal: inputs, reservations of sequence numbers, and records of the Ledger.
+//! What stands in the journal: inputs, reservations of sequence numbers, records of the Ledger, and diaries of strategies.
 
 use domain::Input;
 use storage::journal::Record;
@@ -9,6 +9,7 @@ use crate::simulation::Digest;
 pub(crate) const INPUT: u8 = 1;
 pub(crate) const RESERVATION: u8 = 2;
 pub(crate) const LEDGER: u8 = 3;
+pub(crate) const DIARY: u8 = 4;
 
 /// A snapshot that was written by another way of encoding.
 #[derive(Debug)]
@@ -34,6 +35,10 @@ pub(crate) fn decode_reservation(payload: &[u8]) -> Result<u64, Unreadable> {
 
 pub(crate) fn ledger(sequence: u64, payload: Vec<u8>) -> Record {
     Record { sequence, kind: LEDGER, payload }
+}
+
+pub(crate) fn diary(sequence: u64, payload: Vec<u8>) -> Record {
+    Record { sequence, kind: DIARY, payload }
 }
 
 /// A snapshot holds the engine's state, what the Ledger remembers, and the digest so far.

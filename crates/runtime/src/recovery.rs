@@ -136,6 +136,8 @@ impl<'a> Replay<'a> {
                 self.recovered.reserved = self.recovered.reserved.max(up_to);
             }
             records::LEDGER => self.ledger.absorb(entry.payload).map_err(|reason| unreadable(Unreadable(reason)))?,
+            // It tells what strategies heard; recovery never runs their code.
+            records::DIARY => {}
             other => return Err(unreadable(Unreadable(format!("record kind {other} is not known to this build")))),
         }
         self.recovered.replayed += 1;

@@ -1,36 +1,13 @@
 //! The command line: what can be asked, and the help that a newcomer reads first.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use crate::commands;
-use crate::config::{Sources, environment};
+use crate::config::ConfigArgs;
+use crate::people::RoleArgs;
 use crate::simulate::arguments::SimulateArgs;
 use crate::strategy_commands::StrategyCommand;
-
-/// Reads the arguments and does what they ask.
-pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run_with(strategy::samples::registry(), arguments)
-}
-
-/// As [`run`], with strategies of one's own.
-pub fn run_with(strategies: strategy::Registry, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        // Help and version are no mistakes: clap prints them on standard output and its code is 0.
-        Err(answer) => answer.exit(),
-    };
-    match commands::execute(cli.command, strategies) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("rialto: {failure}");
-            failure.exit.into()
-        }
-    }
-}
 
 /// Rialto, an open trading platform
 ///
@@ -166,56 +143,6 @@ pub enum TokenCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
-}
-
-#[derive(Debug, Args)]
-pub struct RoleArgs {
-    /// A viewer reads, a trader also trades, an admin does everything, a strategy trades in its own name only.
-    #[arg(long, value_name = "ROLE", value_parser = access::Role::NAMES)]
-    pub role: String,
-    /// The strategy that the role strategy is bound to.
-    #[arg(long, value_name = "NAME")]
-    pub strategy: Option<String>,
-}
-
-/// Where the configuration comes from.
-#[derive(Debug, Default, Args)]
-pub struct ConfigArgs {
-    /// Configuration file (TOML).
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Profile to switch on; may be repeated, later ones win [default without --config: demo].
-    #[arg(long = "profile", value_name = "NAME")]
-    profiles: Vec<String>,
-    /// One key of the configuration; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Where everything is kept [default: data].
-    #[arg(long, value_name = "FOLDER")]
-    data_dir: Option<PathBuf>,
-    /// Only a server has a screen.
-    #[arg(skip)]
-    ui_dir: Option<PathBuf>,
-}
-
-impl ConfigArgs {
-    /// With the environment of this process.
-    pub fn into_sources(self) -> Sources {
-        let Self { config, profiles, set, data_dir, ui_dir } = self;
-        Sources { file: config, profiles, environment: environment::variables(), set, data_dir, ui_dir }
-    }
-
-    /// As the key strategies.distributed says.
-    pub fn with_processes(mut self, distributed: bool) -> Self {
-        if distributed {
-            self.set.push("strategies.distributed=true".to_owned());
-        }
-        self
-    }
-
-    pub fn with_screen(self, ui_dir: Option<PathBuf>) -> Self {
-        Self { ui_dir, ..self }
-    }
 }
 
 const AFTER_HELP: &str = "\

@@ -6,9 +6,9 @@ use std::path::Path;
 use storage::{StorageError, journal};
 
 use crate::beacon::{self, Door};
-use crate::cli::{Command, ConfigArgs, JournalCommand, TokenCommand, UserCommand};
+use crate::cli::{Command, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
-use crate::config::{Config, show};
+use crate::config::{Config, ConfigArgs, show};
 use crate::distributed;
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
@@ -43,8 +43,8 @@ fn strategy(command: StrategyCommand, strategies: &strategy::Registry) -> Result
     match command {
         StrategyCommand::List => say(&strategy_commands::list(strategies)),
         StrategyCommand::New { name, rialto } => say(&strategy_crate::create(Path::new("."), &name, &rialto)?),
-        StrategyCommand::Run { name, server, config } => {
-            distributed::run(&started(config)?, strategies, &name, &server)
+        StrategyCommand::Run { name, server, take_over, config } => {
+            distributed::run(&started(config)?, strategies, &name, &server, take_over)
         }
     }
 }

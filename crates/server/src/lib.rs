@@ -38,6 +38,8 @@ pub mod progress;
 pub mod ready;
 /// Exchanges, securities, accounts and strategies from CSV files.
 pub mod reference;
+/// From arguments to an exit code.
+mod run;
 /// Simulation Mode: a plan in, results out.
 pub mod simulate;
 /// What strategies there are, and how one gets one's own.
@@ -52,3 +54,5 @@ pub mod remote;
 pub mod signals;
 /// The certificate of the TLS doors.
 pub mod tls;
+
+pub use run::{run, run_with};

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    server::cli::run(std::env::args_os())
+    server::run(std::env::args_os())
 }

@@ -3,14 +3,25 @@
 use std::fmt::Display;
 
 use access::{Actor, Door, Name, NewToken, Password, Refused, Register, Role, Secret, SecretString, Visit};
+use clap::Args;
 use domain::Timestamp;
 
-use crate::cli::RoleArgs;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::failure::{Exit, Failure};
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
+/// Which role somebody is to have.
+#[derive(Debug, Args)]
+pub struct RoleArgs {
+    /// A viewer reads, a trader also trades, an admin does everything, a strategy trades in its own name only.
+    #[arg(long, value_name = "ROLE", value_parser = access::Role::NAMES)]
+    pub role: String,
+    /// The strategy that the role strategy is bound to.
+    #[arg(long, value_name = "NAME")]
+    pub strategy: Option<String>,
+}
 
 pub struct People {
     register: Register,

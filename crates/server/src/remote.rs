@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::beacon::Door;
 use crate::config::Config;
+use crate::config::environment::TOKEN_VARIABLE;
 use crate::failure::{Exit, Failure};
 use crate::pinned;
 use crate::tls::Wanted;
-
-/// Where users are configured, this variable holds an admin's token.
-pub const TOKEN_VARIABLE: &str = "RIALTO_TOKEN";
 
 const PATH: &str = "/rest/reference/import";
 /// Reading many files takes its time; more than this is no reading.

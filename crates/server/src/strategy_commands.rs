@@ -6,7 +6,7 @@ use clap::Subcommand;
 use strategy::parameter::{Kind, Parameter};
 use strategy::{Blueprint, Registry};
 
-use crate::cli::ConfigArgs;
+use crate::config::ConfigArgs;
 
 #[derive(Debug, Subcommand)]
 pub enum StrategyCommand {
@@ -36,6 +36,9 @@ pub enum StrategyCommand {
         /// The server's HTTP address.
         #[arg(long, value_name = "URL")]
         server: String,
+        /// Take the place of a process that runs it already: that one is stopped.
+        #[arg(long)]
+        take_over: bool,
         #[command(flatten)]
         config: ConfigArgs,
     },

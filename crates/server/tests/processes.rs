@@ -62,11 +62,19 @@ impl Story {
     }
 
     fn run_at(&self, member: &str, http: SocketAddr) -> Process {
+        self.run_with(member, http, &[])
+    }
+
+    fn take_over(&self, member: &str) -> Process {
+        self.run_with(member, self.server.address(), &["--take-over"])
+    }
+
+    fn run_with(&self, member: &str, http: SocketAddr, flags: &[&str]) -> Process {
         let name = member.to_uppercase();
         let log = std::fs::File::options().create(true).append(true).open(self.log_path()).unwrap();
         let mut command = Command::new(troupe());
-        command.args(["strategy", "run", &name, "--server", &format!("http://{http}"), "--set"]);
-        command.arg(format!("strategies.instances={name}:{member} security=1"));
+        command.args(["strategy", "run", &name, "--server", &format!("http://{http}")]).args(flags);
+        command.arg("--set").arg(format!("strategies.instances={name}:{member} security=1"));
         Process(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap())
     }
 
@@ -127,7 +135,12 @@ fn ended(process: &mut Process) -> Option<i32> {
 }
 
 fn terminate(process: &Process) {
-    let told = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &process.0.id().to_string()]).status();
+    signal(process, "TERM");
+}
+
+fn signal(process: &Process, signal: &str) {
+    let kill = format!("kill -{signal} \"$0\"");
+    let told = Command::new("sh").args(["-c", &kill, &process.0.id().to_string()]).status();
     assert!(told.unwrap().success());
 }
 
@@ -345,6 +358,84 @@ fn a_name_that_runs_in_the_server_is_taken() {
     let mut process = story.run("steady");
     assert_eq!(ended(&mut process), Some(1));
     assert!(story.log().contains("the server refused (strategy-runs): it runs already"), "{}", story.log());
+}
+
+#[test]
+fn a_second_process_is_refused_while_the_first_is_well_unless_it_takes_over() {
+    let (story, mut first) = with_an_order(&[("strategies.hangSeconds", "20")]);
+    let mut second = story.run("steady");
+    assert_eq!(ended(&mut second), Some(1));
+    let said =
+        "strategy STEADY: another process runs it and is well; stop that one, or take its place with --take-over";
+    assert!(story.log().contains(said), "{}", story.log());
+    assert_eq!(phase_of(&mut story.server.client(), "STEADY"), "RUN");
+    assert!(first.0.try_wait().unwrap().is_none(), "{}", story.log());
+    let mut third = story.take_over("steady");
+    assert_eq!(ended(&mut first), Some(1));
+    assert!(story.log().contains("is replaced by another process"), "{}", story.log());
+    assert!(story.server.log().contains("strategy STEADY is replaced by another process"), "{}", story.server.log());
+    story.until("the order of the new one, and the cancel of the old", |client| {
+        phase_of(client, "STEADY") == "RUN" && open_orders(client, "STEADY") == 1
+    });
+    assert!(third.0.try_wait().unwrap().is_none(), "{}", story.log());
+}
+
+#[test]
+fn one_that_was_killed_may_be_started_again_at_once() {
+    let (story, first) = with_an_order(&[("strategies.hangSeconds", "20")]);
+    drop(first);
+    let _again = story.run("steady");
+    story.until("the order of its new life", |client| {
+        let orders = json(client, "/rest/history/order?strategy=STEADY&limit=1000");
+        orders.as_array().unwrap().len() == 2 && phase_of(client, "STEADY") == "RUN"
+    });
+}
+
+/// One that stands still keeps its connection; nothing that is for its successor may go there.
+#[test]
+fn one_that_stands_still_does_not_hold_its_successor_up_and_leaves_when_it_wakes() {
+    let story = Story::begin(&[("strategies.hangSeconds", "20"), ("strategies.onFailure", "keep")]);
+    let mut first = story.run("reporter");
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    signal(&first, "STOP");
+    let _second = story.run("reporter");
+    story.until("the first to be replaced", |_| story.server.log().contains("REPORTER is replaced by another process"));
+    story.until_phase("REPORTER", "RUN");
+    (1..=20).for_each(|dollars| story.credit(dollars));
+    let told: Vec<String> = (1..=20).map(|dollars: u32| dollars.to_string()).collect();
+    wait_for("all bookings, once", || (story.bookings_told() == told).then_some(()));
+    signal(&first, "CONT");
+    assert_eq!(ended(&mut first), Some(1), "{}", story.log());
+}
+
+/// What a process was told stands in the server's journal, as if the strategy had lived there.
+#[test]
+fn strategies_in_processes_ask_for_the_same_again() {
+    let story = Story::begin(&[("journal.ticks", "all"), ("demo.activity", "busy")]);
+    let proxy = Proxy::to(story.server.door("brokerTcp"));
+    let members = ["market-making", "steady"];
+    let maker = story.run_at("market-making", signpost(&Arc::new(Mutex::new(proxy.address()))));
+    let mut steady = story.run("steady");
+    let fills = |client: &mut Client| {
+        json(client, "/rest/history/order?strategy=MARKET-MAKING&limit=1000").to_string().matches("EXECUTED").count()
+    };
+    story.until("a fill", |client| fills(client) >= 1);
+    proxy.cut();
+    proxy.mend();
+    let before = orders_ever(&mut story.server.client(), "MARKET-MAKING");
+    story.until("a quote after the cut", |client| orders_ever(client, "MARKET-MAKING") > before);
+    terminate(&steady);
+    assert_eq!(ended(&mut steady), Some(0), "{}", story.log());
+    drop(maker);
+    let Story { server, launch, folder } = story;
+    server.stop();
+    let instances = members.map(|member| format!("{}:{member} security=1", member.to_uppercase())).join(",");
+    let data = folder.path().join("data");
+    let again = ["simulate", "--from-journal", data.to_str().unwrap(), "--strategies"];
+    let told = launch.run(&[&again[..], &["--set", &format!("strategies.instances={instances}")]].concat());
+    assert_eq!(told.code, Some(0), "{told}");
+    assert!(!told.output.contains("\n0 commands of strategies came out the same"), "{told}");
+    assert!(!told.output.contains("were not recorded"), "{told}");
 }
 
 #[test]

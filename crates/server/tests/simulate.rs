@@ -75,6 +75,163 @@ fn every_order_is_listed_once_with_how_it_ended() {
     let unfilled = rows.iter().filter(|row| row[8] == "0").count();
     assert!(rows.iter().all(|row| row[8] != "0" || row[9] != "EXECUTED"), "{orders}");
     assert!(summary.contains(&format!("{unfilled} orders ended unfilled; orders.csv tells why")), "{summary}");
+    assert!(summary.contains("591: 589 executed, 2 canceled"), "{summary}");
+}
+
+/// A plan of minute bars of AAPL with one trend, in a folder of its own.
+fn minutes(closes: &[i64], more: &str, quantity: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |(place, close): (usize, &i64)| {
+        format!("{},{close},{close},{close},{close}\n", 1_735_689_600_000 + place as i64 * 60_000)
+    };
+    let rows: String = closes.iter().enumerate().map(row).collect();
+    fs::write(folder.path().join("bars.csv"), format!("dateTime,open,high,low,close\n{rows}")).unwrap();
+    let plan = folder.path().join("plan.toml");
+    let lines = format!(
+        "{more}\n[market]\nfeeRate = 0.001\n[[data]]\nfile = 'bars.csv'\nsecurity = 'AAPL'\nkind = 'bar'\n\
+         barSize = 'MIN_1'\n[[strategy]]\nname = 'MINE'\nsample = 'moving-average-cross'\n\
+         parameters = {{ fast = 2, slow = 3, quantity = {quantity} }}\n"
+    );
+    fs::write(&plan, lines).unwrap();
+    (folder, plan)
+}
+
+/// Closes of 10, 9, 8 and 20: the averages cross upwards at 20, and 100 are bought at the next open of 21. At 5 they cross
+/// downwards: 200 are sold at 6, which leaves 100 short, and the last price is 4. By hand: 100 × (6 - 21) = -1500 less fees
+/// of 0.001 × (2100 + 1200) = 3.3 are realised, 100 × (6 - 4) = 200 are not.
+#[test]
+fn what_is_still_held_is_told_apart_from_what_was_earned() {
+    let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 5, 6, 4], "", "100");
+    let summary = said(&rialto(&["simulate", text(&plan)]));
+    let results = folder.path().join("plan-results");
+    let read = |name: &str| fs::read_to_string(results.join(name)).unwrap();
+    assert_eq!(
+        read("positions.csv"),
+        "strategy,security,quantity,averagePrice,price,unrealizedPL\nMINE,AAPL,-100,6,4,200.0000\n"
+    );
+    let figures = &serde_json::from_str::<Value>(&read("results.json")).unwrap()["figures"];
+    let told =
+        ["realizedPL", "unrealizedPL", "netLiqValue", "costs", "traded"].map(|name| figures[name].as_f64().unwrap());
+    is_near(&told, &[-1_503.3, 200.0, 998_696.7, 3.3, 3_300.0]);
+    assert_eq!(
+        read("days.csv"),
+        "date,equity,return\n2024-12-31,1000000.0000,\n2025-01-01,998696.7000,-0.0013033000\n"
+    );
+    assert!(
+        summary.contains("200.00 USD, 1 position open") && summary.contains("-1503.30 USD after costs"),
+        "{summary}"
+    );
+    assert!(!read("equity.csv").contains("-0.000000"));
+    assert!(read("report.html").contains("<tr><th>AAPL</th><td>MINE</td><td>-100</td><td>6</td><td>4</td>"));
+}
+
+/// 100 SAP are bought at 21 EUR and stand at 25. A euro is 1.1 dollars, by bars of the pair, which have no bid and no offer.
+#[test]
+fn bars_of_a_forex_pair_are_a_rate() {
+    let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 25], "", "100");
+    let rate = |place: i64| format!("{},1.1,1.1,1.1,1.1\n", 1_735_689_600_000 + place * 60_000);
+    let rates: String = (0..6).map(rate).collect();
+    fs::write(folder.path().join("eur.csv"), format!("dateTime,open,high,low,close\n{rates}")).unwrap();
+    let pair = "[[data]]\nfile = 'eur.csv'\nsecurity = 'EUR.USD'\nkind = 'bar'\nbarSize = 'MIN_1'\n";
+    let written = fs::read_to_string(&plan).unwrap().replace("AAPL", "SAP") + pair;
+    fs::write(&plan, written).unwrap();
+    said(&rialto(&["simulate", text(&plan)]));
+    let results = fs::read_to_string(folder.path().join("plan-results/results.json")).unwrap();
+    let figures = &serde_json::from_str::<Value>(&results).unwrap()["figures"];
+    let told = ["realizedPL", "unrealizedPL"].map(|name| figures[name].as_f64().unwrap());
+    is_near(&told, &[-0.001 * 2_100.0 * 1.1, 100.0 * 4.0 * 1.1]);
+}
+
+#[test]
+fn a_run_whose_orders_are_all_refused_says_how_many_and_why() {
+    let (_folder, plan) = minutes(&[10, 9, 8, 20, 21, 5, 6, 4], "", "0.5");
+    let summary = said(&rialto(&["simulate", text(&plan)]));
+    let wanted = [
+        "  orders          0",
+        "  refused         2 times not-a-multiple",
+        "  first refused   2025-01-01T00:04:00Z MINE: not-a-multiple: quantity 0.5 is not a multiple of 1",
+        "no order was taken: 2 were refused, the first reason stands above",
+    ];
+    let told: Vec<&str> = summary.lines().filter(|line| wanted.contains(line)).collect();
+    assert_eq!(told, wanted, "{summary}");
+}
+
+#[test]
+fn a_limit_that_refuses_is_named_with_the_strategy_that_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    said(&rialto(&["simulate", "generate", text(&folder.path().join("ticks.csv")), "--rows", "50"]));
+    let plan = folder.path().join("plan.toml");
+    let lines = "ordersPerSecond = 1\n[[data]]\nfile = 'ticks.csv'\nsecurity = 'AAPL'\nkind = 'tick'\n\
+                 [[strategy]]\nname = 'FLOODER'\nsample = 'flooder'\n";
+    fs::write(&plan, lines).unwrap();
+    let summary = said(&Command::new(troupe()).args(["simulate", text(&plan)]).env_clear().output().unwrap());
+    let wanted =
+        "  first refused   2025-01-01T00:00:00.2Z FLOODER: order-rate: 2 is above the limit of 1 for strategy FLOODER";
+    assert!(summary.lines().any(|line| line == wanted), "{summary}");
+}
+
+#[test]
+fn the_warm_up_ends_at_the_very_start() {
+    let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 5, 6, 4], "start = 2025-01-01T00:03:30Z", "100");
+    said(&rialto(&["simulate", text(&plan)]));
+    let results = folder.path().join("plan-results");
+    let document: Value = serde_json::from_str(&fs::read_to_string(results.join("results.json")).unwrap()).unwrap();
+    assert_eq!(document["figures"]["from"].as_i64(), Some(1_735_689_600_000 + 210_000));
+    // The bar that spans the start closes at minute four and crosses: it is told, and traded upon, then.
+    let fills = fs::read_to_string(results.join("fills.csv")).unwrap();
+    let first: Vec<&str> = fills.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!((first[0], first[6], first[9]), ("1735689840000", "21", "1735689840000"));
+}
+
+fn troupe() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/troupe")
+}
+
+/// The hanger never returns from its first price.
+#[test]
+fn an_interrupted_run_leaves_nothing_even_when_a_strategy_does_not_let_go() {
+    let folder = tempfile::tempdir().unwrap();
+    said(&rialto(&["simulate", "generate", text(&folder.path().join("ticks.csv")), "--rows", "50"]));
+    let plan = folder.path().join("plan.toml");
+    let lines = "output = 'deep/results'\n[[data]]\nfile = 'ticks.csv'\nsecurity = 'AAPL'\nkind = 'tick'\n\
+                 [[strategy]]\nname = 'STUCK'\nsample = 'hanger'\n";
+    fs::write(&plan, lines).unwrap();
+    let mut run = Command::new(troupe());
+    let run = run.args(["simulate", text(&plan)]).env_clear().stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // The table of fills is opened when trading begins.
+    let fills = folder.path().join(format!("deep/results/.unfinished-{}/fills.csv", run.id()));
+    while !fills.exists() {
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    let ended = run.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{told}");
+    assert!(told.contains("interrupted at 20") && told.contains("no results were written"), "{told}");
+    assert!(!folder.path().join("deep").exists());
+}
+
+#[test]
+fn what_makes_no_sense_on_the_command_line_or_in_a_plan_is_refused_with_the_reason() {
+    let (folder, plan) = minutes(&[10, 9], "start = 2025-01-02\nend = 2025-01-01", "1");
+    let written = fs::read_to_string(&plan).unwrap().replace("0.001", "5");
+    fs::write(&plan, written).unwrap();
+    expect![[r#"
+        rialto: the configuration can't be used:
+          end: 2025-01-01T00:00:00Z is not after start, which is 2025-01-02T00:00:00Z
+          market.feeRate: 5 is 500 % of the traded value, more than 0.1
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
+    expect![[r#"
+        rialto: --strategies goes with --from-journal; a plan names its strategies itself
+    "#]]
+    .assert_eq(&refused(&["simulate", "--strategies", text(&plan)]));
+    let file = folder.path().join("none.csv");
+    expect![[r#"
+        rialto: --rows must be above 0: a file without prices is none that a simulation could play
+    "#]]
+    .assert_eq(&refused(&["simulate", "generate", text(&file), "--rows", "0"]));
+    assert!(!file.exists());
 }
 
 #[test]
@@ -82,9 +239,11 @@ fn everything_that_a_run_leaves_is_there() {
     let (folder, summary) = run_demo("trend.toml");
     let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["equity.csv", "fills.csv", "orders.csv", "report.html", "results.json", "trades.csv"]);
+    let tables = ["days.csv", "equity.csv", "fills.csv", "orders.csv", "positions.csv"];
+    assert_eq!(names, [&tables[..], &["report.html", "results.json", "trades.csv"]].concat());
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    for part in ["Equity", "Drawdown", "Monthly returns", "Exposure", "Trades on price", "By strategy", "By security"] {
+    let parts = ["Equity", "Drawdown", "Monthly returns", "Exposure", "Trades on price", "By strategy", "By security"];
+    for part in parts.into_iter().chain(["Open at the end", "What the figures mean"]) {
         assert!(page.contains(part), "{part}");
     }
     assert!(page.contains(digest(&summary)) && page.contains("next-bar-open"));
@@ -165,8 +324,7 @@ fn a_strategy_that_floods_or_panics_is_stopped_alone_and_the_report_says_so() {
                  [[strategy]]\nname = 'FLOODER'\nsample = 'flooder'\n[[strategy]]\nname = 'PANICKER'\nsample = 'panicker'\n\
                  [[strategy]]\nname = 'TREND'\nsample = 'moving-average-cross'\n";
     fs::write(&plan, lines).unwrap();
-    let troupe = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/troupe");
-    let summary = said(&Command::new(troupe).args(["simulate", text(&plan)]).env_clear().output().unwrap());
+    let summary = said(&Command::new(troupe()).args(["simulate", text(&plan)]).env_clear().output().unwrap());
     let stopped: Vec<&str> = summary.lines().filter(|line| line.contains("stopped")).collect();
     assert_eq!(
         stopped,

@@ -10,7 +10,7 @@ use domain::{
 };
 
 use crate::order;
-use crate::past::{BARS_MAX, Wish};
+use crate::past::{BARS_MAX, PriceWish, Wish};
 use crate::picture::{OwnOrder, Picture};
 use crate::seat::{COMMANDS_PER_CALL_MAX, Who};
 use crate::selection::{Prices, Selection};
@@ -26,6 +26,7 @@ pub(crate) struct Stand {
     pub(crate) selection: Selection,
     pub(crate) timers: Timers,
     pub(crate) wishes: Vec<Wish>,
+    pub(crate) price_wishes: Vec<PriceWish>,
     pub(crate) commands: Vec<Command>,
     /// Refused on the spot, to be told after the call-back.
     pub(crate) refused: Vec<Refused>,
@@ -98,7 +99,7 @@ impl Desk<'_> {
 
     pub fn cancel(&mut self, int_id: &IntId) {
         self.stand.picture.set_asked(int_id, true);
-        self.trade(Command::Cancel(CancelOrder { int_id: int_id.clone(), cl_ord_id: None }));
+        self.trade(Command::Cancel(CancelOrder::of(int_id.clone())));
     }
 
     /// Cancels every order of the strategy that is not being cancelled already, also one that was placed just now.
@@ -125,6 +126,15 @@ impl Desk<'_> {
     /// In INIT: so many bars, at most [`BARS_MAX`], are wanted in PREFEED.
     pub fn want_history(&mut self, security: SecurityId, size: BarSize, bars: usize) {
         self.stand.wishes.push(Wish { security, size, bars: bars.min(BARS_MAX) });
+    }
+
+    /// In INIT: so many of the newest prices of this kind, at most [`BARS_MAX`], are wanted in PREFEED. Only a simulation
+    /// remembers ticks, trades and books; live there are bars.
+    pub fn want_prices(&mut self, security: SecurityId, prices: Prices, count: usize) {
+        match prices {
+            Prices::Bars(size) => self.want_history(security, size, count),
+            _ => self.stand.price_wishes.push(PriceWish { security, prices, count: count.min(BARS_MAX) }),
+        }
     }
 
     /// Fires once, when that instant has come; a timer of the same name is moved.
@@ -201,6 +211,12 @@ impl Desk<'_> {
 
     pub fn book(&self, security: SecurityId) -> Option<&OrderBook> {
         self.stand.picture.book(security).map(|book| &**book)
+    }
+
+    /// A book of the market without the strategy's own orders, as far as their venue has confirmed them: whoever takes them
+    /// for the interest of others follows itself. Recorded books never had them and are given as they are.
+    pub fn without_own(&self, book: &OrderBook) -> OrderBook {
+        self.stand.picture.without_own(book)
     }
 
     /// The best guess at a fair price of a subscribed security.

@@ -36,7 +36,7 @@ pub use ta_lib;
 
 pub use desk::{Change, Desk};
 pub use parameter::{Parameter, Settings};
-pub use past::{BARS_MAX, Past, Wish};
+pub use past::{BARS_MAX, Past, PriceWish, Wish};
 pub use picture::{OwnOrder, Picture};
 pub use registry::{Blueprint, Registry};
 pub use seat::{COMMANDS_PER_CALL_MAX, Seat, Who};

@@ -1,19 +1,33 @@
-//! What has been before the strategy began: the bars that it asked for in INIT, as many as there are.
+//! What has been before the strategy began: the bars, and in a simulation the ticks, trades and books, that it asked for in
+//! INIT, as many as there are.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::{Bar, BarSize, SecurityId};
+use domain::{Bar, BarSize, OrderBook, SecurityId, Tick, Trade};
 
-/// Bars that a strategy may ask for of one security and size.
+use crate::selection::Prices;
+
+/// Bars that a strategy may ask for of one security and size; likewise ticks, trades and books.
 pub const BARS_MAX: usize = 10_000;
 
 #[derive(Debug, Clone, Default)]
 pub struct Past {
     bars: BTreeMap<(SecurityId, BarSize), Vec<Arc<Bar>>>,
+    ticks: BTreeMap<SecurityId, Vec<Tick>>,
+    trades: BTreeMap<SecurityId, Vec<Arc<Trade>>>,
+    books: BTreeMap<SecurityId, Vec<Arc<OrderBook>>>,
 }
 
-/// What a strategy would like to know of the past.
+/// Prices of a kind other than bars that a strategy would like to know of the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PriceWish {
+    pub security: SecurityId,
+    pub prices: Prices,
+    pub count: usize,
+}
+
+/// Bars that a strategy would like to know of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
     pub security: SecurityId,
@@ -27,7 +41,22 @@ impl Past {
         self.bars.get(&(security, size)).map_or(&[], Vec::as_slice)
     }
 
-    /// All of it, by security and size, oldest first.
+    /// Each with all that was known when it came, oldest first; only simulations have any.
+    pub fn ticks(&self, security: SecurityId) -> &[Tick] {
+        self.ticks.get(&security).map_or(&[], Vec::as_slice)
+    }
+
+    /// Oldest first; only simulations have any.
+    pub fn trades(&self, security: SecurityId) -> &[Arc<Trade>] {
+        self.trades.get(&security).map_or(&[], Vec::as_slice)
+    }
+
+    /// Oldest first; only simulations have any.
+    pub fn books(&self, security: SecurityId) -> &[Arc<OrderBook>] {
+        self.books.get(&security).map_or(&[], Vec::as_slice)
+    }
+
+    /// All bars, by security and size, oldest first.
     pub fn all_bars(&self) -> impl Iterator<Item = &Arc<Bar>> {
         self.bars.values().flatten()
     }
@@ -38,6 +67,18 @@ impl Past {
         let surplus = bars.len().saturating_sub(wish.bars);
         bars.drain(..surplus);
         self.bars.insert((wish.security, wish.size), bars);
+    }
+
+    pub fn give_ticks(&mut self, security: SecurityId, ticks: Vec<Tick>) {
+        self.ticks.insert(security, ticks);
+    }
+
+    pub fn give_trades(&mut self, security: SecurityId, trades: Vec<Arc<Trade>>) {
+        self.trades.insert(security, trades);
+    }
+
+    pub fn give_books(&mut self, security: SecurityId, books: Vec<Arc<OrderBook>>) {
+        self.books.insert(security, books);
     }
 }
 

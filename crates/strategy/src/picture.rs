@@ -6,18 +6,22 @@ use std::sync::Arc;
 
 use domain::command::{CancelOrder, ModifyOrder, PlaceOrder};
 use domain::{
-    AccountId, Amount, Bar, CashBalance, Command, Currency, Event, Index, IntId, Mark, Order, OrderBook, OrderKind,
-    PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, Side, Status, Tick,
+    AccountId, Amount, Bar, BySecurity, CashBalance, Command, Currency, Event, IntId, Level, Mark, Order, OrderBook,
+    OrderKind, PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, Side, Status, Tick,
 };
 
 #[derive(Debug, Clone, Default)]
 pub struct Picture {
     reference: Arc<ReferenceData>,
-    latest: Index<SecurityId, Latest>,
+    latest: Vec<Latest>,
+    /// Where the latest of a security stands.
+    places: BySecurity<usize>,
     positions: BTreeMap<(SecurityId, AccountId), Arc<Position>>,
     cash: BTreeMap<(Currency, AccountId), Amount>,
     value: Option<Arc<PortfolioValue>>,
     orders: BTreeMap<IntId, OwnOrder>,
+    /// Prices are those of a past in which nobody had heard of our orders.
+    is_recorded: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -56,6 +60,17 @@ impl OwnOrder {
         }
     }
 
+    /// What a book shows of it: a confirmed limit order with what is left of it.
+    fn shown(&self) -> Option<(Side, Level)> {
+        let is_there = matches!(
+            self.status,
+            Some(Status::Submitted | Status::PartiallyExecuted | Status::PendingCancel | Status::PendingReplace)
+        );
+        let OrderKind::Limit { limit } = self.kind else { return None };
+        let quantity = self.quantity.minus(self.filled).ok()?;
+        is_there.then_some((self.side, Level { price: limit, quantity }))
+    }
+
     /// Whether a cancel or a replace can be asked for now.
     pub fn is_settled(&self) -> bool {
         !self.is_asked && matches!(self.status, Some(Status::Submitted | Status::PartiallyExecuted))
@@ -86,8 +101,8 @@ impl Picture {
     pub(crate) fn take(&mut self, event: &Event) {
         match event {
             Event::Tick(tick) => self.take_tick(tick),
-            Event::Book(book) => self.latest.or_default(book.security).book = Some(book.clone()),
-            Event::Bar(bar) => self.latest.or_default(bar.security).bar = Some(bar.clone()),
+            Event::Book(book) => self.latest_of(book.security).book = Some(book.clone()),
+            Event::Bar(bar) => self.latest_of(bar.security).bar = Some(bar.clone()),
             Event::Order(order) => self.take_order(order),
             Event::Position(position) => {
                 self.positions.insert((position.security, position.account), position.clone());
@@ -97,6 +112,10 @@ impl Picture {
             Event::Reference(data) => self.reference = data.clone(),
             _ => {}
         }
+    }
+
+    pub(crate) fn set_recorded(&mut self) {
+        self.is_recorded = true;
     }
 
     pub(crate) fn asked(&mut self, int_id: &IntId, ask: &PlaceOrder) {
@@ -130,17 +149,37 @@ impl Picture {
 
     #[inline]
     pub(crate) fn take_tick(&mut self, tick: &Tick) {
-        match &mut self.latest.or_default(tick.security).tick {
+        match &mut self.latest_of(tick.security).tick {
             Some(known) => known.copy_from(tick),
             unknown => *unknown = Some(tick.clone()),
         }
     }
 
+    /// What is known of a security, which may be nothing yet.
+    #[inline]
+    fn latest_of(&mut self, security: SecurityId) -> &mut Latest {
+        let place = self.places.get(security).unwrap_or_else(|| self.open(security));
+        &mut self.latest[place]
+    }
+
+    fn open(&mut self, security: SecurityId) -> usize {
+        let place = self.latest.len();
+        self.places.insert(security, place);
+        self.latest.push(Latest::default());
+        place
+    }
+
+    fn known(&self, security: SecurityId) -> Option<&Latest> {
+        self.places.get(security).map(|place| &self.latest[place])
+    }
+
     fn take_order(&mut self, order: &Order) {
-        if order.is_open() {
-            self.orders.insert(order.int_id.clone(), order.into());
-        } else {
+        if !order.is_open() {
             self.orders.remove(&order.int_id);
+        } else if let Some(known) = self.orders.get_mut(&order.int_id) {
+            *known = order.into();
+        } else {
+            self.orders.insert(order.int_id.clone(), order.into());
         }
     }
 
@@ -153,21 +192,36 @@ impl Picture {
     }
 
     pub fn tick(&self, security: SecurityId) -> Option<&Tick> {
-        self.latest.get(&security)?.tick.as_ref()
+        self.known(security)?.tick.as_ref()
     }
 
     pub fn book(&self, security: SecurityId) -> Option<&Arc<OrderBook>> {
-        self.latest.get(&security)?.book.as_ref()
+        self.known(security)?.book.as_ref()
+    }
+
+    pub(crate) fn without_own(&self, book: &OrderBook) -> OrderBook {
+        let mut others = book.clone();
+        if self.is_recorded {
+            return others;
+        }
+        for own in self.orders.values().filter(|order| order.security == book.security) {
+            match own.shown() {
+                Some((Side::Buy, level)) => take_from(&mut others.bids, level),
+                Some((Side::Sell, level)) => take_from(&mut others.asks, level),
+                None => {}
+            }
+        }
+        others
     }
 
     /// The newest closed bar, of whichever size.
     pub fn bar(&self, security: SecurityId) -> Option<&Arc<Bar>> {
-        self.latest.get(&security)?.bar.as_ref()
+        self.known(security)?.bar.as_ref()
     }
 
     /// The best guess at a fair price: last trade, else middle, else either side, else the close of the newest bar.
     pub fn price(&self, security: SecurityId) -> Option<Price> {
-        let latest = self.latest.get(&security)?;
+        let latest = self.known(security)?;
         let quoted = latest.tick.as_ref().and_then(|tick| Mark::from(tick).reference());
         quoted.or_else(|| latest.bar.as_deref().map(|bar| bar.close))
     }
@@ -208,4 +262,13 @@ impl Picture {
     pub fn orders(&self) -> impl Iterator<Item = &OwnOrder> {
         self.orders.values()
     }
+}
+
+/// A level that shows less than our order is of a time before it. One of which nothing is left is none.
+fn take_from(levels: &mut Vec<Level>, own: Level) {
+    let shows_it = |level: &&mut Level| level.price == own.price && level.quantity >= own.quantity;
+    let Some(level) = levels.iter_mut().find(shows_it) else { return };
+    let Ok(others) = level.quantity.minus(own.quantity) else { return };
+    level.quantity = others;
+    levels.retain(|level| level.quantity.is_positive());
 }

@@ -8,7 +8,7 @@ use domain::risk::Scope;
 use domain::{Command, Event, Published, ReferenceData, Refusal, StrategyId, Text, Tick, Timestamp};
 
 use crate::desk::{Desk, Stand};
-use crate::past::{Past, Wish};
+use crate::past::{Past, PriceWish, Wish};
 use crate::picture::Picture;
 use crate::selection::{Prices, Selection};
 use crate::strategy::{Refused, Strategy};
@@ -48,6 +48,13 @@ impl Seat {
         Self { who, strategy, stand: Stand::new(Picture::new(reference)) }
     }
 
+    /// The prices that it will hear were recorded: none of its orders is in the books.
+    #[must_use]
+    pub fn on_recorded_prices(mut self) -> Self {
+        self.stand.picture.set_recorded();
+        self
+    }
+
     /// The next phase of its life. PREFEED gets the past that [`Self::wishes`] asks for.
     pub fn enter(&mut self, phase: Phase, now: Timestamp, past: &Past) {
         self.stand.phase = Some(phase);
@@ -63,6 +70,22 @@ impl Seat {
     /// What the strategy would like to know of the past.
     pub fn wishes(&self) -> &[Wish] {
         &self.stand.wishes
+    }
+
+    /// As [`Self::wishes`], of ticks, trades and books.
+    pub fn price_wishes(&self) -> &[PriceWish] {
+        &self.stand.price_wishes
+    }
+
+    /// Whether bars of some size are wanted that nobody has [taken notice of](Self::take_new_bars).
+    #[inline]
+    pub fn wants_new_bars(&self) -> bool {
+        self.stand.selection.has_new_bars()
+    }
+
+    /// As [`Self::wants_new_bars`], which is not said again.
+    pub fn take_new_bars(&mut self) -> bool {
+        self.stand.selection.take_new_bars()
     }
 
     /// Takes what happened into the picture and, from START to EXIT, tells the strategy; what it does not want costs a
@@ -94,6 +117,14 @@ impl Seat {
         self.stand.picture.take_tick(tick);
         if is_told && self.is_awake() {
             self.call(at, |strategy, desk| strategy.on_tick(tick, desk));
+        }
+    }
+
+    /// Whether an event changes anything here.
+    pub fn heeds(&self, event: &Event) -> bool {
+        match event {
+            Event::Tick(tick) => self.stand.selection.has(tick.security),
+            event => self.concerns(event),
         }
     }
 

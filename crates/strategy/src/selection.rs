@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::{BarSize, Index, SecurityId, Text};
+use domain::{BarSize, BySecurity, SecurityId, Text};
 
 /// A kind of prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,25 +27,26 @@ impl Prices {
 
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    kinds: Index<SecurityId, u16>,
+    kinds: BySecurity<u16>,
     /// The same securities, in order.
     securities: BTreeSet<SecurityId>,
     generic: BTreeSet<Text>,
+    /// Whether bars of some size are wanted that were not when somebody last asked.
+    has_new_bars: bool,
 }
 
 impl Selection {
     /// Says whether the security is new here, so that the server must be asked for it.
     pub fn add(&mut self, security: SecurityId, prices: Prices) -> bool {
-        match self.kinds.get_mut(&security) {
-            Some(kinds) => *kinds |= prices.bit(),
-            None => drop(self.kinds.insert(security, prices.bit())),
-        }
+        self.has_new_bars |= matches!(prices, Prices::Bars(_)) && !self.wants(security, prices);
+        let kinds = self.kinds.get(security).unwrap_or_default();
+        self.kinds.insert(security, kinds | prices.bit());
         self.securities.insert(security)
     }
 
     /// Says whether the security was wanted at all.
     pub fn drop(&mut self, security: SecurityId) -> bool {
-        self.kinds.remove(&security);
+        self.kinds.remove(security);
         self.securities.remove(&security)
     }
 
@@ -54,17 +55,26 @@ impl Selection {
     }
 
     pub fn has(&self, security: SecurityId) -> bool {
-        self.kinds.contains(&security)
+        self.kinds.get(security).is_some()
     }
 
     pub fn wants(&self, security: SecurityId, prices: Prices) -> bool {
-        self.kinds.get(&security).is_some_and(|kinds| kinds & prices.bit() != 0)
+        self.kinds.get(security).is_some_and(|kinds| kinds & prices.bit() != 0)
+    }
+
+    #[inline]
+    pub(crate) fn has_new_bars(&self) -> bool {
+        self.has_new_bars
+    }
+
+    pub(crate) fn take_new_bars(&mut self) -> bool {
+        std::mem::take(&mut self.has_new_bars)
     }
 
     /// Whether ticks of a security are wanted themselves; nothing where the security is not wanted at all.
     #[inline]
     pub(crate) fn tells_ticks(&self, security: SecurityId) -> Option<bool> {
-        self.kinds.get(&security).map(|kinds| kinds & Prices::Ticks.bit() != 0)
+        self.kinds.get(security).map(|kinds| kinds & Prices::Ticks.bit() != 0)
     }
 
     pub fn hears(&self, name: &str) -> bool {

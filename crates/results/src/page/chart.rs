@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use domain::Timestamp;
 
-use super::numbers::{day, when};
-use super::{escaped, put, span};
+use super::{escaped, put, span, ticks};
 use crate::series::Point;
 
 const WIDTH: f64 = 960.0;
@@ -15,7 +14,8 @@ const LEFT: f64 = 90.0;
 const BELOW: f64 = 24.0;
 const ABOVE: f64 = 8.0;
 const GRID_LINES: u32 = 4;
-const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+/// Half of the widest label below.
+const EDGE: f64 = 32.0;
 
 /// What the vertical axis spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,15 @@ impl<'a> Chart<'a> {
         self.line(class)
     }
 
+    /// A dashed line at a value that others are held against.
+    pub(super) fn level(mut self, value: f64) -> Self {
+        if (self.low..=self.high).contains(&value) {
+            let y = self.y(value);
+            put(&mut self.body, format_args!("<path class=\"level\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/>"));
+        }
+        self
+    }
+
     /// A triangle that points up for a buy and down for a sell; `told` is shown when the mouse rests on it.
     pub(super) fn mark(mut self, at: Timestamp, value: f64, sign: Sign, told: &str) -> Self {
         let (x, y) = (self.x(at), self.y(value.clamp(self.low, self.high)));
@@ -123,19 +132,20 @@ impl<'a> Chart<'a> {
                 ),
             );
         }
-        (0..=GRID_LINES).for_each(|step| self.date(svg, step));
+        for (at, label) in ticks::of(self.from, self.to) {
+            self.date(svg, at, &label);
+        }
     }
 
-    fn date(&self, svg: &mut String, step: u32) {
-        let nanos = self.to.nanos_since(self.from);
-        let at = Timestamp(self.from.0 + nanos / i64::from(GRID_LINES) * i64::from(step));
-        let label = if nanos > 2 * NANOS_PER_DAY { day(at) } else { when(at)[11..].to_owned() };
-        let anchor = if step == GRID_LINES { "end" } else { "start" };
+    /// A mark on the axis of time; labels at the edges stay within the picture.
+    fn date(&self, svg: &mut String, at: Timestamp, label: &str) {
+        let (x, floor) = (self.x(at), HEIGHT - BELOW);
+        let anchor = if x > WIDTH - EDGE { "end" } else { "middle" };
         put(
             svg,
             format_args!(
-                "<text text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{}\">{label}</text>",
-                self.x(at),
+                "<path class=\"grid\" d=\"M{x:.1} {ABOVE}V{floor}\"/>\
+                 <text text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{}\">{label}</text>",
                 HEIGHT - 6.0
             ),
         );

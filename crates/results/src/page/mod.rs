@@ -2,9 +2,13 @@
 
 /// Lines, areas and marks over time, as SVG.
 mod chart;
+/// All figures, each with its definition.
+mod glossary;
 /// Numbers as people read them.
 mod numbers;
-/// Tables of figures, months, securities, strategies and fills.
+/// Where an axis of time has its marks.
+mod ticks;
+/// Tables of months, securities, strategies, what is held, and fills.
 mod tables;
 
 use std::fmt::Write;
@@ -14,14 +18,14 @@ use domain::{Side, Timestamp};
 use crate::outcome::{Deal, Heading, Outcome};
 use crate::series::Point;
 use chart::{Chart, Scale, Sign};
-use numbers::{money, percent, price, when};
+use numbers::{count, percent, price, round_money, when};
 
-/// Fills that the price charts and the table show.
+/// Fills that the table shows.
 const DEALS_IN_TABLE_MAX: usize = 200;
 
 pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     let mut page = String::with_capacity(256 * 1024);
-    head(&mut page, heading);
+    head(&mut page, heading, outcome);
     tables::stops(&mut page, &heading.stopped);
     tables::summary(&mut page, outcome);
     section(&mut page, "Equity", &equity(outcome));
@@ -31,14 +35,15 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     section(&mut page, "Trades on price", &prices(outcome));
     section(&mut page, "By strategy", &tables::lines("Strategy", &outcome.strategies));
     section(&mut page, "By security", &tables::lines("Security", &outcome.securities));
-    section(&mut page, "Figures", &(tables::figures(outcome) + &tables::unconverted(outcome)));
+    section(&mut page, "Open at the end", &tables::open(outcome));
+    section(&mut page, "Figures", &(glossary::figures(outcome) + &tables::unconverted(outcome)));
     section(&mut page, "Fills", &tables::deals(outcome, DEALS_IN_TABLE_MAX));
     section(&mut page, "How it was run", &tables::settings(heading));
     page.push_str("</main></body></html>\n");
     page
 }
 
-fn head(page: &mut String, heading: &Heading) {
+fn head(page: &mut String, heading: &Heading, outcome: &Outcome) {
     let title = escaped(&heading.title);
     put(
         page,
@@ -49,6 +54,8 @@ fn head(page: &mut String, heading: &Heading) {
             include_str!("style.css")
         ),
     );
+    let [from, to] = [outcome.figures.from, outcome.figures.to].map(when);
+    put(page, format_args!("<p class=\"note\">{from} to {to}, UTC</p>"));
     put(page, format_args!("<p class=\"digest\">digest <code>{}</code></p></header>\n", escaped(&heading.digest)));
 }
 
@@ -58,7 +65,11 @@ fn section(page: &mut String, title: &str, body: &str) {
 
 fn equity(outcome: &Outcome) -> String {
     let chart = Chart::of(&outcome.equity, Scale::Fitted);
-    chart.area("equity").labelled(money).finish(&format!("Equity in {}", outcome.currency))
+    chart
+        .area("equity")
+        .level(outcome.figures.start_value)
+        .labelled(round_money)
+        .finish(&format!("Equity in {}", outcome.currency))
 }
 
 fn drawdown(outcome: &Outcome) -> String {
@@ -68,14 +79,17 @@ fn drawdown(outcome: &Outcome) -> String {
 
 fn exposure(outcome: &Outcome) -> String {
     let chart = Chart::of(&outcome.exposure, Scale::WithZero);
-    chart.area("exposure").labelled(percent).finish("Gross value of all positions, as a part of the equity")
+    let chart =
+        chart.area("exposure").labelled(percent).finish("Gross value of all positions, as a part of the equity");
+    let means = escaped(glossary::EXPOSURE);
+    format!("<p class=\"note\">The {means}.</p>{chart}")
 }
 
 /// One chart for each security that was traded, with a mark for every fill that the report shows.
 fn prices(outcome: &Outcome) -> String {
     let mut charts = String::new();
     for (security, symbol, points) in &outcome.prices {
-        let deals: Vec<&Deal> = outcome.deals.iter().filter(|deal| deal.security == *security).collect();
+        let deals: Vec<&Deal> = outcome.marks.iter().filter(|deal| deal.security == *security).collect();
         if deals.is_empty() {
             continue;
         }
@@ -85,12 +99,10 @@ fn prices(outcome: &Outcome) -> String {
         }
         put(&mut charts, format_args!("<h3>{}</h3>{}", escaped(symbol), chart.finish(&format!("Price of {symbol}"))));
     }
-    let shown = outcome.deals.len() as u64;
-    if shown < outcome.deals_in_all {
-        put(
-            &mut charts,
-            format_args!("<p class=\"note\">The first {shown} of {} fills are marked.</p>", outcome.deals_in_all),
-        );
+    let (shown, all) = (outcome.marks.len() as u64, outcome.deals_in_all);
+    if shown < all {
+        let (shown, all) = (count(shown), count(all));
+        put(&mut charts, format_args!("<p class=\"note\">{shown} of {all} fills are marked, from all of the run.</p>"));
     }
     if charts.is_empty() { "<p class=\"note\">Nothing was traded.</p>".into() } else { charts }
 }

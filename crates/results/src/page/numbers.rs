@@ -2,9 +2,21 @@
 
 use domain::Timestamp;
 
+use crate::csv::rounded;
+
 /// `1,234,567.89`.
 pub(super) fn money(value: f64) -> String {
-    if value.is_nan() { "–".into() } else { grouped(&format!("{value:.2}")) }
+    if value.is_nan() { "–".into() } else { grouped(&rounded(value, 2)) }
+}
+
+/// As money; from a thousand on without decimals, as they are on an axis.
+pub(super) fn round_money(value: f64) -> String {
+    if value.abs() >= 1_000.0 { grouped(&rounded(value, 0)) } else { money(value) }
+}
+
+/// `1,234`.
+pub(super) fn count(value: u64) -> String {
+    grouped(&value.to_string())
 }
 
 /// As money; small prices keep five decimals.
@@ -13,11 +25,11 @@ pub(super) fn price(value: f64) -> String {
 }
 
 pub(super) fn percent(value: f64) -> String {
-    format!("{:.2} %", value * 100.0)
+    format!("{} %", rounded(value * 100.0, 2))
 }
 
 pub(super) fn plain(value: f64) -> String {
-    format!("{value:.2}")
+    rounded(value, 2)
 }
 
 /// A dash for what cannot be said.
@@ -60,6 +72,8 @@ mod tests {
     fn money_is_grouped_and_small_prices_keep_their_digits() {
         let shown = [0.0, 1.234_56, -999.0, 1_000.0, -1_234_567.891, f64::NAN].map(money);
         assert_eq!(shown, ["0.00", "1.23", "-999.00", "1,000.00", "-1,234,567.89", "–"]);
+        assert_eq!([999.5, 1_000_000.0].map(round_money), ["999.50", "1,000,000"]);
+        assert_eq!(count(1_234), "1,234");
         assert_eq!([0.0, 1.234_56, 1_234.5].map(price), ["0.00", "1.23456", "1,234.50"]);
     }
 

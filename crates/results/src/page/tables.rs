@@ -1,11 +1,13 @@
-//! Tables of figures, months, securities, strategies and fills.
+//! Tables of months, securities, strategies, what is held, and fills.
 
 use std::collections::BTreeMap;
 
-use super::numbers::{maybe, money, percent, plain, when};
+use domain::Price;
+
+use super::numbers::{count, maybe, money, percent, plain, when};
 use super::{escaped, put};
-use crate::figures::Figures;
-use crate::outcome::{Heading, Line, Month, Outcome, Stop, Unconverted};
+use crate::figures::{Figures, Trades};
+use crate::outcome::{Heading, Line, Month, Outcome, Refusals, Stop, Unconverted};
 
 /// A month's performance that has the strongest colour.
 const FULL_COLOUR: f64 = 0.10;
@@ -32,10 +34,12 @@ pub(super) fn summary(page: &mut String, outcome: &Outcome) {
     let tiles = [
         ("Net liquidation value", format!("{} {}", money(figures.end_value), outcome.currency)),
         ("Total return", maybe(figures.total_return, percent)),
+        ("Realised P/L, after costs", money(figures.profit_loss.realized)),
+        ("Unrealised P/L", money(figures.profit_loss.unrealized)),
         ("CAGR", maybe(yearly.cagr, percent)),
         ("Sharpe", maybe(yearly.sharpe, plain)),
         ("Max drawdown", percent(figures.max_drawdown)),
-        ("Trades", format!("{} ({} won)", trades.count, maybe(trades.win_rate(), percent))),
+        ("Round trips won", won(trades)),
         ("Profit factor", maybe(trades.profit_factor(), plain)),
         ("Costs", money(figures.costs)),
     ];
@@ -46,57 +50,8 @@ pub(super) fn summary(page: &mut String, outcome: &Outcome) {
     page.push_str("</section>\n");
 }
 
-pub(super) fn figures(outcome: &Outcome) -> String {
-    let rows = rows(&outcome.figures);
-    let mut tables = String::from("<div class=\"two\">");
-    for half in rows.chunks(rows.len().div_ceil(2)) {
-        tables.push_str("<table class=\"pairs\">");
-        for (name, value) in half {
-            put(&mut tables, format_args!("<tr><th>{name}</th><td>{value}</td></tr>"));
-        }
-        tables.push_str("</table>");
-    }
-    tables.push_str("</div>");
-    tables
-}
-
-fn rows(figures: &Figures) -> Vec<(&'static str, String)> {
-    let Figures { yearly, monthly, trades, .. } = figures;
-    vec![
-        ("From", when(figures.from)),
-        ("To", when(figures.to)),
-        ("Value at the start", money(figures.start_value)),
-        ("Net liquidation value", money(figures.end_value)),
-        ("Total return", maybe(figures.total_return, percent)),
-        ("CAGR", maybe(yearly.cagr, percent)),
-        ("Volatility, a year", maybe(yearly.volatility, percent)),
-        ("Sharpe", maybe(yearly.sharpe, plain)),
-        ("Sortino", maybe(yearly.sortino, plain)),
-        ("Calmar", maybe(yearly.calmar, plain)),
-        ("Max drawdown", percent(figures.max_drawdown)),
-        ("Longest time below the peak, days", plain(figures.max_drawdown_days)),
-        ("Months", monthly.months.to_string()),
-        ("Average month", maybe(monthly.average, percent)),
-        ("Deviation of months", maybe(monthly.deviation, percent)),
-        ("Average year, from months", maybe(monthly.average_year, percent)),
-        ("Deviation a year, from months", maybe(monthly.deviation_year, percent)),
-        ("Sharpe, from months", maybe(monthly.sharpe, plain)),
-        ("Calmar, from months", maybe(monthly.calmar, plain)),
-        ("Best month", maybe(monthly.best, percent)),
-        ("Worst month", maybe(monthly.worst, percent)),
-        ("Round trips", trades.count.to_string()),
-        ("Win rate", maybe(trades.win_rate(), percent)),
-        ("Profit factor", maybe(trades.profit_factor(), plain)),
-        ("Average win", maybe(trades.average_win(), money)),
-        ("Average loss", maybe(trades.average_loss(), money)),
-        ("Largest win", money(trades.largest_win)),
-        ("Largest loss", money(trades.largest_loss)),
-        ("Expectancy of a round trip", maybe(trades.expectancy(), money)),
-        ("Average days held", maybe(trades.average_days(), plain)),
-        ("Traded", money(figures.traded)),
-        ("Turnover", maybe(figures.turnover, plain)),
-        ("Costs", money(figures.costs)),
-    ]
+fn won(trades: &Trades) -> String {
+    trades.win_rate().map_or("–".into(), |rate| format!("{} of {}", percent(rate), count(trades.count)))
 }
 
 /// What no figure has, because nobody could say what it was worth.
@@ -158,22 +113,63 @@ fn month(table: &mut String, performance: Option<f64>) {
 pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
     let mut table = format!(
         "<div class=\"wide\"><table class=\"rows\"><tr><th>{heading}</th><th>Fills</th><th>Round trips</th>\
-         <th>Win rate</th><th>Profit factor</th><th>Traded</th><th>Costs</th><th>Result</th></tr>"
+         <th>Win rate</th><th>Profit factor</th><th>Traded</th><th>Costs</th><th>Realised</th><th>Unrealised</th>\
+         <th>Result</th></tr>"
     );
     for line in lines {
-        let colour = if line.result < 0.0 { "loss" } else { "gain" };
+        let brought = line.profit_loss;
         put(
             &mut table,
             format_args!(
-                "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"{colour}\">{}</td></tr>",
+                "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}{}{}</tr>",
                 escaped(&line.name),
-                line.deals,
-                line.trades.count,
+                count(line.deals),
+                count(line.trades.count),
                 maybe(line.trades.win_rate(), percent),
                 maybe(line.trades.profit_factor(), plain),
                 money(line.traded),
                 money(line.costs),
-                money(line.result),
+                gained(brought.realized),
+                gained(brought.unrealized),
+                gained(brought.total()),
+            ),
+        );
+    }
+    table.push_str("</table></div><p class=\"note\">Realised and result are after costs.</p>");
+    table
+}
+
+/// A cell whose colour says whether it is a gain or a loss.
+fn gained(amount: f64) -> String {
+    let colour = match amount {
+        amount if amount > 0.0 => " class=\"gain\"",
+        amount if amount < 0.0 => " class=\"loss\"",
+        _ => "",
+    };
+    format!("<td{colour}>{}</td>", money(amount))
+}
+
+/// What was still held when the run was over.
+pub(super) fn open(outcome: &Outcome) -> String {
+    if outcome.open.is_empty() {
+        return "<p class=\"note\">Nothing was held when the run was over.</p>".into();
+    }
+    let mut table = format!(
+        "<div class=\"wide\"><table class=\"rows\"><tr><th>Security</th><th>Strategy</th><th>Quantity</th>\
+         <th>Average price</th><th title=\"what the other side bids or asks, else the last price\">Last</th><th>Unrealised P/L, {}</th></tr>",
+        outcome.currency
+    );
+    for open in &outcome.open {
+        let price = |price: Option<Price>| price.map_or("–".into(), |price| price.to_string());
+        let (security, strategy) = (escaped(&open.security), escaped(&open.strategy));
+        put(
+            &mut table,
+            format_args!(
+                "<tr><th>{security}</th><td>{strategy}</td><td>{}</td><td>{}</td><td>{}</td>{}</tr>",
+                open.quantity,
+                price(open.average_price),
+                price(open.price),
+                open.unrealized.map_or("<td>–</td>".into(), gained),
             ),
         );
     }
@@ -184,7 +180,9 @@ pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
 /// The first fills with the rule that made each.
 pub(super) fn deals(outcome: &Outcome, at_most: usize) -> String {
     let names: BTreeMap<_, _> = outcome.prices.iter().map(|(id, symbol, _)| (*id, symbol)).collect();
-    let mut table = String::from(
+    let (shown, all) = (outcome.deals.len().min(at_most), outcome.deals_in_all);
+    let mut table = format!("<details><summary>The first {shown} of {}</summary>", count(all));
+    table.push_str(
         "<div class=\"wide\"><table class=\"rows\"><tr><th>Time (UTC)</th><th>Order</th><th>Security</th><th>Side</th>\
          <th>Quantity</th><th>Price</th><th>Fill rule</th></tr>",
     );
@@ -204,12 +202,9 @@ pub(super) fn deals(outcome: &Outcome, at_most: usize) -> String {
             ),
         );
     }
-    table.push_str("</table></div>");
-    if outcome.deals_in_all > at_most as u64 {
-        put(
-            &mut table,
-            format_args!("<p class=\"note\">{} fills in all; fills.csv has every one.</p>", outcome.deals_in_all),
-        );
+    table.push_str("</table></div></details>");
+    if shown as u64 != all {
+        table.push_str("<p class=\"note\">fills.csv has every one.</p>");
     }
     table
 }
@@ -220,10 +215,18 @@ pub(super) fn settings(heading: &Heading) -> String {
         put(&mut table, format_args!("<tr><th>{}</th><td>{}</td></tr>", escaped(name), escaped(value)));
     }
     let Heading { events, orders, took, .. } = heading;
-    let [events, orders] = [events, orders].map(ToString::to_string);
-    for (name, value) in [("Events", events), ("Orders", orders), ("Execution time", format!("{took:.2} s"))] {
-        put(&mut table, format_args!("<tr><th>{name}</th><td>{value}</td></tr>"));
+    let mut run = vec![("Events", count(*events)), ("Orders", orders.told())];
+    run.extend(refused(&heading.refusals).map(|told| ("Refused", told)));
+    run.push(("Execution time", format!("{took:.2} s")));
+    for (name, value) in run {
+        put(&mut table, format_args!("<tr><th>{name}</th><td>{}</td></tr>", escaped(&value)));
     }
     table.push_str("</table>");
     table
+}
+
+fn refused(refusals: &Refusals) -> Option<String> {
+    let first = refusals.first.as_ref()?;
+    let counts: Vec<String> = refusals.by_code.iter().map(|(code, count)| format!("{count} {code}")).collect();
+    Some(format!("{}; the first: {first}", counts.join(", ")))
 }

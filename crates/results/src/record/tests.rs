@@ -26,7 +26,7 @@ fn fill(at: i64, side: Side, price: i64) -> Event {
         account: AccountId(1),
         ext_id: "touch:RCM-1".into(),
         at: Timestamp(at * DAY),
-        ext_at: None,
+        ext_at: Some(Timestamp(at * DAY - 1_000_000)),
         sequence: 1,
         side,
         quantity: Quantity::from(10),
@@ -143,7 +143,7 @@ fn the_report_stands_alone_and_names_the_rule_of_each_fill() {
 
 #[test]
 fn programs_read_the_same_figures() {
-    let heading = crate::Heading { title: "run".into(), digest: "00ff".into(), orders: 2, ..crate::Heading::default() };
+    let heading = crate::Heading { title: "run".into(), digest: "00ff".into(), ..crate::Heading::default() };
     let document: serde_json::Value = serde_json::from_str(&crate::json::write(&heading, &outcome())).unwrap();
     assert_eq!(document["figures"]["netLiqValue"].as_f64(), Some(1_198.0));
     assert_eq!(document["monthly"]["n"].as_u64(), Some(2));
@@ -159,7 +159,7 @@ fn spreadsheets_get_every_fill_as_it_happens() {
     sheet.finish().unwrap();
     assert_eq!(
         String::from_utf8(file).unwrap(),
-        "dateTime,strategy,security,intId,side,quantity,price,rule,extId\n\
-         86400000,TREND,AAPL,ALPHA-1,BUY,10,100,touch,touch:RCM-1\n"
+        "dateTime,strategy,security,intId,side,quantity,price,rule,extId,extDateTime\n\
+         86400000,TREND,AAPL,ALPHA-1,BUY,10,100,touch,touch:RCM-1,86399999\n"
     );
 }

@@ -1,6 +1,7 @@
 //! The strategies and what they ask for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use domain::command::{Failure, Phase};
 use domain::{
@@ -9,6 +10,7 @@ use domain::{
 };
 use strategy::{Past, Prices, Seat};
 
+use super::pulse::Pulse;
 use crate::strategies::failing::{self, Haste};
 
 /// Rounds of asking and answering at one instant; a strategy that needs more will never be content.
@@ -23,12 +25,14 @@ pub(super) struct Crew {
     falling: Vec<(usize, Failure)>,
     /// By place.
     haste: Vec<Haste>,
+    pulse: Arc<Pulse>,
 }
 
 impl Crew {
-    pub(super) fn new(seats: Vec<Seat>) -> Self {
+    pub(super) fn new(seats: Vec<Seat>, pulse: Arc<Pulse>) -> Self {
         let (fallen, haste) = (vec![false; seats.len()], vec![Haste::default(); seats.len()]);
-        Self { seats, fallen, falling: Vec::new(), haste }
+        let seats = seats.into_iter().map(Seat::on_recorded_prices).collect();
+        Self { seats, fallen, falling: Vec::new(), haste, pulse }
     }
 
     #[inline]
@@ -77,10 +81,12 @@ impl Crew {
         if self.fallen[place] {
             return;
         }
+        self.pulse.call(place);
         let seat = &mut self.seats[place];
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(seat))) {
             self.fell(place, failing::panicked(&failing::message_of(&*panic)));
         }
+        self.pulse.call_nobody();
     }
 
     fn fell(&mut self, place: usize, failure: Failure) {
@@ -114,7 +120,13 @@ impl Crew {
     /// Whether anybody asks for anything, or must be looked after.
     #[inline]
     pub(super) fn has_commands(&self) -> bool {
-        !self.falling.is_empty() || self.standing().any(Seat::has_commands)
+        !self.falling.is_empty() || self.standing().any(|seat| seat.has_commands() || seat.wants_new_bars())
+    }
+
+    /// Whether anybody wants bars of a size that nobody wanted before.
+    pub(super) fn take_new_bars(&mut self) -> bool {
+        // Everybody is asked, so that nobody's wish is told twice.
+        self.seats.iter_mut().filter_map(|seat| seat.take_new_bars().then_some(())).count() > 0
     }
 
     /// What all ask for, in the order of their seats, each in its own name. One that floods is not obeyed at all.

@@ -148,7 +148,7 @@ impl<'a> Desk<'a> {
         let outcome = self.engine.apply(&stamped, &mut self.out);
         self.spread(at, crew, floor)?;
         if let (Err(refusal), Input::Command(envelope)) = (outcome, stamped.what) {
-            self.witness.refuse(at, &crew.name(seat), &refusal);
+            self.witness.refuse(at, &crew.name(seat), &envelope.command, &refusal);
             crew.refuse(seat, at, envelope.command, &refusal);
         }
         Ok(())
@@ -178,14 +178,19 @@ impl<'a> Desk<'a> {
         crew: &mut Crew,
         floor: &mut Floor,
     ) -> Result<(), SimulationError> {
-        self.engine.advance_market(at, &mut self.out);
-        self.spread_market(at, tape, crew);
+        self.close_made_bars(at, tape, crew);
         let marks = tape.changed_marks();
         if marks.is_empty() && !std::mem::take(&mut self.traded) {
             return Ok(());
         }
         self.show_marks(at, &marks)?;
         self.apply(at, Input::Marks(marks), crew, floor).map(drop)
+    }
+
+    /// Bars of the engine whose span is over, also where no price has said so.
+    pub(super) fn close_made_bars(&mut self, at: Timestamp, tape: &Tape, crew: &mut Crew) {
+        self.engine.advance_market(at, &mut self.out);
+        self.spread_market(at, tape, crew);
     }
 
     /// A second after the last event, because values are published once a second.
@@ -268,8 +273,8 @@ impl<'a> Desk<'a> {
     fn spread_market(&mut self, at: Timestamp, tape: &Tape, crew: &mut Crew) {
         let sequence = self.sequence;
         for event in self.out.events.drain(..) {
-            let is_doubled = matches!(&event, Event::Bar(bar) if tape.has_recorded(bar.security, bar.size));
-            if !is_doubled {
+            let is_told = if let Event::Bar(bar) = &event { tape.tells(bar) } else { true };
+            if is_told {
                 crew.hear(&Published { sequence, at, event });
             }
         }

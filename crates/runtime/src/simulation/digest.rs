@@ -11,11 +11,14 @@ use engine::Engine;
 const PORTION_BYTES: usize = 8 * 1024;
 const CHAIN_BYTES: usize = blake3::OUT_LEN;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Digest {
-    /// Over everything up to the portion at hand.
-    chain: [u8; CHAIN_BYTES],
-    portion: Vec<u8>,
+/// The hash over everything up to the portion at hand, and the portion behind it, as they are hashed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest(Vec<u8>);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(vec![0; CHAIN_BYTES])
+    }
 }
 
 impl Digest {
@@ -26,7 +29,7 @@ impl Digest {
             Event::Fill(fill) => self.fill(fill),
             _ => return,
         }
-        if self.portion.len() >= PORTION_BYTES {
+        if self.0.len() >= CHAIN_BYTES + PORTION_BYTES {
             self.flush();
         }
     }
@@ -42,25 +45,23 @@ impl Digest {
         };
         positions.iter().for_each(|position| self.position(position));
         balances.iter().for_each(|balance| self.balance(balance));
-        self.flush();
-        blake3::Hash::from_bytes(self.chain).to_hex().to_string()
+        self.flush().to_hex().to_string()
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
-        [&self.chain[..], &self.portion].concat()
+        self.0.clone()
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (chain, portion) = bytes.split_first_chunk()?;
-        Some(Self { chain: *chain, portion: portion.to_vec() })
+        (bytes.len() >= CHAIN_BYTES).then(|| Self(bytes.to_vec()))
     }
 
     fn status(&mut self, status: &OrderStatus) {
-        self.portion.push(1);
+        self.0.push(1);
         self.number(status.order.0);
         self.number(status.at.0.cast_unsigned());
         self.text(status.int_id.as_str());
-        self.portion.extend([status.status as u8, status.step as u8]);
+        self.0.extend([status.status as u8, status.step as u8]);
         self.decimal(status.filled.0);
         self.decimal(status.remaining.0);
     }
@@ -68,18 +69,18 @@ impl Digest {
     fn fill(&mut self, fill: &Fill) {
         let Quantity(quantity) = fill.quantity;
         let Price(price) = fill.price;
-        self.portion.push(2);
+        self.0.push(2);
         self.number(fill.order.0);
         self.number(fill.at.0.cast_unsigned());
         self.text(&fill.ext_id);
-        self.portion.push(fill.side as u8);
+        self.0.push(fill.side as u8);
         self.decimal(quantity);
         self.decimal(price);
     }
 
     fn position(&mut self, position: &Position) {
         let Amount(cost) = position.cost;
-        self.portion.push(3);
+        self.0.push(3);
         [position.strategy.0, position.account.0, position.security.0].into_iter().for_each(|id| self.number(id));
         self.decimal(position.quantity.0);
         self.decimal(cost);
@@ -87,31 +88,31 @@ impl Digest {
     }
 
     fn balance(&mut self, balance: &CashBalance) {
-        self.portion.push(4);
+        self.0.push(4);
         [balance.strategy.0, balance.account.0].into_iter().for_each(|id| self.number(id));
         self.text(balance.currency.as_str());
         self.decimal(balance.amount.0);
     }
 
     fn number(&mut self, number: u64) {
-        self.portion.extend(number.to_be_bytes());
+        self.0.extend(number.to_be_bytes());
     }
 
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
-        self.portion.extend(text.as_bytes());
+        self.0.extend(text.as_bytes());
     }
 
     /// Equal amounts count the same, however many zeros they are written with: those on disk have none.
     fn decimal(&mut self, decimal: Decimal) {
         let plain = if decimal.scale() == 0 { decimal } else { decimal.normalize() };
-        self.portion.extend(plain.serialize());
+        self.0.extend(plain.serialize());
     }
 
-    fn flush(&mut self) {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.chain).update(&self.portion);
-        self.chain = *hasher.finalize().as_bytes();
-        self.portion.clear();
+    fn flush(&mut self) -> blake3::Hash {
+        let chain = blake3::hash(&self.0);
+        self.0.clear();
+        self.0.extend(chain.as_bytes());
+        chain
     }
 }

@@ -1,7 +1,7 @@
 //! The venues, driven by recorded prices, and the way of instructions to them and of words back.
 
 use domain::report::Report;
-use domain::{AdapterName, Bar, Index, Instruction, SecurityId, Timestamp};
+use domain::{AdapterName, Bar, BySecurity, Instruction, SecurityId, Timestamp};
 use storage::history::Recorded;
 use venue_sim::replay::{Replay, Spoken};
 
@@ -9,7 +9,7 @@ use venue_sim::replay::{Replay, Spoken};
 pub(super) struct Floor {
     venues: Vec<(AdapterName, Replay)>,
     /// Where the prices of a security are shown.
-    places: Index<SecurityId, usize>,
+    places: BySecurity<usize>,
 }
 
 impl Floor {
@@ -22,8 +22,8 @@ impl Floor {
 
     #[inline]
     pub(super) fn show(&mut self, at: Timestamp, recorded: &Recorded) {
-        let Some(place) = self.places.get(&recorded.security()) else { return };
-        let venue = &mut self.venues[*place].1;
+        let Some(place) = self.places.get(recorded.security()) else { return };
+        let venue = &mut self.venues[place].1;
         match recorded {
             Recorded::Tick(tick) => venue.tick(at, tick),
             Recorded::Trade(trade) => venue.trade(at, trade),
@@ -33,8 +33,8 @@ impl Floor {
     }
 
     pub(super) fn close_bar(&mut self, at: Timestamp, bar: &Bar) {
-        if let Some(place) = self.places.get(&bar.security) {
-            self.venues[*place].1.bar_closes(at, bar);
+        if let Some(place) = self.places.get(bar.security) {
+            self.venues[place].1.bar_closes(at, bar);
         }
     }
 

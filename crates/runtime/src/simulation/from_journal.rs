@@ -1,33 +1,24 @@
 //! A live session's journal replayed: the same inputs give the same events, so the digest is that of the session. Where
-//! prices were journalled too, the strategies run again beside it and the first command that differs is shown.
+//! strategies kept diaries, they are told the same again, and the first command that differs is shown.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use domain::command::{FailureKind, Phase};
+use domain::command::Phase;
 use domain::order::Step;
-use domain::query::{Answer, Filter};
-use domain::{
-    Command, Envelope, Event, Input, Published, Query, ReferenceData, Refusal, Source, Stamped, StrategyId, Text,
-    Timestamp,
-};
+use domain::{Command, Envelope, Event, Input, ReferenceData, Source, Stamped, StrategyId, Text, Timestamp};
 use engine::{Engine, Outbox};
 use storage::Snapshot;
-use storage::bars::{self, BarFiles};
 use storage::journal::{self, Entry, Progress, Reader};
-use strategy::{Past, Seat, Wish};
+use strategy::Seat;
 
-use super::again::{Again, Call};
+use super::again::Again;
 use super::digest::Digest;
 use crate::records::{self, Unreadable};
 use crate::recovery::RecoveryError;
-use crate::strategies::asking::joined;
-
-/// Timers may fire so much earlier than the record that shows what they caused: each is set from the one before, and in the
-/// session their calls came a little before the records.
-const TIMER_AHEAD_NANOS: i64 = 1_000_000_000;
+use crate::strategies::Leaf;
+use crate::strategies::diary::Told;
 
 /// What is replayed.
 pub struct FromJournal<'a> {
@@ -37,8 +28,6 @@ pub struct FromJournal<'a> {
     pub snapshot: Option<Snapshot>,
     /// None where strategies are not to run again.
     pub seat: Option<SeatMaker<'a>>,
-    /// A strategy that hung in the session hangs again when a call-back takes so long.
-    pub hang_after: Duration,
 }
 
 /// Makes the strategy of that name sit down again, with the number of its run, or says why it can't.
@@ -56,6 +45,8 @@ pub struct Replayed {
     pub snapshot: Option<(u64, bool)>,
     /// Lives of strategies that were lived again.
     pub lives: u64,
+    /// Lives of strategies that kept no diary, so that nobody knows what they were told.
+    pub untold: u64,
     /// Strategies of the session that could not run again, and why.
     pub unseated: BTreeMap<Text, String>,
     /// Commands of strategies that came out the same.
@@ -74,94 +65,35 @@ pub struct Differs {
 }
 
 pub fn replay_journal(what: &FromJournal<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Replayed, RecoveryError> {
-    let folder = what.folder.join(journal::FOLDER);
-    let lives = lives(&folder)?;
-    let mut session = Session::new(what, lives);
-    Reader::open(&folder, 1)?.replay(&mut |entry| session.take(&entry), progress)?;
+    let mut session = Session::new(what);
+    let reader = Reader::open(&what.folder.join(journal::FOLDER), 1)?;
+    reader.replay(&mut |entry| session.take(&entry), progress)?;
     Ok(session.finish())
-}
-
-/// The lives of each strategy, in their order, as far as they must be known before they are lived again.
-type Lives = BTreeMap<StrategyId, VecDeque<Life>>;
-
-#[derive(Debug, Default)]
-struct Life {
-    /// Orders are named `NAME-RUN-NUMBER`; without the run of the session nobody could follow their fate.
-    run: Option<u64>,
-    has_hung: bool,
-}
-
-fn lives(folder: &Path) -> Result<Lives, RecoveryError> {
-    let mut lives = Lives::new();
-    let mut visit = |entry: Entry<'_>| -> Result<(), RecoveryError> {
-        if entry.kind == records::INPUT
-            && let Input::Command(envelope) = decode(&entry)?
-        {
-            note_life(&envelope, &mut lives);
-        }
-        Ok(())
-    };
-    Reader::open(folder, 1)?.replay(&mut visit, &mut |_| ())?;
-    Ok(lives)
-}
-
-fn note_life(envelope: &Envelope, lives: &mut Lives) {
-    match &envelope.command {
-        Command::EnterPhase { strategy, phase: Phase::Init, .. } => {
-            lives.entry(*strategy).or_default().push_back(Life::default());
-        }
-        Command::EnterPhase { strategy, failure: Some(failure), .. } => {
-            if let Some(life) = lives.get_mut(strategy).and_then(VecDeque::back_mut) {
-                life.has_hung = failure.kind == FailureKind::Hung;
-            }
-        }
-        Command::Place(ask) if strategy_of(envelope).is_some() => {
-            let life = ask.strategy.and_then(|strategy| lives.get_mut(&strategy)?.back_mut());
-            if let (Some(life), Some(id)) = (life, &ask.int_id) {
-                life.run = life.run.or_else(|| run_of(id.as_str()));
-            }
-        }
-        _ => {}
-    }
-}
-
-fn run_of(int_id: &str) -> Option<u64> {
-    int_id.rsplit('-').nth(1)?.parse().ok()
-}
-
-fn strategy_of(envelope: &Envelope) -> Option<&Text> {
-    envelope.caller.user.as_ref().filter(|_| envelope.caller.source == Source::Strategy)
-}
-
-fn decode(entry: &Entry<'_>) -> Result<Input, RecoveryError> {
-    records::decode_input(entry.payload)
-        .map_err(|Unreadable(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })
 }
 
 struct Session<'a> {
     what: &'a FromJournal<'a>,
-    stored: BarFiles,
-    lives: Lives,
     engine: Engine,
     out: Outbox,
     digest: Digest,
-    /// By name.
-    seats: BTreeMap<Text, Again>,
+    /// By name, with the number of the run.
+    seats: BTreeMap<Text, (u64, Again)>,
+    /// Lives that have begun, and whose diary has not.
+    untold: BTreeSet<StrategyId>,
     sequence: u64,
     at: Timestamp,
     found: Replayed,
 }
 
 impl<'a> Session<'a> {
-    fn new(what: &'a FromJournal<'a>, lives: Lives) -> Self {
+    fn new(what: &'a FromJournal<'a>) -> Self {
         Self {
             what,
-            stored: BarFiles::open(what.folder.join(bars::FOLDER), usize::MAX),
-            lives,
             engine: Engine::default(),
             out: Outbox::default(),
             digest: Digest::default(),
             seats: BTreeMap::new(),
+            untold: BTreeSet::new(),
             sequence: 0,
             at: Timestamp::default(),
             found: Replayed::default(),
@@ -171,137 +103,107 @@ impl<'a> Session<'a> {
     fn take(&mut self, entry: &Entry<'_>) -> Result<(), RecoveryError> {
         self.found.records += 1;
         (self.sequence, self.at) = (entry.sequence, Timestamp(entry.time));
-        if entry.kind == records::INPUT {
-            let input = decode(entry)?;
-            self.close_bars();
-            self.fire_timers();
-            self.apply(input);
+        let unreadable = |reason: String| Err(RecoveryError::Unreadable { sequence: entry.sequence, reason });
+        match entry.kind {
+            records::INPUT => match records::decode_input(entry.payload) {
+                Ok(input) => self.apply(input),
+                Err(Unreadable(reason)) => return unreadable(reason),
+            },
+            records::DIARY => match minicbor::decode(entry.payload) {
+                Ok(leaf) => self.tell(leaf),
+                Err(error) => return unreadable(error.to_string()),
+            },
+            _ => {}
         }
         self.compare_snapshot()
     }
 
     fn apply(&mut self, what: Input) {
         let stamped = Stamped { sequence: self.sequence, at: self.at, what };
-        let outcome = self.engine.apply(&stamped, &mut self.out);
-        match stamped.what {
-            Input::Market(_) => self.found.prices += 1,
-            Input::Command(envelope) => self.compare(*envelope, outcome.err()),
-            Input::Report(_) | Input::Marks(_) | Input::Clock => {}
-        }
-        self.spread();
-    }
-
-    fn spread(&mut self) {
-        let (sequence, at) = (self.sequence, self.at);
+        // Whoever asked was answered in the session, and the diary tells what was refused to a strategy.
+        let _ = self.engine.apply(&stamped, &mut self.out);
         self.out.instructions.clear();
         for event in std::mem::take(&mut self.out.events) {
-            match &event {
-                Event::OrderStatus(status) if status.step == Step::Placed => self.found.orders += 1,
-                Event::Fill(_) => self.found.fills += 1,
-                _ => {}
-            }
+            self.count(&event);
             self.digest.see(&event);
-            self.hear(&Published { sequence, at, event });
+        }
+        match stamped.what {
+            Input::Market(_) => self.found.prices += 1,
+            Input::Command(envelope) => self.compare(*envelope),
+            Input::Report(_) | Input::Marks(_) | Input::Clock => {}
         }
     }
 
-    fn hear(&mut self, published: &Published) {
-        self.seats.values_mut().for_each(|seat| seat.call(Call::Hear(published.clone())));
-    }
-
-    /// In the session bars closed with the clock; here the next record tells how late it is.
-    fn close_bars(&mut self) {
-        if !self.seats.is_empty() {
-            self.engine.advance_market(self.at, &mut self.out);
-            self.spread();
+    fn count(&mut self, event: &Event) {
+        match event {
+            Event::OrderStatus(status) if status.step == Step::Placed => self.found.orders += 1,
+            Event::Fill(_) => self.found.fills += 1,
+            _ => {}
         }
     }
 
-    fn fire_timers(&mut self) {
-        for seat in self.seats.values_mut() {
-            if seat.next_timer().is_some_and(|due| due <= self.at) {
-                seat.call(Call::Advance(self.at));
+    /// Tells a strategy what it was told then. Before it was told anything new, all that it had asked for was in the journal.
+    fn tell(&mut self, leaf: Leaf) {
+        self.untold.remove(&leaf.strategy);
+        let reference = self.engine.reference().clone();
+        let Some(name) = reference.strategies.get(&leaf.strategy).map(|known| known.name.clone()) else { return };
+        if self.seats.get(&name).is_none_or(|(run, _)| *run != leaf.run) {
+            self.sit_down(leaf.strategy, &name, leaf.run, &reference);
+        }
+        for told in leaf.told {
+            let Some((_, seat)) = self.seats.get_mut(&name) else { return };
+            match (told, seat.next_asked()) {
+                (Told::TurnedAway, _) => {}
+                (told, None) => seat.tell(told),
+                (_, Some(again)) => return self.differs(&name, None, Some(again)),
             }
         }
     }
 
-    /// Strategies follow the phases of the session; what they asked for in it is held against what they ask for now.
-    fn compare(&mut self, envelope: Envelope, refusal: Option<Refusal>) {
-        if let Command::EnterPhase { strategy, phase, failure, .. } = envelope.command {
-            return self.enter(strategy, phase, failure.is_some());
-        }
-        let Some(name) = strategy_of(&envelope).cloned() else { return };
-        let Some(seat) = self.seats.get_mut(&name) else { return };
-        let again = next_asked(seat, self.at);
-        if again.as_ref() == Some(&envelope.command) {
-            self.found.agreed += 1;
-        } else if self.found.differs.is_none() {
-            let (sequence, at, recorded) = (self.sequence, self.at, Some(envelope.command.clone()));
-            self.found.differs = Some(Differs { sequence, at, strategy: name, recorded, again });
-        }
-        if let Some(refusal) = refusal {
-            seat.call(Call::Refuse(self.at, Box::new((envelope.command, refusal))));
-        }
-    }
-
-    fn enter(&mut self, strategy: StrategyId, phase: Phase, has_failed: bool) {
-        let reference = self.engine.reference().clone();
-        let Some(name) = reference.strategies.get(&strategy).map(|known| known.name.clone()) else { return };
-        if has_failed {
-            // What it asked for when it was stopped had no effect in the session either.
-            self.seats.remove(&name);
-            return;
-        }
-        if phase == Phase::Init {
-            self.sit_down(strategy, &name, &reference);
-        }
-        let Some(seat) = self.seats.get(&name) else { return };
-        let past = if phase == Phase::Prefeed { self.past(seat.wishes()) } else { Past::default() };
-        if let Some(seat) = self.seats.get_mut(&name) {
-            seat.call(Call::Enter(phase, self.at, past));
-        }
-    }
-
-    fn sit_down(&mut self, strategy: StrategyId, name: &Text, reference: &Arc<ReferenceData>) {
-        self.find_unrecorded(name);
-        let life = self.lives.get_mut(&strategy).and_then(VecDeque::pop_front).unwrap_or_default();
-        let Some(make) = self.what.seat else { return };
-        let patience = life.has_hung.then_some(self.what.hang_after);
-        let seat = make(strategy, name, life.run.unwrap_or(0), reference)
-            .and_then(|seat| Again::new(seat, patience).map_err(|error| error.to_string()));
-        match seat {
-            Ok(mut seat) => {
-                self.picture(strategy).into_iter().for_each(|published| seat.call(Call::Hear(published)));
-                self.seats.insert(name.clone(), seat);
+    fn sit_down(&mut self, strategy: StrategyId, name: &Text, run: u64, reference: &Arc<ReferenceData>) {
+        self.seats.remove(name);
+        let Some(make) = self.what.seat.filter(|_| !self.found.unseated.contains_key(name)) else { return };
+        match make(strategy, name, run, reference) {
+            Ok(seat) => {
+                self.seats.insert(name.clone(), (run, Again::new(seat)));
                 self.found.lives += 1;
             }
             Err(reason) => drop(self.found.unseated.insert(name.clone(), reason)),
         }
     }
 
-    /// What a strategy that begins is told of itself, as in the session.
-    fn picture(&self, strategy: StrategyId) -> Vec<Published> {
-        let filter = Filter { strategy: Some(strategy), ..Filter::default() };
-        let queries = [Query::OpenOrders(filter), Query::Positions(filter), Query::Balances(filter)];
-        let answers = queries.iter().filter_map(|query| self.engine.answer(self.at, self.sequence, query).ok());
-        let events = answers.flat_map(|answer| match answer {
-            Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
-            Answer::Positions(held) => held.into_iter().map(|one| Event::Position(Arc::new(one))).collect(),
-            Answer::Balances(cash) => cash.into_iter().map(|one| Event::Cash(Arc::new(one))).collect(),
-            _ => Vec::new(),
-        });
-        events.map(|event| Published { sequence: self.sequence, at: self.at, event }).collect()
+    /// What a strategy asked for in the session is held against what it asks for now.
+    fn compare(&mut self, envelope: Envelope) {
+        if let Command::EnterPhase { strategy, phase, failure, .. } = envelope.command {
+            return self.enter(strategy, phase, failure.is_some());
+        }
+        let caller = envelope.caller;
+        let Some(name) = caller.user.filter(|_| caller.source == Source::Strategy) else { return };
+        let Some((_, seat)) = self.seats.get_mut(&name) else { return };
+        let again = seat.next_asked();
+        if again.as_ref() == Some(&envelope.command) {
+            self.found.agreed += 1;
+        } else {
+            self.differs(&name, Some(envelope.command), again);
+        }
     }
 
-    fn past(&self, wishes: &[Wish]) -> Past {
-        let mut past = Past::default();
-        for wish in wishes {
-            let query = Query::Bars(wish.security, wish.size);
-            if let Ok(Answer::Bars(bars)) = self.engine.answer(self.at, self.sequence, &query) {
-                past.fulfil(wish, joined(wish, &self.stored, self.at, bars));
-            }
+    /// From here on its life is another one: only the first difference tells anything.
+    fn differs(&mut self, name: &Text, recorded: Option<Command>, again: Option<Command>) {
+        self.seats.get_mut(name).into_iter().for_each(|(_, seat)| seat.end());
+        let (sequence, at, strategy) = (self.sequence, self.at, name.clone());
+        self.found.differs.get_or_insert(Differs { sequence, at, strategy, recorded, again });
+    }
+
+    fn enter(&mut self, strategy: StrategyId, phase: Phase, has_failed: bool) {
+        if phase == Phase::Init && !self.untold.insert(strategy) {
+            self.found.untold += 1;
         }
-        past
+        let name = self.engine.reference().strategies.get(&strategy).map(|known| known.name.clone());
+        if let Some(name) = name.filter(|_| has_failed) {
+            // What it asked for when it was stopped had no effect in the session either.
+            self.seats.remove(&name);
+        }
     }
 
     fn compare_snapshot(&mut self) -> Result<(), RecoveryError> {
@@ -315,30 +217,95 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// What a strategy asked for last may have been cut off by a crash, so nobody misses it.
     fn finish(mut self) -> Replayed {
-        let names: Vec<Text> = self.seats.keys().cloned().collect();
-        names.iter().for_each(|name| self.find_unrecorded(name));
+        self.found.untold += self.untold.len() as u64;
         self.found.digest = self.digest.finish(&self.engine, self.at, self.sequence);
         self.found
     }
-
-    /// What a life that is over asks for now and did not in the session.
-    fn find_unrecorded(&mut self, name: &Text) {
-        let again = self.seats.remove(name).and_then(|mut seat| seat.next_asked());
-        if let (None, Some(again)) = (&self.found.differs, again) {
-            let (sequence, at, strategy) = (self.sequence, self.at, name.clone());
-            self.found.differs = Some(Differs { sequence, at, strategy, recorded: None, again: Some(again) });
-        }
-    }
 }
 
-/// What the strategy asks for next. In the session its timer was a moment ahead of the record of what it asked for.
-fn next_asked(seat: &mut Again, at: Timestamp) -> Option<Command> {
-    let soon = Timestamp(at.0.saturating_add(TIMER_AHEAD_NANOS));
-    while !seat.has_asked()
-        && let Some(due) = seat.next_timer().filter(|due| *due <= soon)
-    {
-        seat.call(Call::Advance(due));
+#[cfg(test)]
+mod tests {
+    use domain::Caller;
+    use domain::command::{GenericEvent, ReferenceChange};
+    use strategy::{Desk, Strategy, Timer, Who};
+
+    use super::*;
+
+    const ECHO: StrategyId = StrategyId(7);
+
+    /// What was recorded, and what was asked for again.
+    type Difference = (Option<Command>, Option<Command>);
+
+    /// Says when each of its timers fired.
+    struct Echo;
+
+    impl Strategy for Echo {
+        fn start(&mut self, desk: &mut Desk<'_>) {
+            desk.set_timer("next", desk.now());
+        }
+
+        fn on_timer(&mut self, _: &Timer, desk: &mut Desk<'_>) {
+            desk.publish("echo", desk.now().0.to_string());
+            desk.set_timer("next", Timestamp(desk.now().0 + 1));
+        }
     }
-    seat.next_asked()
+
+    fn sit(id: StrategyId, name: &Text, run: u64, reference: &Arc<ReferenceData>) -> Result<Seat, String> {
+        Ok(Seat::new(Who { id, name: name.clone(), run }, Box::new(Echo), reference.clone()))
+    }
+
+    fn said(at: i64) -> Input {
+        let event = GenericEvent { strategy: ECHO, name: "echo".into(), body: at.to_string().into() };
+        let caller = Caller { source: Source::Strategy, user: Some("ECHO".into()), origin: None };
+        Input::Command(Box::new(Envelope { caller, command: Command::Publish(event) }))
+    }
+
+    /// What a journal of these records comes to: numbers are times at which it was told of a timer, in a life that has begun.
+    fn lived(records: &[Record]) -> (u64, Option<Difference>) {
+        let what = FromJournal { folder: Path::new(""), snapshot: None, seat: Some(&sit) };
+        let mut session = Session::new(&what);
+        let echo = domain::Strategy { id: ECHO, name: "ECHO".into(), auto_activate: true };
+        let command = Command::Reference(vec![ReferenceChange::Strategy(echo)]);
+        session.apply(Input::Command(Box::new(Envelope { caller: Caller::platform(), command })));
+        let begins = [Phase::Init, Phase::Start].map(|phase| Told::Entered(phase, Timestamp(0)));
+        session.tell(Leaf { strategy: ECHO, run: 1, told: begins.into() });
+        for record in records {
+            match record {
+                Record::Told(at) => {
+                    session.tell(Leaf { strategy: ECHO, run: 1, told: vec![Told::Advanced(Timestamp(*at))] });
+                }
+                Record::TurnedAway => session.tell(Leaf::turned_away(ECHO, 1)),
+                Record::Said(at) => session.apply(said(*at)),
+            }
+        }
+        let found = session.finish();
+        (found.agreed, found.differs.map(|differs| (differs.recorded, differs.again)))
+    }
+
+    enum Record {
+        Told(i64),
+        TurnedAway,
+        Said(i64),
+    }
+
+    fn echo(at: i64) -> Option<Command> {
+        let Input::Command(envelope) = said(at) else { return None };
+        Some(envelope.command)
+    }
+
+    #[test]
+    fn what_it_asked_for_stands_behind_what_it_was_told_or_was_turned_away_or_was_cut_off_by_a_crash() {
+        use Record::*;
+        assert_eq!(lived(&[Told(1), Said(1), Told(2), TurnedAway, Told(3), Said(3), Told(4)]), (2, None));
+    }
+
+    #[test]
+    fn the_first_difference_is_a_command_that_is_another_or_is_absent_on_one_side() {
+        use Record::*;
+        assert_eq!(lived(&[Told(1), Said(2), Told(3), Said(3)]), (0, Some((echo(2), echo(1)))));
+        assert_eq!(lived(&[Told(1), Said(1), Said(2)]), (1, Some((echo(2), None))));
+        assert_eq!(lived(&[Told(1), Told(2), Said(2)]), (0, Some((None, echo(1)))));
+    }
 }

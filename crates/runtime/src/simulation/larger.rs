@@ -1,6 +1,6 @@
 //! Bars that a strategy wants and that are not recorded, made from recorded bars that are shorter.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::{Bar, BarSize, Decimal, Price, SecurityId, Timestamp};
@@ -9,8 +9,8 @@ type Key = (SecurityId, BarSize);
 
 #[derive(Debug, Default)]
 pub(super) struct Larger {
-    /// By what is recorded: what is made of it.
-    made_of: BTreeMap<Key, BTreeSet<BarSize>>,
+    /// By what is recorded: what is made of it, and since when.
+    made_of: BTreeMap<Key, BTreeMap<BarSize, Timestamp>>,
     /// By the end of their span.
     forming: BTreeMap<(Timestamp, SecurityId, BarSize), Forming>,
 }
@@ -23,15 +23,18 @@ struct Forming {
 }
 
 impl Larger {
-    /// From now on bars of that size are made of those.
-    pub(super) fn make(&mut self, security: SecurityId, wanted: BarSize, of: BarSize) {
-        self.made_of.entry((security, of)).or_default().insert(wanted);
+    /// Bars of that size are made of those. A span that began before has lost its first parts and gives none.
+    pub(super) fn make(&mut self, security: SecurityId, wanted: BarSize, of: BarSize, since: Timestamp) {
+        self.made_of.entry((security, of)).or_default().insert(wanted, since);
     }
 
     pub(super) fn add(&mut self, part: &Bar) {
         let Some(sizes) = self.made_of.get(&(part.security, part.size)) else { return };
-        for size in sizes {
+        for (size, since) in sizes {
             let start = size.start_of(part.at);
+            if start < *since {
+                continue;
+            }
             let key = (start.plus_seconds(size.seconds()), part.security, *size);
             match self.forming.get_mut(&key) {
                 Some(forming) => forming.add(part),
@@ -91,7 +94,7 @@ mod tests {
 
     fn made(parts: &[Bar]) -> Vec<String> {
         let mut larger = Larger::default();
-        larger.make(SecurityId(1), BarSize::Min5, BarSize::Min1);
+        larger.make(SecurityId(1), BarSize::Min5, BarSize::Min1, Timestamp(0));
         parts.iter().for_each(|part| larger.add(part));
         let closed = std::iter::from_fn(|| larger.take_closed(Timestamp(i64::MAX)));
         let told = |bar: Arc<Bar>| {

@@ -26,8 +26,12 @@ mod ahead;
 mod larger;
 /// The way of one input through the engine.
 mod desk;
+/// Where a run is, for whoever watches over it.
+mod pulse;
 /// Before the first price and after the last.
 mod phases;
+/// What lies before the beginning of trading.
+mod warm_up;
 /// A strategy that lives its life again.
 mod again;
 /// A journal replayed, and the strategies with it.
@@ -46,6 +50,7 @@ pub use digest::Digest;
 use floor::Floor;
 pub use from_journal::{Differs, FromJournal, Replayed, SeatMaker, replay_journal};
 use larger::Larger;
+pub use pulse::Pulse;
 pub use setup::{Setup, SimulationError, VenueSetup};
 use tape::Tape;
 pub use witness::{Seen, Witness};
@@ -93,7 +98,10 @@ pub struct Simulation<'a> {
     day_ends: Timestamp,
     /// Whether a bar has closed at this instant and its close was not valued.
     has_closed: bool,
+    /// When a bar last closed.
+    closed_at: Timestamp,
     now: Timestamp,
+    pulse: Arc<Pulse>,
     /// Nothing but data happens before.
     due: Timestamp,
     events: u64,
@@ -147,8 +155,10 @@ impl<'a> Simulation<'a> {
         let at = recorded.at();
         if at >= self.due {
             self.run_until(at)?;
+            self.begin_day_of(at);
         }
         self.now = at;
+        self.pulse.come_to(at);
         self.events += 1;
         if self.events.is_multiple_of(ROWS_PER_TELLING) {
             self.desk.tell_progress(self.events, self.source.progress());
@@ -165,7 +175,8 @@ impl<'a> Simulation<'a> {
     fn run_until(&mut self, to: Timestamp) -> Result<(), SimulationError> {
         while self.due <= to {
             self.now = self.now.max(self.due);
-            self.desk.tell_as(Some(counted(self.now)));
+            self.pulse.come_to(self.now);
+            self.desk.tell_as(Some(self.counts_as()));
             self.do_due()?;
             self.find_due();
             if self.has_closed && self.due > self.now {
@@ -173,10 +184,19 @@ impl<'a> Simulation<'a> {
             }
         }
         self.desk.tell_as(None);
-        if self.day_ends == NEVER {
-            self.begin_day(to);
-        }
         Ok(())
+    }
+
+    /// The instant that whatever happens now counts for: what bars come to at a midnight belongs to the day that ends, what a
+    /// price brings then to the day that begins.
+    fn counts_as(&self) -> Timestamp {
+        if self.closed_at == self.now { counted(self.now) } else { self.now }
+    }
+
+    fn begin_day_of(&mut self, at: Timestamp) {
+        if self.day_ends == NEVER {
+            self.begin_day(at);
+        }
     }
 
     /// Only days with data count: a weekend has no end that anybody would value.
@@ -191,6 +211,7 @@ impl<'a> Simulation<'a> {
             return self.close_bar(bar);
         }
         if let Some(bar) = self.larger.take_closed(self.now) {
+            self.note_close();
             self.desk.tell_bar(self.now, bar, &mut self.crew);
             return self.answer_crew();
         }
@@ -227,6 +248,7 @@ impl<'a> Simulation<'a> {
     fn end_day(&mut self) -> Result<(), SimulationError> {
         self.day_ends = NEVER;
         self.has_closed = false;
+        self.desk.tell_as(Some(counted(self.now)));
         self.value()?;
         self.desk.tell_end_of_day(self.now)
     }
@@ -262,6 +284,7 @@ impl<'a> Simulation<'a> {
 
     fn close_bar(&mut self, bar: Arc<Bar>) -> Result<(), SimulationError> {
         self.has_closed = true;
+        self.note_close();
         self.floor.close_bar(self.now, &bar);
         self.tape.mark_last(bar.security, bar.close, self.now);
         if self.floor.is_busy() {
@@ -270,6 +293,11 @@ impl<'a> Simulation<'a> {
         self.larger.add(&bar);
         self.desk.tell_bar(self.now, bar, &mut self.crew);
         self.answer_crew()
+    }
+
+    fn note_close(&mut self) {
+        self.closed_at = self.now;
+        self.desk.tell_as(Some(self.counts_as()));
     }
 
     /// The strategies see it.
@@ -299,6 +327,9 @@ impl<'a> Simulation<'a> {
             let heard = self.desk.hear_venues(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
             let obeyed = self.desk.obey(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
             let fell = self.look_after_fallen()?;
+            if self.crew.take_new_bars() {
+                self.choose_bar_makers();
+            }
             let is_over = !self.crew.has_commands() && !self.floor.is_busy();
             if is_over || !heard && !obeyed && !fell {
                 break;
@@ -324,13 +355,15 @@ impl<'a> Simulation<'a> {
     }
 
     /// Who makes bars that a strategy wants and that the data does not have: recorded shorter bars where there are any, else
-    /// the engine from ticks and trades.
+    /// the engine from ticks and trades. Of those that are asked for while prices flow the first is the one that is made from
+    /// its beginning on.
     fn choose_bar_makers(&mut self) {
+        let since = if self.events == 0 { Timestamp(i64::MIN) } else { self.now };
         let crew = &self.crew;
         for (security, wanted, of) in self.tape.make_of_bars(|security, size| crew.wants_bars(security, size)) {
-            self.larger.make(security, wanted, of);
+            self.larger.make(security, wanted, of, since);
         }
-        self.tape.feed_engine(|security: SecurityId, size| crew.wants_bars(security, size));
+        self.tape.feed_engine(since, |security: SecurityId, size| crew.wants_bars(security, size));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use domain::report::{Picture, Profile, Report, Said, SessionState};
 use domain::risk::Settings;
@@ -16,6 +17,7 @@ use super::crew::Crew;
 use super::desk::Desk;
 use super::floor::Floor;
 use super::larger::Larger;
+use super::pulse::Pulse;
 use super::tape::Tape;
 use super::witness::Witness;
 use crate::strategies::OnFailure;
@@ -30,7 +32,7 @@ pub struct Setup {
     pub on_failure: OnFailure,
     /// Trading begins here; earlier data warms up. Absent: with the first row.
     pub from: Option<Timestamp>,
-    /// Data from here on is not played.
+    /// Data from here on is not played, nor the rest of a bar that is not over.
     pub until: Option<Timestamp>,
     /// From the venue to the strategies.
     pub feed_latency_nanos: i64,
@@ -38,6 +40,8 @@ pub struct Setup {
     pub valuation_nanos: i64,
     /// Bars that the data has.
     pub recorded_bars: BTreeSet<(SecurityId, BarSize)>,
+    /// Where the run says how far it is.
+    pub pulse: Arc<Pulse>,
 }
 
 /// A venue, the adapter by which it is reached, and whose prices it is shown.
@@ -107,13 +111,15 @@ pub(super) fn build<'a>(
         next_valuation: now,
         day_ends: super::NEVER,
         has_closed: false,
+        closed_at: Timestamp(i64::MIN),
         now,
+        pulse: setup.pulse.clone(),
         due: super::NEVER,
         events: 0,
     };
     simulation.tell_engine(setup.settings, setup.commands)?;
     simulation.open_venues(setup.venues)?;
-    simulation.crew = Crew::new(setup.seats);
+    simulation.crew = Crew::new(setup.seats, setup.pulse);
     Ok(simulation)
 }
 

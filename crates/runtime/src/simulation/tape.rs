@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use domain::{BarSize, Index, Mark, OrderBook, Price, SecurityId, Tick, Timestamp};
+use domain::{Bar, BarSize, BySecurity, Mark, OrderBook, Price, SecurityId, Tick, Timestamp};
 
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     listings: Vec<Listing>,
-    places: Index<SecurityId, usize>,
+    places: BySecurity<usize>,
     /// Places whose mark trading has not seen, each once.
     changed: Vec<usize>,
     /// Bars that the data has: the engine's own of that kind are not told.
@@ -21,8 +21,8 @@ pub(super) struct Tape {
 struct Listing {
     newest: Tick,
     is_changed: bool,
-    /// A strategy wants bars that the engine must make.
-    feeds_engine: bool,
+    /// Since when, where a strategy wants bars that the engine must make.
+    fed_since: Option<Timestamp>,
 }
 
 impl Tape {
@@ -34,7 +34,7 @@ impl Tape {
         for security in securities {
             tape.places.insert(security, tape.listings.len());
             let newest = Tick::nothing_of(security);
-            tape.listings.push(Listing { newest, is_changed: false, feeds_engine: false });
+            tape.listings.push(Listing { newest, is_changed: false, fed_since: None });
         }
         tape
     }
@@ -42,7 +42,12 @@ impl Tape {
     /// Where a security stands; nothing where nobody trades it.
     #[inline]
     pub(super) fn place(&self, security: SecurityId) -> Option<usize> {
-        self.places.get(&security).copied()
+        self.places.get(security)
+    }
+
+    /// All that is known of a security.
+    pub(super) fn newest(&self, security: SecurityId) -> Option<&Tick> {
+        self.place(security).map(|place| &self.listings[place].newest)
     }
 
     /// Takes a tick in and gives the whole of what is known, as it is told. What a feed leaves out keeps the last value.
@@ -90,14 +95,14 @@ impl Tape {
         for place in self.changed.drain(..) {
             let listing = &mut self.listings[place];
             listing.is_changed = false;
-            marks.push(Mark::from(&listing.newest));
+            marks.push(quoted(Mark::from(&listing.newest)));
         }
         marks
     }
 
     #[inline]
     pub(super) fn feeds_engine(&self, place: usize) -> bool {
-        self.listings[place].feeds_engine
+        self.listings[place].fed_since.is_some()
     }
 
     /// For each size that somebody wants and that is not recorded: the longest recorded one that it can be made of.
@@ -119,19 +124,35 @@ impl Tape {
     }
 
     /// Asks for each security whether anybody wants bars of a size that the data does not have.
-    pub(super) fn feed_engine(&mut self, wants: impl Fn(SecurityId, BarSize) -> bool) {
+    pub(super) fn feed_engine(&mut self, since: Timestamp, wants: impl Fn(SecurityId, BarSize) -> bool) {
         for listing in &mut self.listings {
             let security = listing.newest.security;
             let has = |size: BarSize| {
                 self.recorded_bars.contains(&(security, size)) || self.made_bars.contains(&(security, size))
             };
             let is_missing = |size: &BarSize| !has(*size) && wants(security, *size);
-            listing.feeds_engine = BarSize::ALL.iter().any(is_missing);
+            let is_fed = BarSize::ALL.iter().any(is_missing);
+            listing.fed_since = is_fed.then(|| listing.fed_since.unwrap_or(since));
         }
+    }
+
+    /// Whether the engine's bar is told: not where the data has it, nor where it lacks what came before the engine was fed.
+    pub(super) fn tells(&self, bar: &Bar) -> bool {
+        let fed_since = self.place(bar.security).and_then(|place| self.listings[place].fed_since);
+        !self.has_recorded(bar.security, bar.size) && fed_since.is_some_and(|since| since < bar.at)
     }
 
     /// Whether the data has such bars, or shorter ones that they are made of.
     pub(super) fn has_recorded(&self, security: SecurityId, size: BarSize) -> bool {
         self.recorded_bars.contains(&(security, size)) || self.made_bars.contains(&(security, size))
+    }
+}
+
+/// Where nobody quotes, as with bars, what was paid last stands for both sides: without them a forex pair has no rate.
+#[inline]
+fn quoted(mark: Mark) -> Mark {
+    match (mark.bid, mark.ask) {
+        (None, None) => Mark { bid: mark.last, ask: mark.last, ..mark },
+        _ => mark,
     }
 }

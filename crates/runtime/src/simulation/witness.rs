@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::Failure;
-use domain::{Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+use domain::{Command, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 
 /// A witness may be unable to go on: a disk is full.
 pub type Seen = Result<(), String>;
@@ -32,7 +32,7 @@ pub trait Witness {
     }
 
     /// The engine refused what a strategy asked for.
-    fn refuse(&mut self, at: Timestamp, strategy: &Text, refusal: &Refusal) {}
+    fn refuse(&mut self, at: Timestamp, strategy: &Text, command: &Command, refusal: &Refusal) {}
 
     /// A strategy is stopped because it failed; the others go on.
     fn fall(&mut self, at: Timestamp, strategy: &Text, failure: &Failure) {}

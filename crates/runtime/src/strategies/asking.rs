@@ -138,7 +138,7 @@ impl Asking {
     pub(super) fn cancel_orders(&self, strategy: StrategyId) -> Result<usize, Unwilling> {
         let filter = Filter { strategy: Some(strategy), ..Filter::default() };
         let (_, Answer::Orders(orders)) = self.ask(Query::OpenOrders(filter))? else { return Ok(0) };
-        let cancel = |int_id| self.tell(Command::Cancel(CancelOrder { int_id, cl_ord_id: None }));
+        let cancel = |int_id| self.tell(Command::Cancel(CancelOrder::of(int_id)));
         // An order that finished or is being cancelled meanwhile needs no cancel.
         Ok(orders.into_iter().filter(|order| cancel(order.int_id.clone()).is_ok()).count())
     }
@@ -162,7 +162,7 @@ impl Asking {
 }
 
 /// Where both have a bar, the engine's counts: it knows no less.
-pub(crate) fn joined(wish: &Wish, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
+fn joined(wish: &Wish, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
     let stored = stored.newest(wish.security, wish.size, wish.bars, by).into_iter().map(Arc::new);
     let by_time: BTreeMap<Timestamp, Arc<Bar>> = stored.chain(newer).map(|bar| (bar.at, bar)).collect();
     by_time.into_values().collect()

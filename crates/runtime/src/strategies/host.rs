@@ -13,7 +13,7 @@ use storage::BarFiles;
 use strategy::Registry;
 use strategy::registry::Unbuildable;
 
-use super::manager::{Manager, Wanted};
+use super::manager::{Arrival, Manager, Wanted};
 use super::protocol::Resume;
 use super::remote::Attached;
 use crate::live::Clock;
@@ -49,6 +49,8 @@ pub struct HostSettings {
     pub on_failure: OnFailure,
     /// At the risk gate, for a strategy without limits of its own.
     pub orders_per_second: u32,
+    /// Whether everything that strategies are told goes into the journal, so that they can run again.
+    pub keeps_diaries: bool,
     /// Bars of earlier days, for PREFEED.
     pub bars: Arc<BarFiles>,
 }
@@ -59,6 +61,8 @@ pub enum Trouble {
     /// No instance of that name is configured.
     NotConfigured,
     RunsAlready,
+    /// Another process runs it and is well.
+    LivesElsewhere,
     DoesNotRun,
     Unbuildable(Unbuildable),
     /// It failed on its way through the phases, or the engine was not willing.
@@ -72,6 +76,9 @@ impl fmt::Display for Trouble {
         match self {
             Self::NotConfigured => write!(f, "no code of it runs in this server"),
             Self::RunsAlready => write!(f, "it runs already"),
+            Self::LivesElsewhere => {
+                write!(f, "another process runs it and is well; stop that one, or take its place with --take-over")
+            }
             Self::DoesNotRun => write!(f, "it does not run"),
             Self::Unbuildable(reason) => reason.fmt(f),
             Self::Failed(reason) => f.write_str(reason),
@@ -137,8 +144,8 @@ impl Controls {
     }
 
     /// A strategy in a process of its own has said hello; its phases follow in its mailbox. Blocks.
-    pub fn attach(&self, name: &str, resume: Option<Resume>) -> Result<Attached, Trouble> {
-        self.ask(|done| Wanted::Attach(name.to_owned(), resume, done))
+    pub fn attach(&self, name: &str, resume: Option<Resume>, takes_over: bool) -> Result<Attached, Trouble> {
+        self.ask(|done| Wanted::Attach(Arrival { name: name.to_owned(), resume, takes_over }, done))
     }
 
     /// Tells a strategy again what came after that sequence; [`Delivery::Replay`](super::Delivery::Replay) marks where it

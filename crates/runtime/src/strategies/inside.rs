@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use bus::{Bus, Closed};
 use crossbeam_channel::Sender;
-use domain::{Caller, Command, Envelope, Source, StrategyId, Text};
-use strategy::Refused;
+use domain::{Caller, Command, Envelope, Source, StrategyId};
+use strategy::{Refused, Who};
 
 use super::clerk::{self, Answering, Asked, Reason};
+use super::diary::Leaf;
 use super::dispatcher::{self, Mailboxes};
 use super::link::{Delivery, Link, Lost};
 use super::mailbox::Mailbox;
@@ -30,11 +31,12 @@ impl Switchboard {
     }
 
     /// Events from now on; the caller tells what was before.
-    pub fn plug_in(&self, strategy: StrategyId, name: Text) -> Inside {
-        let mailbox = Arc::new(Mailbox::new(strategy));
-        self.mailboxes.add(strategy, mailbox.clone());
-        let caller = Caller { source: Source::Strategy, user: Some(name), origin: None };
-        Inside { strategy, caller, inbox: self.bus.inbox.clone(), clerk: self.clerk.clone(), mailbox }
+    pub fn plug_in(&self, who: &Who, has_diary: bool) -> Inside {
+        let mailbox = Arc::new(Mailbox::new(who.id));
+        self.mailboxes.add(who.id, mailbox.clone());
+        let caller = Caller { source: Source::Strategy, user: Some(who.name.clone()), origin: None };
+        let (inbox, clerk) = (self.bus.inbox.clone(), self.clerk.clone());
+        Inside { who: who.clone(), has_diary, caller, inbox, clerk, mailbox }
     }
 
     pub fn unplug(&self, strategy: StrategyId) {
@@ -45,7 +47,8 @@ impl Switchboard {
 /// The link of one strategy.
 #[derive(Clone)]
 pub struct Inside {
-    strategy: StrategyId,
+    who: Who,
+    has_diary: bool,
     caller: Caller,
     inbox: bus::Inbox,
     clerk: Sender<Asked>,
@@ -71,17 +74,37 @@ impl Inside {
         let answer: Answering = Box::new(answer);
         match self.inbox.command(Envelope { caller: self.caller.clone(), command }) {
             Ok(ticket) => {
-                let asked = Asked { strategy: self.strategy, ticket, answer };
-                self.clerk.send(asked).map_err(|_| Lost("the server stops".to_owned()))
+                let asked = Asked { strategy: self.who.id, ticket, answer };
+                self.clerk.send(asked).map_err(|_| stops())
             }
             Err(Closed::Busy) => {
+                self.turn_away()?;
                 let text = "too many requests wait; this one had no effect".into();
                 answer(Err(Reason { code: "busy".into(), text }));
                 Ok(())
             }
-            Err(Closed::Stopped) => Err(Lost("the server stops".to_owned())),
+            Err(Closed::Stopped) => Err(stops()),
         }
     }
+
+    /// Whether the strategy's diary goes into the journal.
+    pub fn has_diary(&self) -> bool {
+        self.has_diary
+    }
+
+    /// A command that the journal will never show, because it was turned away at the door, is told of in the diary.
+    pub fn turn_away(&self) -> Result<(), Lost> {
+        self.write_diary(Leaf::turned_away(self.who.id, self.who.run).to_bytes())
+    }
+
+    /// Waits while the engine is behind. Where no diary is kept, nothing is written.
+    pub fn write_diary(&self, leaf: Vec<u8>) -> Result<(), Lost> {
+        if self.has_diary { self.inbox.write_diary(leaf).map_err(|_| stops()) } else { Ok(()) }
+    }
+}
+
+fn stops() -> Lost {
+    Lost("the server stops".to_owned())
 }
 
 impl Link for Inside {
@@ -96,5 +119,8 @@ impl Link for Inside {
                 mailbox.refuse(Refused { command: asked, code, reason: text });
             }
         })
+    }
+    fn write(&mut self, leaf: Vec<u8>) -> Result<(), Lost> {
+        self.write_diary(leaf)
     }
 }

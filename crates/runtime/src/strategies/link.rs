@@ -35,4 +35,7 @@ pub trait Link: Send {
 
     /// Hands a command over. A refusal comes as a delivery.
     fn send(&mut self, command: Command) -> Result<(), Lost>;
+
+    /// Hands a leaf of the strategy's diary over; it stands in the journal before every command that is sent after it.
+    fn write(&mut self, leaf: Vec<u8>) -> Result<(), Lost>;
 }

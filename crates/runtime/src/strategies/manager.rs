@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bus::Bus;
-use crossbeam_channel::{Receiver, Sender, bounded, select};
+use crossbeam_channel::{Receiver, Sender, bounded, never, select, tick};
 use domain::command::{Failure, Phase};
 use domain::{StrategyId, Text};
 use strategy::{Past, Registry, Seat, Who, Wish};
@@ -26,6 +26,9 @@ use crate::live::Clock;
 
 /// How often hanging strategies are looked for.
 const WATCH: Duration = Duration::from_millis(100);
+/// A process that was heard of within this time is well, and nobody takes its place unasked. It says eight times as often
+/// that it lives.
+const WELL: Duration = Duration::from_secs(2);
 /// Notes that may wait for the manager; a strategy with one more waits.
 const NOTES_MAX: usize = 8_192;
 
@@ -39,10 +42,18 @@ pub(super) enum Wanted {
     Start(String, Sender<Result<(), Trouble>>),
     Stop(String, Sender<Result<(), Trouble>>),
     /// Of a strategy in a process of its own.
-    Attach(String, Option<Resume>, Sender<Result<Attached, Trouble>>),
+    Attach(Arrival, Sender<Result<Attached, Trouble>>),
     /// What a strategy missed after that sequence.
     Replay(StrategyId, u64),
     Close,
+}
+
+/// A strategy in a process of its own is at the door.
+pub(super) struct Arrival {
+    pub(super) name: String,
+    /// Which life it had, and what it heard last.
+    pub(super) resume: Option<Resume>,
+    pub(super) takes_over: bool,
 }
 
 pub(super) struct Manager {
@@ -52,6 +63,9 @@ pub(super) struct Manager {
     settings: HostSettings,
     switchboard: Switchboard,
     wanted: Receiver<Wanted>,
+    /// When hanging strategies are looked for.
+    watch: Receiver<Instant>,
+    is_closing: bool,
     notes_in: Sender<Note>,
     notes: Receiver<Note>,
     running: BTreeMap<StrategyId, Running>,
@@ -85,6 +99,11 @@ impl Running {
         self.link.mailbox()
     }
 
+    /// Whether its process was heard of just now.
+    fn is_well(&self) -> bool {
+        matches!(&self.body, Body::Process(pulse) if pulse.silent_for() < WELL)
+    }
+
     /// How long nothing has come back from it.
     fn stuck_for(&self) -> Option<Duration> {
         match &self.body {
@@ -105,35 +124,50 @@ impl Manager {
         let (notes_in, notes) = bounded(NOTES_MAX);
         let switchboard = Switchboard::open(bus.clone(), notes_in.clone())?;
         let (asking, running, heard, absent) = (Asking(bus), BTreeMap::new(), BTreeMap::new(), Absent::default());
-        Ok(Self { asking, clock, registry, settings, switchboard, wanted, notes_in, notes, running, heard, absent })
+        let (watch, is_closing) = (tick(WATCH), false);
+        Ok(Self {
+            asking,
+            clock,
+            registry,
+            settings,
+            switchboard,
+            wanted,
+            watch,
+            is_closing,
+            notes_in,
+            notes,
+            running,
+            heard,
+            absent,
+        })
     }
 
     pub(super) fn run(mut self) {
-        loop {
-            let wanted = select! {
-                recv(self.wanted) -> wanted => wanted.ok(),
-                recv(self.notes) -> note => {
-                    note.into_iter().for_each(|note| self.heed(note));
-                    continue;
-                }
-                default(WATCH) => {
-                    self.watch();
-                    continue;
-                }
-            };
-            match wanted {
-                Some(Wanted::StartAll(done)) => {
-                    self.start_all();
-                    drop(done);
-                }
-                // Whoever asked may have gone away.
-                Some(Wanted::Start(name, done)) => drop(done.send(self.start(&name))),
-                Some(Wanted::Stop(name, done)) => drop(done.send(self.stop(&name))),
-                Some(Wanted::Attach(name, resume, done)) => self.attach(&name, resume, &done),
-                // The last that it heard may be one of several that one input caused.
-                Some(Wanted::Replay(strategy, heard)) => self.tell_missed(strategy, heard.saturating_sub(1)),
-                Some(Wanted::Close) | None => return self.close(),
+        while !self.is_closing {
+            self.turn();
+        }
+        self.close();
+    }
+
+    /// The next thing that somebody wants, a strategy's thread tells, or time brings.
+    fn turn(&mut self) {
+        let wanted = select! {
+            recv(self.wanted) -> wanted => wanted.unwrap_or(Wanted::Close),
+            recv(self.notes) -> note => return note.into_iter().for_each(|note| self.heed(note)),
+            recv(self.watch) -> _ => return self.watch(),
+        };
+        match wanted {
+            Wanted::StartAll(done) => {
+                self.start_all();
+                drop(done);
             }
+            // Whoever asked may have gone away.
+            Wanted::Start(name, done) => drop(done.send(self.start(&name))),
+            Wanted::Stop(name, done) => drop(done.send(self.stop(&name))),
+            Wanted::Attach(arrival, done) => self.attach(&arrival, &done),
+            // The last that it heard may be one of several that one input caused.
+            Wanted::Replay(strategy, heard) => self.tell_missed(strategy, heard.saturating_sub(1)),
+            Wanted::Close => (self.is_closing, self.wanted) = (true, never()),
         }
     }
 
@@ -217,6 +251,7 @@ impl Manager {
         let (who, link) = self.plug_in(id, &instance.name)?;
         let seat = Seat::new(who.clone(), strategy, reference);
         let runner = Runner::new(seat, link.clone(), self.clock.clone(), self.notes_in.clone());
+        let runner = if self.settings.keeps_diaries { runner.with_diary() } else { runner };
         let thread = std::thread::Builder::new().name(format!("strategy {}", instance.name)).spawn(|| runner.run());
         let thread = thread.map_err(|error| Trouble::Failed(error.to_string()))?;
         self.running.insert(id, Running::new(who, link, Body::Thread(thread)));
@@ -229,7 +264,7 @@ impl Manager {
         self.asking.stop(id, Some(lost(CRASHED))).map_err(failed)?;
         self.asking.bind_rate(id, self.settings.orders_per_second).map_err(failed)?;
         let who = Who { id, name: name.clone(), run: self.asking.run_number().map_err(failed)? };
-        let link = self.switchboard.plug_in(id, name.clone());
+        let link = self.switchboard.plug_in(&who, self.settings.keeps_diaries);
         for published in self.asking.picture(id, (self.clock)()).map_err(failed)? {
             link.mailbox().offer(&published);
         }
@@ -239,25 +274,26 @@ impl Manager {
 
     /// A strategy in a process of its own: one that is known goes on, another begins with INIT. Whoever asked gets his link
     /// before the phases begin, because he must carry them.
-    fn attach(&mut self, name: &str, resume: Option<Resume>, done: &Sender<Result<Attached, Trouble>>) {
-        let attached = self.welcome(name, resume);
+    fn attach(&mut self, arrival: &Arrival, done: &Sender<Result<Attached, Trouble>>) {
+        let attached = self.welcome(arrival);
         let begins = attached.as_ref().ok().filter(|attached| !attached.is_resumed).map(|attached| attached.who.id);
         // Whoever asked may have gone away.
         let _ = done.send(attached);
         if let Some(strategy) = begins {
             self.lead(&[strategy]);
-            let heard = self.heard.remove(&strategy).or(resume.map(|resume| resume.heard));
+            let heard = self.heard.remove(&strategy).or(arrival.resume.map(|resume| resume.heard));
             heard.into_iter().for_each(|heard| self.tell_missed(strategy, heard));
         }
     }
 
-    fn welcome(&mut self, name: &str, resume: Option<Resume>) -> Result<Attached, Trouble> {
-        let strategy = self.asking.strategy_named(name).map_err(failed)?;
+    fn welcome(&mut self, arrival: &Arrival) -> Result<Attached, Trouble> {
+        let strategy = self.asking.strategy_named(&arrival.name).map_err(failed)?;
         match self.running.get(&strategy.id) {
             Some(Running { body: Body::Thread(_), .. }) => return Err(Trouble::RunsAlready),
-            Some(known) if resume.is_some_and(|resume| resume.run == known.who.run) => {
+            Some(known) if arrival.resume.is_some_and(|resume| resume.run == known.who.run) => {
                 return self.attached(known, true).ok_or(Trouble::DoesNotRun);
             }
+            Some(known) if known.is_well() && !arrival.takes_over => return Err(Trouble::LivesElsewhere),
             Some(_) => self.fail(strategy.id, lost("is replaced by another process")),
             None => {}
         }
@@ -306,10 +342,11 @@ impl Manager {
                 }
             }
         }
+        // Meanwhile others come and go; and one that was cut off on its way through a phase must come back to go on.
         while strategies.iter().any(|strategy| self.is_short_of(*strategy, phase)) {
-            match self.notes.recv_timeout(WATCH) {
-                Ok(note) => self.heed(note),
-                Err(_) => self.watch(),
+            self.turn();
+            if self.is_closing && phase != Phase::Exit {
+                return;
             }
         }
     }

@@ -5,6 +5,10 @@
 mod link;
 /// What waits for one strategy: prices conflate, order events never do.
 mod mailbox;
+/// Events as bytes.
+pub(crate) mod event_bytes;
+/// What a strategy was told, so that it can live its life again.
+pub(crate) mod diary;
 /// The bus inside the server.
 mod inside;
 /// Waits for the answers to commands, so that no strategy has to.
@@ -20,7 +24,7 @@ mod manager;
 /// Strategies that a crash left in a phase and that nobody runs since.
 mod absent;
 /// What the manager asks of the engine.
-pub(crate) mod asking;
+mod asking;
 /// The host as the program sees it.
 mod host;
 /// A strategy in a process of its own, as the server sees it.
@@ -29,6 +33,7 @@ mod remote;
 pub mod protocol;
 
 pub use clerk::Reason;
+pub use diary::Leaf;
 pub use host::{Controls, Host, HostSettings, Instance, OnFailure, Trouble};
 pub use inside::{Inside, Switchboard};
 pub use link::{Delivery, Link, Lost};

@@ -2,19 +2,16 @@
 //! who it is, commands and their answers, events of the strategy's own orders, phases. The encoding is the journal's, so no
 //! digit is lost.
 
-use std::sync::Arc;
-
 use domain::command::{Phase, ReferenceChange};
-use domain::{
-    Bar, BarSize, Command, Event, EventClass, Published, ReferenceData, SecurityId, StrategyId, Text, Timestamp,
-};
+use domain::{Bar, BarSize, Command, Event, Published, ReferenceData, SecurityId, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Encode};
 use strategy::{Past, Wish};
 
 use super::clerk::Reason;
+use super::event_bytes;
 
 /// Which dialect of this is spoken, together with the version of the program.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Bars of the past that one message carries: some forty thousand bytes, of the million that a frame takes.
 const BARS_PER_MESSAGE: usize = 500;
@@ -29,6 +26,9 @@ pub struct Letter {
     pub epoch: u64,
     #[n(2)]
     pub request: Request,
+    /// Of the process: answers go there, so that no other process of the same name hears them.
+    #[n(3)]
+    pub address: Text,
 }
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -40,6 +40,9 @@ pub enum Request {
         build: Text,
         #[n(1)]
         resume: Option<Resume>,
+        /// Whether it may take the place of a process that is well.
+        #[n(2)]
+        takes_over: bool,
     },
     #[n(1)]
     Command {
@@ -74,6 +77,14 @@ pub enum Request {
     /// It would like to leave by EXIT.
     #[n(5)]
     Leave,
+    /// A leaf of its diary; keyed and answered like a command.
+    #[n(6)]
+    Diary {
+        #[n(0)]
+        key: u64,
+        #[cbor(n(1), with = "minicbor::bytes")]
+        leaf: Vec<u8>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -134,6 +145,9 @@ pub enum Message {
         /// The server's clock: deadlines are meant by it.
         #[n(4)]
         now: Timestamp,
+        /// Whether it shall keep a diary.
+        #[n(5)]
+        has_diary: bool,
     },
     #[n(1)]
     Unwelcome {
@@ -195,21 +209,16 @@ impl From<Reason> for Refusal {
 impl Message {
     /// An event that is a strategy's own; absent for what travels on topics.
     pub fn of_event(published: &Published) -> Option<Self> {
-        let payload = match &published.event {
-            Event::Order(order) => encoded(&**order),
-            Event::OrderStatus(status) => encoded(&**status),
-            Event::Fill(fill) => encoded(&**fill),
-            Event::Transaction(transaction) => encoded(&**transaction),
-            Event::Position(position) => encoded(&**position),
-            Event::Cash(balance) => encoded(&**balance),
-            Event::Portfolio(value) => encoded(&**value),
-            Event::Session(change) => encoded(&**change),
-            Event::TradingState(change) => encoded(&**change),
-            Event::Reference(data) => encoded(changes(data)),
-            _ => return None,
-        };
+        let travels_on_topics = matches!(
+            published.event,
+            Event::Tick(_) | Event::Trade(_) | Event::Book(_) | Event::Bar(_) | Event::Generic(_)
+        );
+        if travels_on_topics {
+            return None;
+        }
+        let (class, payload) = event_bytes::to_bytes(&published.event)?;
         let Published { sequence, at, .. } = *published;
-        Some(Self::Event { sequence, at, class: published.event.class() as u8, payload })
+        Some(Self::Event { sequence, at, class, payload })
     }
 
     /// In parts that fit a frame; the phase begins with the last.
@@ -229,19 +238,7 @@ impl Message {
 
 /// The event as it was published; absent where this build can't read it.
 pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<Published> {
-    let event = match EventClass::ALL.get(usize::from(class))? {
-        EventClass::Order => Event::Order(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::OrderStatus => Event::OrderStatus(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Fill => Event::Fill(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Transaction => Event::Transaction(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Position => Event::Position(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Cash => Event::Cash(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Portfolio => Event::Portfolio(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Session => Event::Session(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::TradingState => Event::TradingState(Arc::new(minicbor::decode(payload).ok()?)),
-        EventClass::Reference => Event::Reference(Arc::new(reference(minicbor::decode(payload).ok()?))),
-        _ => return None,
-    };
+    let event = event_bytes::from_bytes(class, payload)?;
     Some(Published { sequence, at, event })
 }
 
@@ -276,15 +273,17 @@ pub fn encoded<T: Encode<()>>(value: T) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use domain::command::{CancelOrder, GenericEvent};
 
     use super::*;
 
     #[test]
     fn a_letter_and_a_parcel_come_back_as_they_were_sent() {
-        let cancel = Command::Cancel(CancelOrder { int_id: "A-1".parse().unwrap(), cl_ord_id: None });
+        let cancel = Command::Cancel(CancelOrder::of("A-1".parse().unwrap()));
         let request = Request::Command { key: 7, expires: Timestamp(5), command: Box::new(cancel) };
-        let letter = Letter { strategy: "TREND".into(), epoch: 3, request };
+        let letter = Letter { strategy: "TREND".into(), epoch: 3, request, address: "one".into() };
         assert_eq!(minicbor::decode::<Letter>(&encoded(&letter)).unwrap(), letter);
         let refusal = Some(Refusal { code: "busy".into(), text: "later".into() });
         let message = Message::Answer { key: 7, refusal };

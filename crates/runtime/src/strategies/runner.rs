@@ -4,10 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use domain::StrategyId;
 use domain::command::Phase;
+use domain::{Published, StrategyId, Timestamp};
 use strategy::{Past, Seat, Wish};
 
+use super::diary::Diary;
 use super::failing::message_of;
 use super::link::{Delivery, Link, Lost};
 use crate::live::Clock;
@@ -48,11 +49,20 @@ pub struct Runner<L> {
     link: L,
     clock: Clock,
     notes: Sender<Note>,
+    /// Kept where the strategy shall be able to live its life again.
+    diary: Option<Diary>,
 }
 
 impl<L: Link> Runner<L> {
     pub fn new(seat: Seat, link: L, clock: Clock, notes: Sender<Note>) -> Self {
-        Self { seat, link, clock, notes }
+        Self { seat, link, clock, notes, diary: None }
+    }
+
+    /// From now on everything that the strategy is told goes into the journal too.
+    #[must_use]
+    pub fn with_diary(mut self) -> Self {
+        self.diary = Some(Diary::of(self.seat.who()));
+        self
     }
 
     /// Until the strategy has left or can't go on.
@@ -76,14 +86,15 @@ impl<L: Link> Runner<L> {
             }
         }
         let now = (self.clock)();
-        self.call(|seat| seat.advance(now))
+        self.advance(now).or_else(|| self.write_if_due(now))
     }
 
     fn take(&mut self, delivery: Delivery) -> Option<Ending> {
         match delivery {
-            Delivery::Event(published) => self.call(|seat| seat.hear(&published)),
+            Delivery::Event(published) => self.hear(&published),
             Delivery::Refused(refused) => {
                 let now = (self.clock)();
+                self.diary.iter_mut().for_each(|diary| diary.refused(now, &refused));
                 self.call(|seat| seat.refuse_by(now, &refused))
             }
             Delivery::Replay => None,
@@ -91,10 +102,32 @@ impl<L: Link> Runner<L> {
         }
     }
 
+    fn hear(&mut self, published: &Published) -> Option<Ending> {
+        if let Some(diary) = self.diary.as_mut().filter(|_| self.seat.heeds(&published.event)) {
+            diary.event(published);
+        }
+        self.call(|seat| seat.hear(published)).or_else(|| self.write_if_due(published.at))
+    }
+
+    fn advance(&mut self, now: Timestamp) -> Option<Ending> {
+        if self.next_timer().is_none_or(|due| due > now) {
+            return None;
+        }
+        self.diary.iter_mut().for_each(|diary| diary.advanced(now));
+        self.call(|seat| seat.advance(now))
+    }
+
     fn enter(&mut self, phase: Phase, past: &Past) -> Option<Ending> {
         let now = (self.clock)();
+        self.diary.iter_mut().for_each(|diary| diary.entered(phase, now, past));
         if let Some(ending) = self.call(|seat| seat.enter(phase, now, past)) {
             return Some(ending);
+        }
+        if phase == Phase::Exit {
+            self.diary.iter_mut().for_each(|diary| diary.left(now));
+        }
+        if let Err(Lost(reason)) = self.write() {
+            return Some(Ending::Lost(reason));
         }
         let progress = Progress { phase, wishes: self.seat.wishes().to_vec() };
         self.note(Note::Entered(self.seat.who().id, progress));
@@ -111,17 +144,35 @@ impl<L: Link> Runner<L> {
         if self.seat.is_flooding() {
             return Some(Ending::Flooded);
         }
-        for command in self.seat.commands() {
-            if let Err(Lost(reason)) = self.link.send(command) {
-                return Some(Ending::Lost(reason));
-            }
+        self.ask().err().map(|Lost(reason)| Ending::Lost(reason))
+    }
+
+    /// What the strategy was told stands in the journal before what it asks for because of it.
+    fn ask(&mut self) -> Result<(), Lost> {
+        if self.seat.has_commands() {
+            self.write()?;
         }
-        None
+        self.seat.commands().try_for_each(|command| self.link.send(command))
+    }
+
+    fn write(&mut self) -> Result<(), Lost> {
+        let leaves = self.diary.as_mut().map(Diary::take).unwrap_or_default();
+        leaves.into_iter().try_for_each(|leaf| self.link.write(leaf))
+    }
+
+    fn write_if_due(&mut self, now: Timestamp) -> Option<Ending> {
+        let is_due = self.diary.as_ref().is_some_and(|diary| diary.is_due(now));
+        is_due.then(|| self.write().err()).flatten().map(|Lost(reason)| Ending::Lost(reason))
+    }
+
+    /// Before START none fires.
+    fn next_timer(&self) -> Option<Timestamp> {
+        self.seat.next_timer().filter(|_| matches!(self.seat.phase(), Some(Phase::Start | Phase::Run)))
     }
 
     /// Until the next timer is due.
     fn patience(&self) -> Duration {
-        let Some(due) = self.seat.next_timer() else { return IDLE };
+        let Some(due) = self.next_timer() else { return IDLE };
         let nanos = due.nanos_since((self.clock)());
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)).min(IDLE)
     }

@@ -1,6 +1,7 @@
 //! A live session again: its journal replayed reaches the state and the digest of the session, and its strategies ask for the
 //! same.
 
+use scenarios::http::Client;
 use scenarios::patience::wait_for;
 use scenarios::server::Ended;
 
@@ -33,8 +34,44 @@ fn strategies_that_run_again_on_journalled_prices_ask_for_the_same() {
     let desk = traded_by_the_market_maker();
     let told = replayed(&desk, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
     assert!(told.contains("commands of strategies came out the same"), "{told}");
-    assert!(!told.contains("0 commands of strategies"), "{told}");
+    assert!(!told.contains("\n0 commands of strategies"), "{told}");
     assert!(!told.contains("the first that differs"), "{told}");
+}
+
+/// The demo's market maker and three more at once: what each was told stands in the journal, however late its thread was.
+const CROWD: &str = "MAKER:market-making security=ETH.USD quantity=0.01 maxPosition=0.05 distance=1,\
+    QUOTES:market-making security=AAPL quantity=10 maxPosition=50 distance=1,\
+    TREND:moving-average-cross security=EUR.USD fast=2 slow=3 quantity=1000,\
+    BREAKS:breakout security=MSFT bars=SEC_1 period=2 quantity=1 short=true";
+
+#[test]
+fn four_strategies_in_a_busy_market_ask_for_the_same_again_also_after_a_crash_and_restarts() {
+    let desk = Desk::new().set("demo.activity", "busy").set("journal.ticks", "all").set("strategies.instances", CROWD);
+    for session in 1..=3 {
+        let server = desk.start();
+        let mut client = server.client();
+        for (name, each) in [("MAKER", 10), ("QUOTES", 1), ("TREND", 2)] {
+            wait_for("its fills in every session", || (fills(&mut client, name) >= session * each).then_some(()));
+        }
+        let _ended = if session == 2 { server.kill() } else { server.stop() };
+        let told = replayed(&desk, &["--strategies", "--set", &format!("strategies.instances={CROWD}")]);
+        assert!(!told.contains("\n0 commands of strategies"), "{told}");
+    }
+}
+
+/// Orders of the strategy that were filled, since the journal began.
+fn fills(client: &mut Client, strategy: &str) -> usize {
+    let path = format!("/rest/history/order?strategy={strategy}&limit=1000");
+    client.get(&path).map_or(0, |listed| listed.body.matches("\"EXECUTED\"").count())
+}
+
+#[test]
+fn a_session_that_did_not_record_its_prices_is_refused_with_the_setting_that_does() {
+    let desk = Desk::new().set("demo.activity", "calm").set("strategies.instances", MAKER);
+    desk.start().stop();
+    let ended = replay(&desk, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
+    assert_eq!(ended.code, Some(2), "{ended}");
+    assert!(ended.log.contains("it is recorded in sessions with journal.ticks=all"), "{ended}");
 }
 
 #[test]

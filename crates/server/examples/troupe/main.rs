@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         Historian::BLUEPRINT,
     ];
     let registry = troupe.into_iter().fold(samples::registry(), strategy::Registry::with);
-    server::cli::run_with(registry, std::env::args_os())
+    server::run_with(registry, std::env::args_os())
 }
 
 const SECURITY: &[Parameter] = &[Parameter::security("security", "what it has orders in")];

@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
-use super::running::Engine;
-use super::web::{failed, listen};
+use super::engine::Engine;
+use super::listening::{failed, listen};
 use crate::config::{Config, SessionFile};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;

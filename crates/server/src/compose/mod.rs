@@ -2,6 +2,8 @@
 
 /// Bars that outlive a restart.
 mod bars;
+/// The engine's thread.
+mod engine;
 /// The FIX door.
 mod fix;
 /// The engine with everything that it stands on, as it was when it stopped.
@@ -10,6 +12,8 @@ mod foundation;
 mod health;
 /// Reference data while the server runs.
 mod importing;
+/// Ports.
+mod listening;
 /// What simulated markets list.
 mod listings;
 /// Numbers of the program for whoever watches it.
@@ -18,8 +22,8 @@ mod metrics;
 mod opening;
 /// What the program around the engine can do for an edge.
 mod program;
-/// The parts while they run, and how they stop.
-mod running;
+/// How the parts stop.
+mod stopping;
 /// Strategies in the server.
 pub mod strategies;
 /// The publish-subscribe door.
@@ -47,11 +51,11 @@ use crate::ready::Doors;
 use crate::reference;
 use crate::signals;
 use crate::tls::{Certificate, Wanted};
+use engine::Engine;
 use fix::Fix;
 use foundation::Foundation;
 use health::Health;
 use program::Program;
-use running::Engine;
 use topics::Topics;
 use web::Web;
 
@@ -75,7 +79,8 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let stored_bars = program.stored_bars();
     let listening = health.listen().and_then(|()| program.count_orders());
     listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
-    let mut engine = Engine::start(config, foundation, program)?;
+    let bus = program.bus(&foundation);
+    let mut engine = Engine::start(config, foundation, bus)?;
     let is_first_start = engine.bus.catalogue.now().accounts.is_empty();
     opening::tell(config, &ground, &desk, &engine.bus)?;
     let bars = bars::store(config, ground.lock.folder(), &engine.bus.feed)?;
@@ -94,7 +99,7 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let web = Web::open(config, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
     let fix = Fix::open(config, sessions, certificate.as_ref(), &ground, &engine, &access, &fix_operators)?;
     let doors = doors(&web, &topics, fix.as_ref());
-    let topics = topics.serve(config, certificate, &web);
+    let topics = topics.serve(config, certificate, [web.http, web.https]);
     health.wait_for_venues();
     strategies.start_all();
     if config.strategies_distributed {
@@ -103,9 +108,9 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let beacon = Beacon::light(ground.lock.folder(), &doors)?;
     doors.announce().map_err(|error| Failure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
     info!("serving on {web}");
-    let ended = running::wait(&stopped, &engine);
+    let ended = engine.wait(&stopped);
     drop(beacon);
-    running::stop(fix, topics, web, strategies, venues, engine, ended)
+    stopping::stop(fix, topics, web, strategies, venues, engine, ended)
 }
 
 /// One certificate for every door that speaks TLS; none where no door does.
@@ -133,7 +138,8 @@ pub fn import(config: &Config, ground: Ground) -> Result<usize, Failure> {
     let (stop, _stopped) = bounded(1);
     let health = Arc::new(Health::new(&foundation));
     let program = Program::new(config, &foundation, health, stop);
-    let engine = Engine::start(config, foundation, program)?;
+    let bus = program.bus(&foundation);
+    let engine = Engine::start(config, foundation, bus)?;
     let changes = reference::differences(&engine.bus.catalogue.now(), &desk.data);
     let count = changes.len();
     opening::tell_changes(&engine.bus, changes)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use bus::operations::{
     BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble, StrategyTrouble,
 };
-use bus::{Catalogue, Feed};
+use bus::{Bus, Catalogue};
 use crossbeam_channel::Sender;
 use domain::{Bar, BarSize, SecurityId, Timestamp};
 use fix_gateway::Operators;
@@ -62,7 +62,7 @@ impl Program {
     }
 
     pub(super) fn count_orders(&self) -> std::io::Result<()> {
-        self.metrics.count_orders(self.feed())
+        self.metrics.count_orders(self.health.feed())
     }
 
     /// Where the FIX door's operators are to be told.
@@ -100,12 +100,15 @@ impl Program {
         self.importer.markets()
     }
 
-    pub(super) fn feed(&self) -> Feed {
-        self.health.feed()
-    }
-
-    pub(super) fn catalogue(&self) -> Catalogue {
-        self.catalogue.clone()
+    /// The bus between edges and the engine, with this program behind it.
+    pub(super) fn bus(self, foundation: &Foundation) -> Bus {
+        Bus {
+            inbox: foundation.inbox.clone(),
+            feed: self.health.feed(),
+            catalogue: self.catalogue.clone(),
+            history: foundation.read_model.clone(),
+            operations: Arc::new(self),
+        }
     }
 }
 

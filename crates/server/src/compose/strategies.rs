@@ -9,8 +9,8 @@ use storage::BarFiles;
 use strategy::Registry;
 use strategy::registry::Unbuildable;
 
-use super::running::Engine;
-use crate::config::Config;
+use super::engine::Engine;
+use crate::config::{Config, JournalTicks};
 use crate::failure::{Exit, Failure};
 use crate::nearest::hint;
 use crate::problem::Problems;
@@ -55,6 +55,7 @@ fn settings(config: &Config, bars: Arc<BarFiles>) -> HostSettings {
         return_within: if config.strategies_distributed { hang_after } else { Duration::ZERO },
         on_failure: config.strategies_on_failure,
         orders_per_second: config.strategies_orders_per_second,
+        keeps_diaries: config.journal_ticks == JournalTicks::All,
         bars,
     }
 }
@@ -77,7 +78,7 @@ pub(crate) fn explain(problem: &Unbuildable, registry: &Registry) -> String {
 pub(super) fn trouble(trouble: Trouble) -> StrategyTrouble {
     match trouble {
         Trouble::NotConfigured => StrategyTrouble::NotRunnable,
-        Trouble::RunsAlready => StrategyTrouble::RunsAlready,
+        Trouble::RunsAlready | Trouble::LivesElsewhere => StrategyTrouble::RunsAlready,
         Trouble::DoesNotRun => StrategyTrouble::DoesNotRun,
         Trouble::Unbuildable(_) | Trouble::Failed(_) | Trouble::Unavailable => {
             StrategyTrouble::Failed(trouble.to_string())

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::web::{Web, failed, listen};
+use super::listening::{failed, listen};
 use crate::config::Config;
 use crate::distributed::Bridge;
 use crate::failure::Failure;
@@ -82,11 +82,17 @@ impl Topics {
         BrokerDoors { tcp_port: port(self.tcp), ws_port: port(self.ws), public_host }
     }
 
-    pub(super) fn serve(self, config: &Config, certificate: Option<Arc<Certificate>>, web: &Web) -> Serving {
+    /// The pages of `web` may connect.
+    pub(super) fn serve(
+        self,
+        config: &Config,
+        certificate: Option<Arc<Certificate>>,
+        web: [Option<SocketAddr>; 2],
+    ) -> Serving {
         let [tcp, tls, ws] = self.listeners;
         let hosts = OurHosts {
             hosts: config.hosts(),
-            ports: [web.http, web.https].into_iter().flatten().map(|address| address.port()).collect(),
+            ports: web.into_iter().flatten().map(|address| address.port()).collect(),
             allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
         };
         let certificates = certificate.map(|certificate| certificate as _);

@@ -11,9 +11,9 @@ use domain::{AdapterName, Decimal, Exchange, ReferenceData};
 use venue_sim::book::SelfTrade;
 use venue_sim::{Activity, Faults, Fees, VenueConfig};
 
+use super::engine::Engine;
 use super::health::Health;
 use super::listings::{Markets, listings};
-use super::running::Engine;
 use crate::config::{self, Config, Fault, Fraction, SIMULATED, Venue, VenueFault};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;

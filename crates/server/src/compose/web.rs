@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use access::Access;
 use bus::Bus;
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 use web::{Https, Limits, Listeners, Screen, Settings};
 
+use super::listening::{failed, listen};
 use super::topics::Topics;
 use crate::config::Config;
 use crate::failure::{Exit, Failure};
@@ -105,13 +105,4 @@ fn keep_fresh(runtime: &Runtime, certificate: &Arc<Certificate>) -> Result<(), F
     signals::on_hangup(move || ask.notify_one()).map_err(|error| failed("listen for signals", &error))?;
     runtime.spawn(certificate.clone().keep_fresh(asked));
     Ok(())
-}
-
-pub(super) fn listen(runtime: &Runtime, wanted: SocketAddr, key: &str) -> Result<(SocketAddr, TcpListener), Failure> {
-    let bound = runtime.block_on(TcpListener::bind(wanted)).and_then(|bound| Ok((bound.local_addr()?, bound)));
-    bound.map_err(|error| failed(&format!("listen on {wanted} ({key})"), &error))
-}
-
-pub(super) fn failed(doing: &str, error: &io::Error) -> Failure {
-    Failure::new(Exit::Failed, format!("can't {doing}: {error}"))
 }

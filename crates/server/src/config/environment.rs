@@ -5,8 +5,11 @@ use crate::nearest::nearest;
 
 pub const PREFIX: &str = "RIALTO_";
 
+/// Where users are configured, this variable holds the token that programs show.
+pub const TOKEN_VARIABLE: &str = "RIALTO_TOKEN";
+
 /// Variables that the Makefile and the tests give each other, and the token of the command line.
-const OF_OUR_TOOLS: [&str; 2] = ["RIALTO_BIN", crate::remote::TOKEN_VARIABLE];
+const OF_OUR_TOOLS: [&str; 2] = ["RIALTO_BIN", TOKEN_VARIABLE];
 
 #[derive(Debug)]
 pub enum Meaning {

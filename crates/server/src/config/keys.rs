@@ -173,7 +173,7 @@ keys! {
     journal_sync: SyncMode = "journal.sync", "always";
     /// Size of a journal file.
     journal_segment_megabytes: Whole<1, 1024> = "journal.segmentMegabytes", "64";
-    /// Which ticks the journal records; trading never needs them, running strategies again does.
+    /// Which ticks the journal records, and whether it records what strategies are told; only running strategies again needs it.
     journal_ticks: JournalTicks = "journal.ticks", "none";
     /// A snapshot is written each time so many inputs were journalled; 0 = never.
     snapshot_every_inputs: u64 = "snapshot.everyInputs", "100000";

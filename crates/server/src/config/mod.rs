@@ -2,6 +2,8 @@
 //!
 //! Flags win over the environment, the environment over the file, the file over profiles, profiles over defaults.
 
+/// Flags that say where it comes from.
+mod arguments;
 /// The texts that win, with their origin.
 pub mod effective;
 /// Variables of the environment.
@@ -32,6 +34,7 @@ pub mod show;
 #[cfg(test)]
 mod tests;
 
+pub use arguments::ConfigArgs;
 pub use faults::{Fault, VenueFault};
 pub use keys::{Config, KEYS, Key};
 pub use meaning::{SIMULATED, Venue};

@@ -1,7 +1,7 @@
 //! The server's end: strategy processes as members of the strategy host. A letter that comes on the queue of requests
 //! becomes a command or a note; what the host has for a strategy goes out on the queue of that strategy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::time::Duration;
 
@@ -17,10 +17,15 @@ use tracing::{info, warn};
 
 use super::line::Line;
 use super::member::Member;
-use super::{REQUESTS, build, deliveries};
+use super::{REQUESTS, TAKEN, build, deliveries};
 
 /// What may wait on its way to the queues; a strategy's pump with one more waits.
 const OUTGOING_MAX: usize = 16_384;
+/// Queues of processes that are gone and are emptied; of more the oldest is let go.
+const LEFT_BEHIND_MAX: usize = 64;
+/// The subscription on which letters come.
+const INCOMING: &str = "requests";
+const NOT_ATTACHED: &str = "the server does not know this process, or it is replaced by another process";
 /// How long a pump waits for events before it looks whether it is still needed.
 const PUMP_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -29,15 +34,24 @@ pub struct Bridge {
     controls: Controls,
     clock: Clock,
     members: BTreeMap<Text, Member>,
+    /// Queues of processes that are gone, oldest first: what is left there is thrown away.
+    left_behind: VecDeque<String>,
     outgoing: mpsc::Sender<Outgoing>,
+}
+
+/// Who sent a letter.
+#[derive(Debug, Clone)]
+struct Sender {
+    name: Text,
+    address: Text,
+    epoch: u64,
 }
 
 /// What other tasks and threads have for the bridge.
 enum Outgoing {
     /// A strategy was let in, or not.
     Arrived {
-        name: Text,
-        epoch: u64,
+        sender: Sender,
         resume: Option<Resume>,
         attached: Box<Result<Attached, Trouble>>,
     },
@@ -64,9 +78,10 @@ impl Bridge {
 
     async fn run(stream: DuplexStream, controls: Controls, clock: Clock) -> io::Result<()> {
         let mut line = Line::connect(stream, None).await?;
-        line.subscribe("requests", REQUESTS).await?;
+        line.subscribe(INCOMING, REQUESTS).await?;
         let (outgoing, mut waiting) = mpsc::channel(OUTGOING_MAX);
-        let mut bridge = Self { line, controls, clock, members: BTreeMap::new(), outgoing };
+        let (members, left_behind) = (BTreeMap::new(), VecDeque::new());
+        let mut bridge = Self { line, controls, clock, members, left_behind, outgoing };
         loop {
             tokio::select! {
                 frame = bridge.line.next() => bridge.hear(&frame?).await?,
@@ -80,38 +95,50 @@ impl Bridge {
             let text = frame.headers.get("message").unwrap_or_default();
             return Err(io::Error::other(format!("the broker says {}: {text}", frame.command.name())));
         }
-        let Ok(Letter { strategy, epoch, request }) = minicbor::decode(&frame.body) else {
+        // It comes from a queue that was left behind.
+        if frame.headers.get("subscription") != Some(INCOMING) {
+            return Ok(());
+        }
+        let Ok(Letter { strategy: name, epoch, request, address }) = minicbor::decode(&frame.body) else {
             warn!("a strategy process sent what is no letter");
             return Ok(());
         };
+        let sender = Sender { name, address, epoch };
         // The broker signs what a strategy sends with the name that it is bound to.
-        if frame.headers.get("strategy").is_some_and(|signed| signed != &*strategy) {
-            return self.unwelcome(&strategy, epoch, "foreign-strategy", "the letter is signed by another").await;
+        if frame.headers.get("strategy").is_some_and(|signed| signed != &*sender.name) {
+            return self.unwelcome(&sender, "foreign-strategy", "the letter is signed by another").await;
         }
         match request {
-            Request::Hello { build, resume } => self.hello(strategy, epoch, &build, resume).await,
-            request => self.request(&strategy, epoch, request).await,
+            Request::Hello { build, resume, takes_over } => self.hello(sender, &build, resume, takes_over).await,
+            request => self.request(sender, request).await,
         }
     }
 
-    async fn hello(&mut self, name: Text, epoch: u64, theirs: &str, resume: Option<Resume>) -> io::Result<()> {
+    async fn hello(
+        &mut self,
+        sender: Sender,
+        theirs: &str,
+        resume: Option<Resume>,
+        takes_over: bool,
+    ) -> io::Result<()> {
         let ours = build();
         if theirs != ours {
             let text = format!("the server is build {ours} and the strategy is build {theirs}: build both alike");
-            return self.unwelcome(&name, epoch, "build-mismatch", &text).await;
+            return self.unwelcome(&sender, "build-mismatch", &text).await;
         }
         let (controls, outgoing) = (self.controls.clone(), self.outgoing.clone());
         tokio::task::spawn_blocking(move || {
-            let attached = Box::new(controls.attach(&name, resume));
+            let attached = Box::new(controls.attach(&sender.name, resume, takes_over));
             // A bridge that is gone lets nobody in.
-            let _ = outgoing.blocking_send(Outgoing::Arrived { name, epoch, resume, attached });
+            let _ = outgoing.blocking_send(Outgoing::Arrived { sender, resume, attached });
         });
         Ok(())
     }
 
-    async fn request(&mut self, name: &Text, epoch: u64, request: Request) -> io::Result<()> {
-        let Some(member) = self.members.get_mut(name).filter(|member| member.epoch == epoch) else {
-            return self.unwelcome(name, epoch, "not-attached", "say hello first").await;
+    async fn request(&mut self, sender: Sender, request: Request) -> io::Result<()> {
+        let name = &sender.name;
+        let Some(member) = self.members.get_mut(name).filter(|member| member.epoch == sender.epoch) else {
+            return self.unwelcome(&sender, "not-attached", NOT_ATTACHED).await;
         };
         member.pulse.beat();
         match request {
@@ -125,6 +152,7 @@ impl Bridge {
             Request::Failed { reason } => member.note(Note::Ended(member.id, Ending::Panicked(reason.to_string()))),
             Request::Leave => self.leave(name.clone()),
             Request::Command { key, expires, command } => return self.command(name, key, expires, *command).await,
+            Request::Diary { key, leaf } => return self.diary(name, key, leaf).await,
             Request::Hello { .. } => {}
         }
         Ok(())
@@ -153,9 +181,11 @@ impl Bridge {
         if (self.clock)() > expires {
             let text = "it came after its deadline and had no effect".into();
             let late = protocol::Refusal { code: "deadline-passed".into(), text };
+            member.turn_away();
             return self.answer(name, key, answer(Some(late))).await;
         }
         if let Err(refusal) = member.check(&command) {
+            member.turn_away();
             return self.answer(name, key, answer(Some(refusal))).await;
         }
         let (outgoing, run, to) = (self.outgoing.clone(), member.run, name.clone());
@@ -170,6 +200,17 @@ impl Bridge {
         }
     }
 
+    async fn diary(&mut self, name: &Text, key: u64, leaf: Vec<u8>) -> io::Result<()> {
+        let Some(member) = self.members.get_mut(name) else { return Ok(()) };
+        match member.begin(key) {
+            Ok(()) => {
+                let refusal = member.write(leaf).err();
+                self.answer(name, key, Message::Answer { key, refusal }).await
+            }
+            Err(known) => self.send(name, known.unwrap_or(Message::Answer { key, refusal: None })).await,
+        }
+    }
+
     async fn answer(&mut self, name: &Text, key: u64, message: Message) -> io::Result<()> {
         if let Some(member) = self.members.get_mut(name) {
             member.answered(key, &message);
@@ -179,12 +220,9 @@ impl Bridge {
 
     async fn carry(&mut self, outgoing: Outgoing) -> io::Result<()> {
         match outgoing {
-            Outgoing::Arrived { name, epoch, resume, attached } => match *attached {
-                Ok(attached) => self.arrived(name, epoch, resume, attached).await,
-                Err(trouble) => {
-                    let code = if trouble == Trouble::RunsAlready { "strategy-runs" } else { "not-attached" };
-                    self.unwelcome(&name, epoch, code, &trouble.to_string()).await
-                }
+            Outgoing::Arrived { sender, resume, attached } => match *attached {
+                Ok(attached) => self.arrived(sender, resume, attached).await,
+                Err(trouble) => self.unwelcome(&sender, code_of(&trouble), &trouble.to_string()).await,
             },
             Outgoing::Message { name, run, message, order } => self.forward(&name, run, message, order).await,
             Outgoing::Replay { name, run } => {
@@ -207,13 +245,15 @@ impl Bridge {
         self.send(name, message).await
     }
 
-    async fn arrived(&mut self, name: Text, epoch: u64, resume: Option<Resume>, attached: Attached) -> io::Result<()> {
+    async fn arrived(&mut self, sender: Sender, resume: Option<Resume>, attached: Attached) -> io::Result<()> {
+        let Sender { name, address, epoch } = sender;
         let welcome = Message::Welcome {
             id: attached.who.id,
             run: attached.who.run,
             is_resumed: attached.is_resumed,
             reference: protocol::changes(&attached.reference),
             now: (self.clock)(),
+            has_diary: attached.link.has_diary(),
         };
         let known = self.members.get_mut(&name).filter(|member| attached.is_resumed && member.run == attached.who.run);
         let unfinished = match known {
@@ -225,7 +265,10 @@ impl Bridge {
             None => {
                 info!(strategy = %name, "a strategy process is here");
                 pump(name.clone(), attached.who.run, attached.link.clone(), self.outgoing.clone())?;
-                self.members.insert(name.clone(), Member::new(attached, epoch));
+                let before = self.members.insert(name.clone(), Member::new(attached, epoch, address.clone()));
+                if let Some(before) = before.filter(|before| before.address != address) {
+                    self.empty(deliveries(&name, &before.address)).await?;
+                }
                 vec![]
             }
         };
@@ -239,12 +282,33 @@ impl Bridge {
     async fn send(&mut self, name: &Text, message: Message) -> io::Result<()> {
         let Some(member) = self.members.get_mut(name) else { return Ok(()) };
         let parcel = member.pack(message);
-        self.line.send_to(&deliveries(name), parcel).await
+        self.line.send_to(&deliveries(name, &member.address), parcel).await
     }
 
-    async fn unwelcome(&mut self, name: &str, epoch: u64, code: &str, text: &str) -> io::Result<()> {
+    async fn unwelcome(&mut self, sender: &Sender, code: &str, text: &str) -> io::Result<()> {
         let message = Message::Unwelcome { code: code.into(), text: text.into() };
-        self.line.send_to(&deliveries(name), message.into_bytes(epoch, 1)).await
+        let parcel = message.into_bytes(sender.epoch, 1);
+        self.line.send_to(&deliveries(&sender.name, &sender.address), parcel).await
+    }
+
+    /// What waits for a process whose place was taken is thrown away, now and when its connection gives more back.
+    async fn empty(&mut self, queue: String) -> io::Result<()> {
+        self.line.subscribe(&queue, &queue).await?;
+        self.left_behind.push_back(queue);
+        if self.left_behind.len() > LEFT_BEHIND_MAX
+            && let Some(oldest) = self.left_behind.pop_front()
+        {
+            self.line.unsubscribe(&oldest).await?;
+        }
+        Ok(())
+    }
+}
+
+fn code_of(trouble: &Trouble) -> &'static str {
+    match trouble {
+        Trouble::RunsAlready => "strategy-runs",
+        Trouble::LivesElsewhere => TAKEN,
+        _ => "not-attached",
     }
 }
 

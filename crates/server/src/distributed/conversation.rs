@@ -1,14 +1,14 @@
 //! The strategy's end: one conversation that outlives connections. A connection that breaks is made again, and the server is
 //! told what was heard last; commands without an answer are sent again under the same key.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use domain::{Bar, Command, Event, Published, ReferenceData, SecurityId, Text, Timestamp};
+use domain::{Bar, Command, Event, Published, ReferenceData, SecurityId, Text};
 use runtime::strategies::protocol::{self, Letter, Message, Parcel, Request, Resume};
 use runtime::strategies::{Delivery, Lost};
 use stomp::Frame;
@@ -24,16 +24,17 @@ use super::line::Line;
 use super::outside::{Outside, Said};
 use super::seen::Seen;
 use super::server_time::ServerTime;
-use super::{REQUESTS, build, deliveries};
+use super::unanswered::Unanswered;
+use super::{REQUESTS, TAKEN, build, deliveries};
 
 /// Deliveries that may wait for the strategy: of prices no more are taken, with one more event of its own it is lost.
 const DELIVERIES_MAX: usize = 65_536;
 /// What the strategy has said and the network has not taken.
 const SAID_MAX: usize = 8_192;
-/// A command that the server has not got after so long has no effect.
-const DEADLINE_SECONDS: i64 = 10;
 /// Without a connection for so long the conversation is over.
 const RECONNECT_MAX: Duration = Duration::from_secs(30);
+/// Where another process runs the strategy, this one knocks for so long: one that was killed is not well after two seconds.
+const KNOCK_MAX: Duration = Duration::from_secs(4);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// How often commands are looked through for those whose deadline is over.
 const DEADLINES_EVERY: Duration = Duration::from_millis(500);
@@ -43,6 +44,8 @@ pub struct Life {
     pub who: Who,
     pub reference: Arc<ReferenceData>,
     pub link: Outside,
+    /// Whether the strategy shall keep a diary.
+    pub has_diary: bool,
 }
 
 pub struct Conversation {
@@ -54,15 +57,18 @@ pub struct Conversation {
 
 impl Conversation {
     /// As that strategy with the broker, whose address is asked for at every try: a server that restarts may have moved it.
+    /// Where another process runs the strategy and is well, this one must be told to take over.
     pub fn begin(
         broker: impl Fn() -> io::Result<String> + Send + Sync + 'static,
         strategy: Text,
         token: Option<String>,
+        takes_over: bool,
     ) -> io::Result<Self> {
         let (begun, lives) = bounded(1);
         let (said, waiting) = mpsc::channel(SAID_MAX);
         let time = ServerTime::new();
-        let talk = Talk::new(Arc::new(broker), strategy, token, time.clone(), begun, said.downgrade());
+        let mut talk = Talk::new(Arc::new(broker), strategy, token, time.clone(), begun, said.downgrade());
+        talk.takes_over = takes_over;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let run = move || runtime.block_on(talk.converse(waiting));
         let thread = std::thread::Builder::new().name("conversation".into()).spawn(run)?;
@@ -113,7 +119,10 @@ type Whereabouts = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 struct Talk {
     broker: Whereabouts,
     strategy: Text,
+    /// Of this process, and of no other.
+    address: String,
     token: Option<String>,
+    takes_over: bool,
     time: ServerTime,
     begun: Sender<Life>,
     said: mpsc::WeakSender<Said>,
@@ -129,13 +138,14 @@ struct Talk {
     past: Vec<Bar>,
     /// Said before the server was there.
     unsaid: VecDeque<Request>,
-    last_key: u64,
-    unanswered: BTreeMap<u64, (Timestamp, Box<Command>)>,
+    unanswered: Unanswered,
 }
 
 /// Why a connection ended.
 enum Break {
     Connection(io::Error),
+    /// Another process runs the strategy; it may be one that has just died.
+    Taken(String),
     /// There is no way back.
     Final(Lost),
 }
@@ -165,7 +175,9 @@ impl Talk {
         Self {
             broker,
             strategy,
+            address: format!("{:x}-{:x}", time.now().0, std::process::id()),
             token,
+            takes_over: false,
             time,
             begun,
             said,
@@ -179,13 +191,13 @@ impl Talk {
             is_welcome: false,
             past: vec![],
             unsaid: VecDeque::new(),
-            last_key: 0,
-            unanswered: BTreeMap::new(),
+            unanswered: Unanswered::default(),
         }
     }
 
     async fn converse(mut self, mut said: mpsc::Receiver<Said>) -> Lost {
-        let mut connected_at = Instant::now();
+        let (begun, mut has_knocked) = (Instant::now(), false);
+        let mut connected_at = begun;
         let mut backoff = Backoff::new();
         loop {
             match self.connection(&mut said, &mut connected_at).await {
@@ -193,7 +205,19 @@ impl Talk {
                 Err(Break::Connection(error)) if connected_at.elapsed() > RECONNECT_MAX => {
                     return Lost(format!("the server can't be reached: {error}"));
                 }
-                Err(Break::Connection(error)) => tracing::warn!("the connection is lost and made again: {error}"),
+                Err(Break::Taken(text)) if begun.elapsed() > KNOCK_MAX => return Lost(text),
+                Err(Break::Taken(_)) if !std::mem::replace(&mut has_knocked, true) => {
+                    tracing::info!(
+                        "another process runs the strategy; in case that it has just died, this one knocks again"
+                    );
+                }
+                Err(Break::Taken(_)) => {}
+                Err(Break::Connection(error)) if self.is_welcome => {
+                    tracing::warn!("the connection is lost and made again: {error}");
+                }
+                Err(Break::Connection(error)) => {
+                    tracing::warn!("the server is not there, so this is tried again: {error}");
+                }
                 Ok(()) => return Lost("it left".to_owned()),
             }
             if std::mem::take(&mut self.is_welcome) {
@@ -212,7 +236,7 @@ impl Talk {
         };
         let mut line = timeout(CONNECT_MAX, connecting).await.map_err(io::Error::other)??;
         *connected_at = Instant::now();
-        line.subscribe("own", &deliveries(&self.strategy)).await?;
+        line.subscribe("own", &deliveries(&self.strategy, &self.address)).await?;
         line.subscribe("prices", &format!("/topic/{SHARED_MARKET_DATA}")).await?;
         line.subscribe("events", &format!("/topic/{SHARED_GENERIC_EVENT}")).await?;
         self.hello(&mut line).await?;
@@ -238,11 +262,13 @@ impl Talk {
         self.number = 0;
         self.past.clear();
         let resume = self.run.map(|run| Resume { run, heard: self.seen.newest() });
-        self.send(Request::Hello { build: build().into(), resume }, line).await
+        let takes_over = self.takes_over;
+        self.send(Request::Hello { build: build().into(), resume, takes_over }, line).await
     }
 
     async fn send(&self, request: Request, line: &mut Line<TcpStream>) -> Result<(), Break> {
-        let letter = Letter { strategy: self.strategy.clone(), epoch: self.epoch, request };
+        let (strategy, address) = (self.strategy.clone(), self.address.as_str().into());
+        let letter = Letter { strategy, epoch: self.epoch, request, address };
         Ok(line.send_to(REQUESTS, protocol::encoded(letter)).await?)
     }
 
@@ -251,14 +277,8 @@ impl Talk {
             Said::Alive if self.is_welcome => Request::Alive { heard: self.seen.newest() },
             Said::Alive => return Ok(()),
             Said::Request(request) => request,
-            Said::Command(command) => {
-                let (key, request) = self.take_command(command);
-                if !self.is_welcome {
-                    tracing::debug!(key, "a command waits for the server");
-                    return Ok(());
-                }
-                return self.send(request, line).await;
-            }
+            Said::Command(command) => return self.send_keyed(line, |talk| talk.take_command(command)).await,
+            Said::Leaf(leaf) => return self.send_keyed(line, |talk| talk.unanswered.leaf(leaf)).await,
         };
         if self.is_welcome {
             self.send(request, line).await
@@ -268,16 +288,23 @@ impl Talk {
         }
     }
 
-    fn take_command(&mut self, command: Box<Command>) -> (u64, Request) {
+    /// What has a key waits among the unanswered while the server is away.
+    async fn send_keyed(
+        &mut self,
+        line: &mut Line<TcpStream>,
+        keyed: impl FnOnce(&mut Self) -> Request,
+    ) -> Result<(), Break> {
+        let request = keyed(self);
+        if self.is_welcome { self.send(request, line).await } else { Ok(()) }
+    }
+
+    fn take_command(&mut self, command: Box<Command>) -> Request {
         match &*command {
             Command::Subscribe(wish) => drop(self.wanted.insert(wish.security)),
             Command::Unsubscribe(wish) => drop(self.wanted.remove(&wish.security)),
             _ => {}
         }
-        self.last_key += 1;
-        let (key, expires) = (self.last_key, self.time.now().plus_seconds(DEADLINE_SECONDS));
-        self.unanswered.insert(key, (expires, command.clone()));
-        (key, Request::Command { key, expires, command })
+        self.unanswered.command(self.time.now(), command)
     }
 
     async fn hear(&mut self, frame: &Frame, line: &mut Line<TcpStream>) -> Result<(), Break> {
@@ -337,12 +364,16 @@ impl Talk {
         }
         self.number = parcel.number;
         match parcel.message {
-            Message::Welcome { id, run, is_resumed, reference, now } => {
+            Message::Welcome { id, run, is_resumed, reference, now, has_diary } => {
                 self.time.set(now);
                 self.reference = Arc::new(protocol::reference(reference));
                 let who = Who { id, name: self.strategy.clone(), run };
-                self.welcome(who, is_resumed, line).await
+                if !is_resumed {
+                    self.begin_life(who, has_diary)?;
+                }
+                self.welcome(line).await
             }
+            Message::Unwelcome { code, text } if &*code == TAKEN => Err(Break::Taken(text.to_string())),
             Message::Unwelcome { code, text } => Err(lost(format!("the server refused ({code}): {text}"))),
             Message::Cut { reason } => Err(lost(format!("the server has cut it off: {reason}"))),
             Message::Event { sequence, at, class, payload } => {
@@ -366,17 +397,11 @@ impl Talk {
         }
     }
 
-    async fn welcome(&mut self, who: Who, is_resumed: bool, line: &mut Line<TcpStream>) -> Result<(), Break> {
-        self.is_welcome = true;
-        if !is_resumed {
-            self.begin_life(who)?;
-        }
-        let again = self.unanswered.iter().map(|(key, (expires, command))| Request::Command {
-            key: *key,
-            expires: *expires,
-            command: command.clone(),
-        });
-        for request in again.collect::<Vec<_>>() {
+    async fn welcome(&mut self, line: &mut Line<TcpStream>) -> Result<(), Break> {
+        // Who was let in once takes nobody's place when he comes back.
+        (self.is_welcome, self.takes_over) = (true, false);
+        tracing::info!("the server has let the strategy in");
+        for request in self.unanswered.again() {
             self.send(request, line).await?;
         }
         while let Some(request) = self.unsaid.pop_front() {
@@ -386,7 +411,7 @@ impl Talk {
     }
 
     /// Whatever the life before had asked for is nobody's any more.
-    fn begin_life(&mut self, who: Who) -> Result<(), Break> {
+    fn begin_life(&mut self, who: Who, has_diary: bool) -> Result<(), Break> {
         self.unanswered.clear();
         self.unsaid.clear();
         self.wanted.clear();
@@ -394,22 +419,20 @@ impl Talk {
         let (heard, deliveries) = bounded(DELIVERIES_MAX);
         self.heard = Some(heard);
         let said = self.said.upgrade().ok_or_else(|| lost("it left"))?;
-        let life = Life { who, reference: self.reference.clone(), link: Outside::new(deliveries, said) };
+        let link = Outside::new(deliveries, said);
+        let life = Life { who, reference: self.reference.clone(), link, has_diary };
         self.begun.send(life).map_err(|_| lost("it left"))
     }
 
     fn answered(&mut self, key: u64, refusal: Option<protocol::Refusal>) -> Result<(), Break> {
-        let (Some((_, command)), Some(refusal)) = (self.unanswered.remove(&key), refusal) else { return Ok(()) };
+        let (Some(command), Some(refusal)) = (self.unanswered.answered(key), refusal) else { return Ok(()) };
         let refused = Refused { command: *command, code: refusal.code, reason: refusal.text };
         self.deliver(Delivery::Refused(Box::new(refused)))
     }
 
     /// The server takes no command after its deadline; whether it took one before is not known.
     fn drop_late(&mut self) {
-        let now = self.time.now();
-        let late: Vec<u64> =
-            self.unanswered.iter().filter(|(_, (expires, _))| *expires < now).map(|(key, _)| *key).collect();
-        for key in late {
+        for key in self.unanswered.late(self.time.now()) {
             let text = "no answer came before the deadline, so it is not known whether this took effect".into();
             // A strategy that hears nothing is lost at its next event.
             let _ = self.answered(key, Some(protocol::Refusal { code: "outcome-unknown".into(), text }));

@@ -41,6 +41,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
         self.send(&subscribe).await
     }
 
+    pub(super) async fn unsubscribe(&mut self, id: &str) -> io::Result<()> {
+        self.send(&Frame::new(Command::Unsubscribe).with("id", id)).await
+    }
+
     pub(super) async fn send_to(&mut self, destination: &str, body: Vec<u8>) -> io::Result<()> {
         self.send(&Frame::new(Command::Send).with("destination", destination).with_body(body)).await
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{Command, IntId, StrategyId};
+use domain::{Command, IntId, StrategyId, Text};
 use runtime::strategies::protocol::{Message, Refusal};
-use runtime::strategies::{Attached, Inside, Note, Progress, Pulse};
+use runtime::strategies::{Attached, Inside, Leaf, Note, Progress, Pulse};
 use strategy::Wish;
 
 /// Answers that are kept for a command that is sent again.
@@ -14,10 +14,13 @@ pub(super) struct Member {
     pub(super) id: StrategyId,
     pub(super) run: u64,
     pub(super) epoch: u64,
+    /// Of its process.
+    pub(super) address: Text,
     number: u64,
     pub(super) link: Inside,
     notes: crossbeam_channel::Sender<Note>,
     pub(super) pulse: Pulse,
+    newest_key: Option<u64>,
     /// Commands by key: answered, or still under way.
     answers: BTreeMap<u64, Option<Message>>,
     own_orders: BTreeSet<IntId>,
@@ -28,12 +31,14 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(attached: Attached, epoch: u64) -> Self {
+    pub(super) fn new(attached: Attached, epoch: u64, address: Text) -> Self {
         Self {
             id: attached.who.id,
             run: attached.who.run,
             epoch,
+            address,
             number: 0,
+            newest_key: None,
             link: attached.link,
             notes: attached.notes,
             pulse: attached.pulse,
@@ -59,10 +64,30 @@ impl Member {
         if let Some(known) = self.answers.get(&key) {
             return Err(known.clone());
         }
+        // Keys come without a gap: what is missing was given up before it came here, and nobody will see it.
+        let missing = self.newest_key.map_or(0, |newest| key.saturating_sub(newest + 1));
+        (0..missing).for_each(|_| self.turn_away());
+        self.newest_key = Some(key);
         self.answers.insert(key, None);
         if self.answers.len() > ANSWERS_MAX {
             self.answers.pop_first();
         }
+        Ok(())
+    }
+
+    /// A command does not reach the engine: its diary tells.
+    pub(super) fn turn_away(&self) {
+        // A server that stops writes nothing.
+        let _ = self.link.turn_away();
+    }
+
+    /// A leaf of its diary goes into the journal, where it is its own.
+    pub(super) fn write(&self, leaf: Vec<u8>) -> Result<(), Refusal> {
+        if Leaf::signature(&leaf) != Some((self.id, self.run)) {
+            return Err(foreign());
+        }
+        // A server that stops writes nothing.
+        let _ = self.link.write_diary(leaf);
         Ok(())
     }
 
@@ -89,8 +114,7 @@ impl Member {
             Command::Publish(event) => event.strategy == self.id,
             _ => false,
         };
-        let text = "a strategy trades in its own name and touches nothing of others";
-        if is_own { Ok(()) } else { Err(Refusal { code: "foreign-strategy".into(), text: text.into() }) }
+        if is_own { Ok(()) } else { Err(foreign()) }
     }
 
     pub(super) fn enters(&mut self, part: &Message) {
@@ -114,4 +138,9 @@ impl Member {
         // A host that is gone needs no note.
         let _ = self.notes.send(note);
     }
+}
+
+fn foreign() -> Refusal {
+    let text = "a strategy trades in its own name and touches nothing of others".into();
+    Refusal { code: "foreign-strategy".into(), text }
 }

@@ -11,6 +11,8 @@ mod member;
 mod conversation;
 /// Pauses between tries to connect.
 mod backoff;
+/// What was sent under a key and waits for its answer.
+mod unanswered;
 /// What a strategy has heard already.
 mod seen;
 /// The server's time, as far as a strategy process knows it.
@@ -30,9 +32,12 @@ use stomp::encode_segment;
 /// Where strategies send to.
 const REQUESTS: &str = "/queue/strategy-bus.request";
 
-/// Where a strategy listens.
-fn deliveries(strategy: &str) -> String {
-    format!("/queue/strategy-bus.{}.delivery", encode_segment(strategy))
+/// The code of a refusal: another process runs the strategy and is well.
+const TAKEN: &str = "strategy-lives";
+
+/// Where the process of a strategy listens: each has a queue of its own, so that none hears what is for another.
+fn deliveries(strategy: &str, address: &str) -> String {
+    format!("/queue/strategy-bus.{}.{}.delivery", encode_segment(strategy), encode_segment(address))
 }
 
 /// Program and dialect: two that differ do not work together.

@@ -18,6 +18,7 @@ const ALIVE_EVERY: Duration = Duration::from_millis(250);
 pub(super) enum Said {
     Alive,
     Command(Box<Command>),
+    Leaf(Vec<u8>),
     Request(Request),
 }
 
@@ -60,6 +61,10 @@ impl Link for Outside {
 
     fn send(&mut self, command: Command) -> Result<(), Lost> {
         self.say(Said::Command(Box::new(command)))
+    }
+
+    fn write(&mut self, leaf: Vec<u8>) -> Result<(), Lost> {
+        self.say(Said::Leaf(leaf))
     }
 }
 

@@ -10,8 +10,8 @@ use tracing::info;
 
 use super::conversation::{Conversation, Life};
 use crate::config::Config;
+use crate::config::environment::TOKEN_VARIABLE;
 use crate::failure::{Exit, Failure};
-use crate::remote::TOKEN_VARIABLE;
 use crate::signals;
 
 /// Notes that may wait; the strategy with one more waits.
@@ -21,7 +21,7 @@ const ADDRESS_PATIENCE: Duration = Duration::from_secs(5);
 const WATCH: Duration = Duration::from_millis(250);
 
 /// Runs the instance of that name against the server until one of them leaves.
-pub fn run(config: &Config, registry: &Registry, name: &str, server: &str) -> Result<(), Failure> {
+pub fn run(config: &Config, registry: &Registry, name: &str, server: &str, takes_over: bool) -> Result<(), Failure> {
     let instance = instance(config, name)?;
     // A server that is not there at all is told of at once.
     broker_of(server)?;
@@ -29,7 +29,7 @@ pub fn run(config: &Config, registry: &Registry, name: &str, server: &str) -> Re
     let broker = move || broker_of(&asked).map_err(std::io::Error::other);
     let token = std::env::var(TOKEN_VARIABLE).ok();
     let cannot = |error: std::io::Error| Failure::new(Exit::Failed, format!("can't start a thread: {error}"));
-    let conversation = Conversation::begin(broker, instance.name.clone(), token).map_err(cannot)?;
+    let conversation = Conversation::begin(broker, instance.name.clone(), token, takes_over).map_err(cannot)?;
     let leave = conversation.sayer();
     signals::on_stop(move || leave(Request::Leave)).map_err(cannot)?;
     while let Some(life) = conversation.next_life() {
@@ -56,11 +56,12 @@ fn fail(conversation: Conversation, reason: String) -> Result<(), Failure> {
 
 /// One life, from its first phase to its end.
 fn live(life: Life, conversation: &Conversation, instance: &Instance, registry: &Registry) -> Result<Ending, Failure> {
-    let Life { who, reference, link } = life;
+    let Life { who, reference, link, has_diary } = life;
     let strategy = registry.build(&instance.of, &instance.written, &reference);
     let strategy = strategy.map_err(|problem| Failure::new(Exit::Refused, problem.to_string()))?;
     let (notes_in, notes) = bounded(NOTES_MAX);
     let runner = Runner::new(Seat::new(who, strategy, reference), link, conversation.clock(), notes_in);
+    let runner = if has_diary { runner.with_diary() } else { runner };
     let running = std::thread::Builder::new().name("strategy".into()).spawn(|| runner.run());
     running.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     Ok(follow(&notes, conversation))

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use domain::{BarSize, Decimal, Timestamp};
 use storage::history::Kind;
 
-use crate::cli::ConfigArgs;
+use crate::config::ConfigArgs;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::{ReferenceData, StrategyId, Text};
 use runtime::RecoveryError;
@@ -18,6 +17,9 @@ use crate::config::strategies::StrategyInstance;
 use crate::failure::{Exit, Failure};
 use crate::instance::Instance;
 use crate::progress::Progress;
+
+const NOT_RECORDED: &str = "the journal does not tell what strategies heard, so they can't run again: it is recorded in \
+                            sessions with journal.ticks=all";
 
 /// The last line is the digest. A state or a command that differs is a failure, and so is a strategy that can't run again.
 pub(super) fn replay(
@@ -35,8 +37,7 @@ pub(super) fn replay(
     let seat =
         |id, name: &Text, run, reference: &Arc<ReferenceData>| sit(instances, registry, id, name, run, reference);
     let seat = with_strategies.then_some(&seat as SeatMaker<'_>);
-    let hang_after = Duration::from_secs(config.strategies_hang_seconds.0.unsigned_abs());
-    let what = FromJournal { folder, snapshot: snapshots.newest_good(None)?, seat, hang_after };
+    let what = FromJournal { folder, snapshot: snapshots.newest_good(None)?, seat };
     let mut bar = Progress::of("replaying the journal");
     let found = replay_journal(&what, &mut |step| bar.show(step.read, step.total)).map_err(not_replayed)?;
     verdict(&found, with_strategies)
@@ -46,6 +47,9 @@ fn verdict(found: &Replayed, with_strategies: bool) -> Result<String, Failure> {
     if !found.unseated.is_empty() {
         let lines: String = found.unseated.iter().map(|(name, reason)| format!("\n  {name}: {reason}")).collect();
         return Err(Failure::new(Exit::Refused, format!("strategies of the session can't run again:{lines}")));
+    }
+    if with_strategies && found.lives == 0 && (found.untold > 0 || found.prices == 0) {
+        return Err(Failure::new(Exit::Refused, NOT_RECORDED.to_owned()));
     }
     let told = told(found, with_strategies);
     if found.differs.is_some() || matches!(found.snapshot, Some((_, false))) {
@@ -96,13 +100,13 @@ fn told(found: &Replayed, with_strategies: bool) -> String {
 
 fn strategies_told(found: &Replayed) -> Vec<String> {
     let mut lines = Vec::new();
-    if found.prices == 0 {
-        lines.push("no prices are in the journal: strategies need journal.ticks = all".to_owned());
-    }
     if found.lives == 0 {
         lines.push("no strategy ran in the session".to_owned());
     } else {
         lines.push(format!("{} commands of strategies came out the same", found.agreed));
+    }
+    if found.untold > 0 {
+        lines.push(format!("{} lives of strategies were not recorded: journal.ticks was not all", found.untold));
     }
     if let Some(Differs { sequence, at, strategy, recorded, again }) = &found.differs {
         lines.push(format!("the first that differs is of {strategy} at {sequence}, {at}:"));
@@ -128,14 +132,24 @@ mod tests {
     #[test]
     fn a_state_that_is_not_reached_is_a_failure() {
         let digest = "d1".to_owned();
-        let found = Replayed { records: 9, snapshot: Some((7, false)), digest, ..Replayed::default() };
+        let found = Replayed { records: 9, prices: 3, snapshot: Some((7, false)), digest, ..Replayed::default() };
         let text = "the session came out otherwise
-9 records replayed: 0 prices, 0 orders, 0 fills
+9 records replayed: 3 prices, 0 orders, 0 fills
 THE STATE AT 7 IS NOT the one that the session wrote
-no prices are in the journal: strategies need journal.ticks = all
 no strategy ran in the session
 digest: d1";
         assert_eq!(refused(&found), (Exit::Differs, text.to_owned()));
+    }
+
+    #[test]
+    fn strategies_whose_session_was_not_recorded_cannot_run_again() {
+        let recorded_of = |lives, untold, prices| Replayed { lives, untold, prices, ..Replayed::default() };
+        let refusal = (Exit::Refused, NOT_RECORDED.to_owned());
+        assert_eq!(refused(&recorded_of(0, 2, 0)), refusal);
+        assert_eq!(refused(&recorded_of(0, 0, 0)), refusal);
+        assert_eq!(refused(&recorded_of(0, 1, 9)), refusal);
+        let told = verdict(&recorded_of(1, 2, 9), true).unwrap();
+        assert!(told.contains("\n2 lives of strategies were not recorded: journal.ticks was not all\n"), "{told}");
     }
 
     #[test]

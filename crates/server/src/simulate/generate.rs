@@ -21,6 +21,9 @@ pub(super) fn write(wish: &GenerateArgs) -> Result<String, Failure> {
 
 fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
     let refused = |text: &str| Err(Failure::new(Exit::Refused, text));
+    if wish.rows == 0 {
+        return refused("--rows must be above 0: a file without prices is none that a simulation could play");
+    }
     if wish.tick <= Decimal::ZERO || wish.price <= Decimal::ZERO {
         return refused("--price and --tick must be above 0");
     }

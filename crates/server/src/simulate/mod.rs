@@ -12,10 +12,14 @@ mod onlooker;
 mod output;
 /// The file that says what is to be simulated, read and checked.
 pub mod plan;
+/// What the platform refused, in words.
+mod refusals;
 /// What is written when the run is over.
 mod report;
 /// From a plan to everything a run works with.
 mod stage;
+/// Somebody who watches over a run.
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -32,11 +36,18 @@ use output::Output;
 use plan::Plan;
 use report::Report;
 use stage::Stage;
+use watch::{Watch, Watched};
 
 pub fn execute(arguments: SimulateArgs, registry: &Registry) -> Result<String, Failure> {
     let config =
         Config::load(&arguments.config.into_sources()).map_err(|problems| Failure::configuration(&problems))?;
     logs::start(&config);
+    if arguments.strategies && arguments.from_journal.is_none() {
+        return Err(Failure::new(
+            Exit::Refused,
+            "--strategies goes with --from-journal; a plan names its strategies itself",
+        ));
+    }
     match (arguments.command, arguments.from_journal, arguments.plan) {
         (Some(SimulateCommand::Generate(wish)), _, _) => generate::write(&wish),
         (None, Some(folder), _) => from_journal::replay(&folder, arguments.strategies, &config, registry),
@@ -50,7 +61,9 @@ fn run(file: &Path, out: Option<&Path>, registry: &Registry) -> Result<String, F
     let plan = Plan::read(file)?;
     let folder: PathBuf = out.map_or_else(|| plan.output.clone(), Path::to_owned);
     let stage = Stage::set(&plan, registry)?;
-    let output = Output::open(&folder)?;
+    let watched = Watched::of(&stage.setup);
+    let output = Output::open(&folder, |traces| watch::on_interrupt(watched.clone(), traces))?;
+    let _watch = Watch::over(watched).map_err(|error| Failure::new(Exit::Failed, format!("no thread: {error}")))?;
     let mut onlooker = Onlooker::new(&plan, stage.opening_value, output.aside());
     let began = Instant::now();
     let ended = play(stage, &mut onlooker)?;

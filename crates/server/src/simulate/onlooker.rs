@@ -1,22 +1,22 @@
 //! Who looks on: the record for the report, the tables of fills and orders, and the progress that a person sees.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use domain::{Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+use domain::{Command, Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
-use results::{Assumptions, DealSheet, OrderSheet, Record, Stop, TripSheet};
+use results::{Assumptions, DealSheet, Fates, OrderSheet, Record, Refusals, Stop, TripSheet};
 use runtime::simulation::{Seen, Witness};
 use tracing::{info, warn};
 
 use super::plan::Plan;
+use super::refusals;
 use crate::failure::{Exit, Failure};
 
-/// Refusals and alarms that are told one by one; further ones are only counted.
+/// Alarms that are told one by one; further ones are only counted.
 const TOLD_MAX: u64 = 5;
 
 pub(super) struct Onlooker {
@@ -28,7 +28,8 @@ pub(super) struct Onlooker {
     trips: PathBuf,
     begun: Option<Begun>,
     stopped: Vec<Stop>,
-    pub(super) refusals: BTreeMap<&'static str, u64>,
+    refusals: Refusals,
+    reference: Option<Arc<ReferenceData>>,
     alarms: u64,
     progress: Telling,
 }
@@ -43,10 +44,9 @@ struct Begun {
 /// What is left when the run is over.
 pub(super) struct Looked {
     pub(super) record: Record,
-    pub(super) refusals: BTreeMap<&'static str, u64>,
+    pub(super) refusals: Refusals,
     pub(super) stopped: Vec<Stop>,
-    /// Orders that ended without any fill.
-    pub(super) unfilled: u64,
+    pub(super) orders: Fates,
 }
 
 impl Onlooker {
@@ -60,7 +60,8 @@ impl Onlooker {
             trips: folder.join("trades.csv"),
             begun: None,
             stopped: Vec::new(),
-            refusals: BTreeMap::new(),
+            refusals: Refusals::default(),
+            reference: None,
             alarms: 0,
             progress: Telling::new(),
         }
@@ -71,8 +72,8 @@ impl Onlooker {
         let Begun { record, deals, orders, trips } = self.begun.ok_or_else(missing)?;
         deals.finish().map_err(|error| Failure::io("write", &self.fills, &error))?;
         trips.finish().map_err(|error| Failure::io("write", &self.trips, &error))?;
-        let unfilled = orders.finish().map_err(|error| Failure::io("write", &self.orders, &error))?;
-        Ok(Looked { record, refusals: self.refusals, stopped: self.stopped, unfilled })
+        let orders = orders.finish().map_err(|error| Failure::io("write", &self.orders, &error))?;
+        Ok(Looked { record, refusals: self.refusals, stopped: self.stopped, orders })
     }
 
     fn alarm(&mut self, text: &str) {
@@ -90,6 +91,7 @@ impl Witness for Onlooker {
         let record = Record::new(self.assumptions, self.base, reference.clone(), at, self.opening_value);
         let trips = sheet(&self.trips, |file| TripSheet::new(file, reference.clone()))?;
         self.begun = Some(Begun { record, deals, orders, trips });
+        self.reference = Some(reference.clone());
         Ok(())
     }
 
@@ -124,12 +126,8 @@ impl Witness for Onlooker {
         Ok(())
     }
 
-    fn refuse(&mut self, at: Timestamp, strategy: &Text, refusal: &Refusal) {
-        let count = self.refusals.entry(refusal.code()).or_default();
-        *count += 1;
-        if *count <= TOLD_MAX {
-            warn!("{at} {strategy}: {refusal}");
-        }
+    fn refuse(&mut self, at: Timestamp, strategy: &Text, command: &Command, refusal: &Refusal) {
+        refusals::note(&mut self.refusals, (at, strategy), command, refusal, self.reference.as_deref());
     }
 
     fn fall(&mut self, at: Timestamp, strategy: &Text, failure: &domain::command::Failure) {

@@ -4,30 +4,43 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
 
 pub(super) struct Output {
     folder: PathBuf,
+    traces: Arc<Traces>,
+}
+
+/// What a run that ends early must not leave.
+pub(super) struct Traces {
     /// Within the folder and so on the same disk, wherever the folder is mounted from.
     aside: PathBuf,
     /// Folders that were not there before, the innermost first.
     made: Vec<PathBuf>,
+    /// Held while files are moved or removed: an interrupt finds all of the results or none.
+    moving: Mutex<()>,
 }
 
 impl Output {
-    pub(super) fn open(folder: &Path) -> Result<Self, Failure> {
+    /// The traces are told before there are any, so that whoever cleans up is ready.
+    pub(super) fn open(folder: &Path, tell: impl FnOnce(Arc<Traces>) -> io::Result<()>) -> Result<Self, Failure> {
         let aside = folder.join(format!(".unfinished-{}", std::process::id()));
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let made = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
-        let output = Self { folder: folder.to_owned(), aside, made };
-        fs::create_dir_all(&output.aside).map_err(|error| Failure::io("create", &output.aside, &error))?;
+        let traces = Arc::new(Traces { aside, made, moving: Mutex::new(()) });
+        let output = Self { folder: folder.to_owned(), traces };
+        let aside = output.aside();
+        tell(output.traces.clone())
+            .and_then(|()| fs::create_dir_all(aside))
+            .map_err(|error| Failure::io("create", aside, &error))?;
         Ok(output)
     }
 
     /// Where the run writes.
     pub(super) fn aside(&self) -> &Path {
-        &self.aside
+        &self.traces.aside
     }
 
     /// The run is over: its files replace those of the run before. Whatever else is in the folder stays.
@@ -36,7 +49,8 @@ impl Output {
     }
 
     fn move_in(&self) -> io::Result<()> {
-        for entry in fs::read_dir(&self.aside)? {
+        let _moving = self.traces.lock();
+        for entry in fs::read_dir(self.aside())? {
             let entry = entry?;
             fs::rename(entry.path(), self.folder.join(entry.file_name()))?;
         }
@@ -44,13 +58,26 @@ impl Output {
     }
 }
 
-impl Drop for Output {
-    /// What was made for the run and not published goes; a folder that has something in it stays.
-    fn drop(&mut self) {
+impl Traces {
+    /// What was made for the run and not published goes; a folder that has something in it stays. Nothing is published
+    /// meanwhile, nor while what follows is done.
+    pub(super) fn remove(&self, then: impl FnOnce()) {
+        let _moving = self.lock();
         let _ = fs::remove_dir_all(&self.aside);
         for folder in &self.made {
             let _ = fs::remove_dir(folder);
         }
+        then();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.traces.remove(|| ());
     }
 }
 
@@ -68,7 +95,7 @@ mod tests {
     #[test]
     fn a_run_that_fails_leaves_no_trace() {
         let home = tempfile::tempdir().unwrap();
-        let output = Output::open(&home.path().join("of/mine")).unwrap();
+        let output = Output::open(&home.path().join("of/mine"), |_| Ok(())).unwrap();
         fs::write(output.aside().join("fills.csv"), "half").unwrap();
         drop(output);
         assert_eq!(names(home.path()), Vec::<String>::new());
@@ -79,7 +106,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("fills.csv"), "old").unwrap();
         fs::write(home.path().join("notes.txt"), "mine").unwrap();
-        let output = Output::open(home.path()).unwrap();
+        let output = Output::open(home.path(), |_| Ok(())).unwrap();
         fs::write(output.aside().join("fills.csv"), "new").unwrap();
         assert_eq!(fs::read_to_string(home.path().join("fills.csv")).unwrap(), "old");
         output.publish().unwrap();

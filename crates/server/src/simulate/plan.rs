@@ -18,6 +18,8 @@ use crate::failure::{Exit, Failure};
 use crate::problem::Problems;
 
 const NANOS_PER_MICRO: i64 = 1_000;
+/// The highest fee, as a part of the traded value: a tenth. Whoever writes more means percent or basis points.
+const FEE_RATE_MAX: Decimal = Decimal::from_parts(1, 0, 0, false, 1);
 
 /// What is to be simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +153,9 @@ impl Plan {
         if raw.data.is_empty() {
             problems.add("data", "is missing: a simulation needs at least one [[data]] with file, security and kind");
         }
+        let start = raw.start.and_then(|value| instant("start", &value, problems));
+        let end = raw.end.and_then(|value| instant("end", &value, problems));
+        check_span(start, end, problems);
         Self {
             title: raw.title.unwrap_or_else(|| stem.clone()),
             file: file.to_owned(),
@@ -158,8 +163,8 @@ impl Plan {
             reference: reference(raw.reference, &folder),
             base_currency: base_currency(raw.base_currency, problems),
             cash: cash(raw.cash, problems),
-            start: raw.start.and_then(|value| instant("start", &value, problems)),
-            end: raw.end.and_then(|value| instant("end", &value, problems)),
+            start,
+            end,
             valuation_seconds: from_one("valuationSeconds", raw.valuation_seconds, problems),
             orders_per_second: from_one("ordersPerSecond", raw.orders_per_second, problems),
             on_failure: on_failure(raw.on_failure, problems),
@@ -195,7 +200,7 @@ impl Market {
             order_latency_nanos: i64::from(raw.order_latency_micros) * NANOS_PER_MICRO,
             feed_latency_nanos: i64::from(raw.feed_latency_micros) * NANOS_PER_MICRO,
             slippage_ticks: raw.slippage_ticks,
-            fee_rate: raw.fee_rate.map(|rate| decimal("market.feeRate", Some(rate), Decimal::ZERO, problems)),
+            fee_rate: raw.fee_rate.map(|rate| fee_rate(rate, problems)),
             keeps_hours,
         }
     }
@@ -295,6 +300,24 @@ fn decimal(key: &str, value: Option<Value>, default: Decimal, problems: &mut Pro
     }
 }
 
+fn fee_rate(value: Value, problems: &mut Problems) -> Decimal {
+    let rate = decimal("market.feeRate", Some(value), Decimal::ZERO, problems);
+    if rate > FEE_RATE_MAX {
+        let (rate, percent) = (rate.normalize(), (rate * Decimal::ONE_HUNDRED).normalize());
+        problems.add("market.feeRate", format!("{rate} is {percent} % of the traded value, more than {FEE_RATE_MAX}"));
+    }
+    rate
+}
+
+/// A run that is over before it begins plays nothing.
+fn check_span(start: Option<Timestamp>, end: Option<Timestamp>, problems: &mut Problems) {
+    if let (Some(start), Some(end)) = (start, end)
+        && end <= start
+    {
+        problems.add("end", format!("{end} is not after start, which is {start}"));
+    }
+}
+
 /// A desk without money could not buy, and an opening booking of nothing is none.
 fn cash(value: Option<Value>, problems: &mut Problems) -> Amount {
     let amount = decimal("cash", value, Decimal::from(1_000_000), problems);
@@ -388,8 +411,8 @@ mod tests {
             sample = 'breakout'";
         expect_test::expect![[r#"
             the configuration can't be used:
-              cash: '-5' is not a decimal number from 0
               start: 'soon' is not an instant such as 2025-01-01T00:00:00Z
+              cash: '-5' is not a decimal number from 0
               onFailure: 'shrug' is not one of cancel, keep
               daysPerYear: 400 is not from 1 to 366
               market.fillRule: 'lucky' is not one of next-bar-open, touch, cross, depth, queue-position

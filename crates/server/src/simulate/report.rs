@@ -1,13 +1,12 @@
 //! What is written when the run is over: a page for people, figures for programs, tables for spreadsheets.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use results::{CurveSheet, Heading, Outcome, Stop};
+use results::{CurveSheet, DaySheet, Heading, OpenSheet, Outcome, Stop, rounded};
 use runtime::simulation::Ended;
 
 use super::onlooker::{Looked, Onlooker};
@@ -18,74 +17,110 @@ use crate::failure::Failure;
 pub(super) struct Report {
     heading: Heading,
     outcome: Outcome,
-    refusals: BTreeMap<&'static str, u64>,
-    unfilled: u64,
 }
 
 impl Report {
     pub(super) fn of(plan: &Plan, ended: &Ended, onlooker: Onlooker, took: f64) -> Result<Self, Failure> {
-        let Looked { record, refusals, stopped, unfilled } = onlooker.finish()?;
+        let Looked { record, refusals, stopped, orders } = onlooker.finish()?;
         let heading = Heading {
             title: plan.title.clone(),
             settings: settings(plan),
             events: ended.events,
-            orders: ended.orders,
+            orders,
+            refusals,
             took,
             stopped,
             digest: ended.digest.clone(),
         };
-        Ok(Self { heading, outcome: record.finish(ended.to), refusals, unfilled })
+        Ok(Self { heading, outcome: record.finish(ended.to) })
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
         put(folder.join("report.html"), results::page::write(&self.heading, &self.outcome))?;
         put(folder.join("results.json"), results::json::write(&self.heading, &self.outcome))?;
-        let path = folder.join("equity.csv");
-        let written = File::create(&path).and_then(|file| CurveSheet::write(&self.outcome, BufWriter::new(file)));
-        written.map_err(|error| Failure::io("write", &path, &error))
+        sheet(folder.join("equity.csv"), |file| CurveSheet::write(&self.outcome, file))?;
+        sheet(folder.join("days.csv"), |file| DaySheet::write(&self.outcome, file))?;
+        sheet(folder.join("positions.csv"), |file| OpenSheet::write(&self.outcome, file))
     }
 
     /// The last line is the digest.
     pub(super) fn summary(&self, folder: &Path) -> String {
-        let Outcome { figures, currency, deals_in_all, .. } = &self.outcome;
-        let percent = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{:.2} %", value * 100.0));
-        let plain = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
-        let Heading { title, events, orders, took, stopped, digest, .. } = &self.heading;
+        let figures = &self.outcome.figures;
         let [from, to] = [figures.from, figures.to].map(to_the_second);
-        let mut text = format!("{title}: {from} to {to}\n");
-        let mut line = |name: &str, value: String| {
+        let mut text = format!("{}: {from} to {to}\n", self.heading.title);
+        for (name, value) in self.happened().into_iter().chain(self.brought()) {
             writeln!(text, "  {name:<16}{value}").expect("a string takes everything");
-        };
-        line("events", format!("{events} in {took:.2} s, {:.0} a second", *events as f64 / took.max(1e-9)));
-        line("orders", format!("{orders}, {deals_in_all} fills, {} round trips", figures.trades.count));
-        if self.unfilled > 0 {
-            line("unfilled", format!("{} orders ended unfilled; orders.csv tells why", self.unfilled));
         }
-        for Stop { at, strategy, reason } in stopped {
-            line("stopped", format!("{strategy} at {}: it {reason}", to_the_second(*at)));
-        }
-        for (code, count) in &self.refusals {
-            line("refused", format!("{count} times {code}"));
-        }
-        line("net liq. value", format!("{:.2} {currency} ({})", figures.end_value, percent(figures.total_return)));
-        line("CAGR", percent(figures.yearly.cagr));
-        line("volatility", percent(figures.yearly.volatility));
-        line("Sharpe, Sortino", format!("{}, {}", plain(figures.yearly.sharpe), plain(figures.yearly.sortino)));
-        line(
-            "max. drawdown",
-            format!("{}, {:.1} days", percent(Some(figures.max_drawdown)), figures.max_drawdown_days),
-        );
-        line("win rate", percent(figures.trades.win_rate()));
-        line("profit factor", plain(figures.trades.profit_factor()));
-        line("turnover", plain(figures.turnover));
-        line("costs", format!("{:.2} {currency}", figures.costs));
-        line("report", folder.join("report.html").display().to_string());
-        if *orders == 0 {
-            text.push_str("no order was placed: the strategies saw no reason to, or not the prices they wait for\n");
-        }
-        writeln!(text, "digest: {digest}").expect("a string takes everything");
+        writeln!(text, "  {:<16}{}", "report", folder.join("report.html").display())
+            .expect("a string takes everything");
+        text.push_str(&self.why_nothing());
+        writeln!(text, "digest: {}", self.heading.digest).expect("a string takes everything");
         text
     }
+
+    fn happened(&self) -> Vec<(&'static str, String)> {
+        let Heading { events, orders, took, stopped, refusals, .. } = &self.heading;
+        let pace = *events as f64 / took.max(1e-9);
+        let mut lines = vec![
+            ("events", format!("{events} in {took:.2} s, {pace:.0} a second")),
+            ("orders", orders.told()),
+            ("fills", format!("{}, {} round trips", self.outcome.deals_in_all, self.outcome.figures.trades.count)),
+        ];
+        let unfilled = orders.canceled + orders.expired + orders.rejected;
+        if unfilled > 0 {
+            lines.push(("unfilled", format!("{unfilled} orders ended unfilled; orders.csv tells why")));
+        }
+        let stop = |Stop { at, strategy, reason }: &Stop| format!("{strategy} at {}: it {reason}", to_the_second(*at));
+        lines.extend(stopped.iter().map(|stopped| ("stopped", stop(stopped))));
+        lines.extend(refusals.by_code.iter().map(|(code, count)| ("refused", format!("{count} times {code}"))));
+        lines.extend(refusals.first.as_ref().map(|first| ("first refused", first.clone())));
+        lines
+    }
+
+    fn brought(&self) -> Vec<(&'static str, String)> {
+        let Outcome { figures, currency, open, .. } = &self.outcome;
+        let yearly = &figures.yearly;
+        let drawdown = percent(Some(figures.max_drawdown));
+        vec![
+            ("net liq. value", format!("{:.2} {currency} ({})", figures.end_value, percent(figures.total_return))),
+            ("realised P/L", format!("{:.2} {currency} after costs", figures.profit_loss.realized)),
+            ("unrealised P/L", format!("{:.2} {currency}, {}", figures.profit_loss.unrealized, positions(open.len()))),
+            ("CAGR", percent(yearly.cagr)),
+            ("volatility", percent(yearly.volatility)),
+            ("Sharpe, Sortino", format!("{}, {}", plain(yearly.sharpe), plain(yearly.sortino))),
+            ("max. drawdown", format!("{drawdown}, {:.1} days", figures.max_drawdown_days)),
+            ("win rate", percent(figures.trades.win_rate())),
+            ("profit factor", plain(figures.trades.profit_factor())),
+            ("turnover", plain(figures.turnover)),
+            ("costs", format!("{:.2} {currency}", figures.costs)),
+        ]
+    }
+
+    /// A run without orders needs a word about why.
+    fn why_nothing(&self) -> String {
+        let Heading { orders, refusals, .. } = &self.heading;
+        match (orders.all(), refusals.orders) {
+            (0, 0) => "no order was placed: the strategies saw no reason to, or not the prices they wait for\n".into(),
+            (0, refused) => format!("no order was taken: {refused} were refused, the first reason stands above\n"),
+            _ => String::new(),
+        }
+    }
+}
+
+fn positions(open: usize) -> String {
+    match open {
+        0 => "no position open".into(),
+        1 => "1 position open".into(),
+        more => format!("{more} positions open"),
+    }
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), |value| format!("{} %", rounded(value * 100.0, 2)))
+}
+
+fn plain(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), |value| rounded(value, 2))
 }
 
 fn to_the_second(at: Timestamp) -> Timestamp {
@@ -94,6 +129,11 @@ fn to_the_second(at: Timestamp) -> Timestamp {
 
 fn put(path: PathBuf, text: String) -> Result<(), Failure> {
     fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))
+}
+
+fn sheet(path: PathBuf, write: impl FnOnce(BufWriter<File>) -> io::Result<()>) -> Result<(), Failure> {
+    let written = File::create(&path).and_then(|file| write(BufWriter::new(file)));
+    written.map_err(|error| Failure::io("write", &path, &error))
 }
 
 fn settings(plan: &Plan) -> Vec<(String, String)> {

@@ -89,6 +89,7 @@ fn setup(
         feed_latency_nanos: plan.market.feed_latency_nanos,
         valuation_nanos: valuation_seconds(plan, files).saturating_mul(NANOS_PER_SECOND),
         recorded_bars: files.iter().filter_map(recorded_bar).collect(),
+        pulse: Arc::default(),
     }
 }
 

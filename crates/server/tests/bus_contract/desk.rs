@@ -1,5 +1,6 @@
 //! An engine without a disk, and the host of strategies before it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,13 +24,17 @@ pub(crate) struct Desk {
     pub(crate) bus: Bus,
     pub(crate) host: Host,
     pub(crate) clock: runtime::Clock,
+    /// Leaves of diaries that were written down.
+    pub(crate) leaves: Arc<AtomicUsize>,
 }
 
 impl Desk {
     pub(crate) fn open() -> Self {
         let ((inbox, lanes), feed, catalogue) = (inbox(), Feed::default(), Catalogue::default());
         let past = Arc::new(Past::default());
+        let leaves = Arc::new(AtomicUsize::new(0));
         let engine = Running {
+            leaves: leaves.clone(),
             engine: Engine::default(),
             sequence: 0,
             feed: feed.clone(),
@@ -46,6 +51,7 @@ impl Desk {
             return_within: Duration::ZERO,
             on_failure: OnFailure::Cancel,
             orders_per_second: 100,
+            keeps_diaries: true,
             // Nothing is stored in a folder that does not exist.
             bars: Arc::new(storage::BarFiles::open("/nonexistent".into(), 0)),
         };
@@ -53,6 +59,7 @@ impl Desk {
             host: Host::open(bus.clone(), clock.clone(), strategy::Registry::default(), settings).unwrap(),
             bus,
             clock,
+            leaves,
         };
         desk.tell(Command::Reference(reference()));
         desk
@@ -96,6 +103,7 @@ fn reference() -> Vec<ReferenceChange> {
 }
 
 struct Running {
+    leaves: Arc<AtomicUsize>,
     engine: Engine,
     sequence: u64,
     feed: Feed,
@@ -125,6 +133,10 @@ impl Running {
             Wanted::Command(envelope) => self.apply(Input::Command(envelope)),
             Wanted::Query(query) => self.engine.answer(wall_clock(), self.sequence, &query),
             Wanted::Remember(_) => Ok(Answer::Done),
+            Wanted::Diary(_) => {
+                self.leaves.fetch_add(1, Ordering::SeqCst);
+                return;
+            }
         };
         request.promise.keep(Reply { sequence: self.sequence, outcome });
     }

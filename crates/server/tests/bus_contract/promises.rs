@@ -111,7 +111,7 @@ fn a_refused_command_is_told_once_with_its_code<R: Road>() {
     desk.credit(STRATEGY, 1);
     let heard = road.hear(|heard| !bookings(heard).is_empty());
     assert_eq!(refusals(&heard), [""; 0]);
-    let cancel = CancelOrder { int_id: "ONE-1".parse().unwrap(), cl_ord_id: None };
+    let cancel = CancelOrder::of("ONE-1".parse().unwrap());
     road.send(Command::Cancel(cancel));
     let heard = road.hear(|heard| !refusals(heard).is_empty());
     assert_eq!(refusals(&heard), ["unknown-order"]);

@@ -68,7 +68,7 @@ pub(crate) struct InProcess(Attached);
 
 impl Road for InProcess {
     fn open(desk: &Desk) -> Self {
-        Self(desk.host.controls().attach(NAME, None).unwrap()).until_run()
+        Self(desk.host.controls().attach(NAME, None, false).unwrap()).until_run()
     }
 
     fn link(&mut self) -> &mut dyn Link {
@@ -98,7 +98,7 @@ impl Road for OverTheBroker {
         let broker = OpenBroker::before(desk);
         let proxy = Proxy::to(broker.address);
         let address = proxy.address().to_string();
-        let conversation = Conversation::begin(move || Ok(address.clone()), NAME.into(), None).unwrap();
+        let conversation = Conversation::begin(move || Ok(address.clone()), NAME.into(), None, false).unwrap();
         let life = conversation.next_life().expect("a life");
         Self { life, conversation, proxy, _broker: broker }.until_run()
     }

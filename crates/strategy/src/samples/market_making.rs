@@ -1,5 +1,5 @@
-//! A bid and an offer around the fair price of the order book. The fair price leans to the side with less quantity, and the
-//! quotes lean against what the strategy holds, so that it is rather bought from when it is long.
+//! A bid and an offer around the fair price of what others show in the order book. The fair price leans to the side with less
+//! quantity, and the quotes lean against what the strategy holds, so that it is rather bought from when it is long.
 
 use domain::{Decimal, IntId, OrderBook, Price, Quantity, Security, SecurityId, Side, TimeInForce};
 
@@ -51,7 +51,8 @@ impl MarketMaking {
     }
 
     fn quote(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {
-        let Some((security, fair)) = desk.security(self.security).cloned().zip(fair_price(book)) else { return };
+        let fair = fair_price(&desk.without_own(book));
+        let Some((security, fair)) = desk.security(self.security).cloned().zip(fair) else { return };
         let step = step_of(&security);
         let held = numbers::float(desk.position(self.security).0) / numbers::float(self.max_position.0);
         let centre = fair - held * self.lean * step;

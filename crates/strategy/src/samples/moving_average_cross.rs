@@ -68,6 +68,12 @@ impl MovingAverageCross {
         })
     }
 
+    /// The averages forget their first price slowly, so they are fed three times the longer period before they are heeded.
+    fn want(&self, prices: Prices, desk: &mut Desk<'_>) {
+        desk.subscribe(self.security, prices);
+        desk.want_prices(self.security, prices, self.slow_period * 3);
+    }
+
     /// Takes a price in; a cross is remembered until it has been acted upon.
     #[inline]
     fn take(&mut self, price: f64) {
@@ -95,18 +101,19 @@ impl MovingAverageCross {
 impl Strategy for MovingAverageCross {
     fn init(&mut self, desk: &mut Desk<'_>) {
         match self.source {
-            Source::Ticks => desk.subscribe(self.security, Prices::Ticks),
-            Source::Bars(size) => {
-                desk.subscribe(self.security, Prices::Bars(size));
-                desk.want_history(self.security, size, self.slow_period * 3);
-            }
+            Source::Ticks => self.want(Prices::Ticks, desk),
+            Source::Bars(size) => self.want(Prices::Bars(size), desk),
         }
     }
 
     fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
-        let Source::Bars(size) = self.source else { return };
-        for bar in past.bars(self.security, size) {
-            self.take(numbers::float(bar.close.0));
+        match self.source {
+            Source::Ticks => {
+                past.ticks(self.security).iter().filter_map(numbers::middle).for_each(|price| self.take(price));
+            }
+            Source::Bars(size) => {
+                past.bars(self.security, size).iter().for_each(|bar| self.take(numbers::float(bar.close.0)));
+            }
         }
         // A cross of the past is no reason to trade now.
         self.wanted = None;

@@ -1,4 +1,11 @@
-use crate::script::check;
+use std::collections::BTreeMap;
+
+use domain::command::Phase;
+use domain::{Event, Published, SecurityId, Timestamp};
+use strategy::{Past, samples};
+
+use crate::market::Market;
+use crate::script::{check, reference, seat, tick};
 
 #[test]
 fn the_position_is_reversed_when_the_averages_cross_and_not_before_both_are_warm() {
@@ -42,4 +49,26 @@ fn bars_move_the_averages_where_bars_are_chosen() {
         bar 1 1 1 1 => sell 10 of 1
         ",
     );
+}
+
+/// The three falling quotes of the first story came before trading began: the jump is the first that it sees, and enough.
+#[test]
+fn ticks_of_the_past_warm_the_averages_up() {
+    let settings = [("security", "ONE"), ("fast", "2"), ("slow", "3"), ("quantity", "100")];
+    let written: BTreeMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let mut market =
+        Market::new(seat(samples::registry().build("moving-average-cross", &written, &reference()).unwrap()));
+    let mut past = Past::default();
+    let quotes = [("9", "11"), ("8", "10"), ("7", "9"), ("8", "10")];
+    past.give_ticks(SecurityId(1), quotes.map(|(bid, ask)| tick(Timestamp(0), "1", bid, ask)).into());
+    for phase in [Phase::Init, Phase::Prefeed, Phase::Start, Phase::Run] {
+        market.seat.enter(phase, Timestamp(0), &past);
+    }
+    let wishes: Vec<_> = market.seat.price_wishes().iter().map(|wish| (wish.security, wish.count)).collect();
+    assert_eq!(wishes, [(SecurityId(1), 9)]);
+    market.obey();
+    let event = Event::Tick(tick(Timestamp(1), "1", "12", "14").into());
+    market.seat.hear(&Published { sequence: 1, at: Timestamp(1), event });
+    market.obey();
+    assert_eq!(market.said, ["subscribe 1", "buy 100 of 1"]);
 }

@@ -1,7 +1,7 @@
 //! The language of the stories: a line is what happens, `=>`, and what the strategy asks for. Each line is a minute later.
 //!
 //! `bar 1 12 9 10` is a bar of security 1 with high, low and close; `tick 1 9 10` a bid and an offer; `book 1 5@9 7@10` the
-//! best levels; `bars 10 20` are bars of securities 1 and 2 that closed together; `wait` lets a minute pass.
+//! best levels, `book 1 5@9/2@8 7@10` with a second one; `bars 10 20` are bars of securities 1 and 2 that closed together; `wait` lets a minute pass.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,11 +74,10 @@ fn happen(market: &mut Market, words: &[&str]) {
             quote(market, tick.security, price(bid), price(ask));
             market.publish(Event::Tick(Arc::new(tick)));
         }
-        ["book", security, bid, ask] => {
-            let (bid, ask) = (level(bid), level(ask));
+        ["book", security, bids, asks] => {
+            let (bids, asks) = (levels(bids), levels(asks));
             let security = SecurityId(security.parse().unwrap());
-            quote(market, security, bid.price, ask.price);
-            let (bids, asks) = (vec![bid], vec![ask]);
+            quote(market, security, bids[0].price, asks[0].price);
             market.publish(Event::Book(Arc::new(OrderBook {
                 security,
                 feed: "paper".into(),
@@ -110,6 +109,10 @@ pub(crate) fn bar(at: Timestamp, security: &str, high: &str, low: &str, close: &
 pub(crate) fn tick(at: Timestamp, security: &str, bid: &str, ask: &str) -> Tick {
     let (bid, ask) = (Some(price(bid)), Some(price(ask)));
     Tick { at, bid, ask, ..::samples::tick(security.parse().unwrap()) }
+}
+
+fn levels(text: &str) -> Vec<Level> {
+    text.split('/').map(level).collect()
 }
 
 fn level(text: &str) -> Level {

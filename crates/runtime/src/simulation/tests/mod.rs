@@ -104,6 +104,76 @@ fn data_before_the_beginning_warms_up_and_trades_nothing() {
     assert_eq!(diary, ["0 init", "120 prefeed 2", "120 start", "120 run", "180 bar 3 3 3 3", "180 exit", "181 end"]);
 }
 
+fn minutes() -> World {
+    World::bars(&[(0, "1", "1", "1", "1"), (60, "2", "3", "2", "3"), (120, "4", "5", "4", "5")])
+}
+
+/// The bar of the second minute began before trading did: its open is the past, its close comes in its time.
+#[test]
+fn trading_begins_when_it_is_said_to_and_not_with_the_bar_that_spans_it() {
+    let mut world = minutes();
+    world.from = Some(later(90));
+    let diary = world.run(|act| {
+        act.on_init(|desk| {
+            desk.subscribe(TEST, Prices::Bars(BarSize::Min1));
+            desk.want_history(TEST, BarSize::Min1, 5);
+        });
+    });
+    assert_eq!(
+        diary,
+        ["0 init", "90 prefeed 1", "90 start", "90 run", "120 bar 2 3 2 3", "180 bar 4 5 4 5", "180 exit", "181 end",]
+    );
+}
+
+#[test]
+fn the_rest_of_a_bar_that_spans_the_end_is_not_known() {
+    let bars_until = |until| {
+        let mut world = minutes();
+        world.until = Some(later(until));
+        let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1))));
+        diary.into_iter().skip(4).collect::<Vec<_>>()
+    };
+    assert_eq!(bars_until(150), ["60 bar 1 1 1 1", "120 bar 2 3 2 3", "120 exit", "121 end"]);
+    assert_eq!(bars_until(180).len(), 5);
+}
+
+#[test]
+fn a_run_within_one_bar_has_nothing_to_play_and_one_that_sees_its_close_has() {
+    let ends = |until| {
+        let mut world = World::bars(&[(0, "1", "1", "1", "1")]);
+        (world.from, world.until) = (Some(later(20)), Some(later(until)));
+        world.try_run(|_| ()).map(|ended| (ended.from, ended.to))
+    };
+    assert!(matches!(ends(40), Err(SimulationError::NoData)));
+    assert_eq!(ends(60).unwrap(), (later(20), later(60)));
+}
+
+#[test]
+fn ticks_before_the_beginning_warm_up_whoever_asks_for_them() {
+    let mut world = World::ticks(&[(0, "1", "2"), (1, "3", "4"), (2, "5", "6"), (3, "7", "8")]);
+    world.from = Some(later(3));
+    let diary = world.run(|act| {
+        act.on_init(|desk| {
+            desk.subscribe(TEST, Prices::Ticks);
+            desk.want_prices(TEST, Prices::Ticks, 2);
+        });
+    });
+    assert_eq!(diary, ["0 init", "3 prefeed 3x4 5x6", "3 start", "3 run", "3 tick 7 x 8", "3 exit", "4 end"]);
+}
+
+#[test]
+fn a_price_that_is_on_its_way_when_trading_begins_is_no_past() {
+    let mut world = World::ticks(&[(0, "1", "2"), (2, "3", "4")]);
+    (world.from, world.feed_latency_seconds) = (Some(later(3)), 2);
+    let diary = world.run(|act| {
+        act.on_init(|desk| {
+            desk.subscribe(TEST, Prices::Ticks);
+            desk.want_prices(TEST, Prices::Ticks, 9);
+        });
+    });
+    assert_eq!(diary, ["0 init", "3 prefeed 1x2", "3 start", "3 run", "4 tick 3 x 4", "4 exit", "5 end"]);
+}
+
 #[test]
 fn bars_that_are_not_recorded_are_made_from_ticks() {
     let world = World::ticks(&[(0, "10", "12"), (30, "20", "22"), (59, "14", "16"), (61, "30", "32")]);
@@ -118,6 +188,25 @@ fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
     let diary = World::bars(&minutes).run(|act| act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5))));
     let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["300 bar 10 12 9 11", "600 bar 10 12 9 11"]);
+}
+
+/// Asked for at 130: the span from 120 on is not whole any more, the one from 180 on is the first.
+#[test]
+fn a_size_of_bars_that_is_first_asked_for_while_prices_flow_is_made_from_then_on() {
+    let quotes: Vec<_> = (0..30).map(|number| (number * 10, "10", "12")).collect();
+    let diary = World::ticks(&quotes).run(|act| {
+        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_tick(13, |desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1)));
+    });
+    let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
+    assert_eq!(bars, ["240 bar 11 11 11 11"]);
+    let minutes: Vec<_> = (0..20).map(|number| (number * 60, "10", "12", "9", "11")).collect();
+    let diary = World::bars(&minutes).run(|act| {
+        act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1)));
+        act.on_bar(6, |desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5)));
+    });
+    let at_quarters: Vec<_> = diary.iter().filter(|line| line.starts_with("900 bar")).collect();
+    assert_eq!((at_quarters.len(), diary.iter().filter(|line| line.starts_with("600 bar")).count()), (2, 1));
 }
 
 #[test]
@@ -148,6 +237,15 @@ fn what_still_works_at_the_end_is_canceled() {
         act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
         let bid = || order::limit(TEST, Side::Buy, Quantity::from(1), Price::from(9));
         act.on_tick(0, move |desk| drop(desk.place(bid())));
+    });
+    assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
+}
+
+#[test]
+fn an_order_of_start_is_seen_by_whoever_looks_on() {
+    let statuses = three_ticks().statuses(|act| {
+        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_start(|desk| drop(desk.place(bid())));
     });
     assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
 }
@@ -223,8 +321,22 @@ fn the_close_of_a_daily_bar_is_the_worth_of_its_own_day() {
             "2025-01-07T23:59:59.999999999Z -100",
         ]
     );
-    let days = ["2025-01-02", "2025-01-03", "2025-01-06", "2025-01-07", "2025-01-07"];
+    let days = ["2025-01-02", "2025-01-03", "2025-01-06", "2025-01-07"];
     assert_eq!(looker.days, days.map(|day| format!("{day}T23:59:59.999999999Z")));
+}
+
+/// Bought at 11 before midnight, and 20 is bid then. What the quote at midnight brings is of the day that it begins.
+#[test]
+fn a_price_at_midnight_counts_for_the_day_that_it_begins() {
+    let world = World::ticks_of_days(&[(0, 80_000, "10", "11"), (1, 0, "20", "21")]);
+    let looker = world.look(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        script.on_tick(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+    });
+    assert_eq!(looker.days, ["2025-01-01T23:59:59.999999999Z", "2025-01-02T00:00:00Z"]);
+    assert_eq!(looker.values.last().unwrap(), "2025-01-02T00:00:00Z 900");
+    let ended = World::ticks_of_days(&[(1, 0, "10", "11")]).try_run(|_| ()).unwrap();
+    assert_eq!((ended.from, ended.to), (later(86_400), later(86_400)));
 }
 
 #[test]

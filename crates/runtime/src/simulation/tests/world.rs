@@ -30,6 +30,7 @@ pub(super) struct World {
     pub(super) feed_latency_seconds: i64,
     pub(super) order_latency_seconds: i64,
     pub(super) from: Option<Timestamp>,
+    pub(super) until: Option<Timestamp>,
     /// Of the diarist, at the risk gate.
     pub(super) orders_per_second: Option<u32>,
 }
@@ -46,7 +47,15 @@ impl World {
     }
 
     fn new(rows: Vec<Recorded>, rule: FillRule) -> Self {
-        Self { rows, rule, feed_latency_seconds: 0, order_latency_seconds: 0, from: None, orders_per_second: None }
+        Self {
+            rows,
+            rule,
+            feed_latency_seconds: 0,
+            order_latency_seconds: 0,
+            from: None,
+            until: None,
+            orders_per_second: None,
+        }
     }
 
     pub(super) fn days(bars: &[(i64, &str)]) -> Self {
@@ -54,6 +63,12 @@ impl World {
             Recorded::Bar(Bar { size: BarSize::Day1, ..bar(number * 86_400, close, close, close, close) })
         };
         Self::new(bars.iter().map(day).collect(), FillRule::NextBarOpen)
+    }
+
+    /// Ticks that come after so many days and seconds.
+    pub(super) fn ticks_of_days(quotes: &[(i64, i64, &str, &str)]) -> Self {
+        let quotes: Vec<_> = quotes.iter().map(|(day, at, bid, ask)| (day * 86_400 + at, *bid, *ask)).collect();
+        Self::ticks(&quotes)
     }
 
     /// The diary of a run that ends well.
@@ -134,10 +149,11 @@ impl World {
             seats,
             on_failure: OnFailure::Cancel,
             from: self.from,
-            until: None,
+            until: self.until,
             feed_latency_nanos: self.feed_latency_seconds * NANOS_PER_SECOND,
             valuation_nanos: NANOS_PER_SECOND,
             recorded_bars: self.rows.iter().filter_map(recorded).collect(),
+            pulse: Arc::default(),
         }
     }
 }
@@ -154,6 +170,11 @@ pub(super) struct Looker {
 }
 
 impl Witness for Looker {
+    fn begin(&mut self, _: Timestamp, _: &Arc<ReferenceData>) -> Seen {
+        self.statuses.clear();
+        Ok(())
+    }
+
     fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
         for event in events {
             match event {
@@ -207,6 +228,7 @@ impl Source for Rows {
 #[derive(Default)]
 pub(super) struct Script {
     init: Option<Deed>,
+    start: Option<Deed>,
     ticks: BTreeMap<usize, Deed>,
     bars: BTreeMap<usize, Deed>,
     insists: bool,
@@ -215,6 +237,10 @@ pub(super) struct Script {
 impl Script {
     pub(super) fn on_init(&mut self, deed: impl FnMut(&mut Desk<'_>) + Send + 'static) {
         self.init = Some(Box::new(deed));
+    }
+
+    pub(super) fn on_start(&mut self, deed: impl FnMut(&mut Desk<'_>) + Send + 'static) {
+        self.start = Some(Box::new(deed));
     }
 
     pub(super) fn on_tick(&mut self, number: usize, deed: impl FnMut(&mut Desk<'_>) + Send + 'static) {
@@ -259,11 +285,16 @@ impl Strategy for Diarist {
 
     fn prefeed(&mut self, past: &Past, desk: &mut Desk<'_>) {
         let closes: Vec<_> = past.bars(SecurityId(1), BarSize::Min1).iter().map(|bar| bar.close.to_string()).collect();
-        self.note(desk, &format!("prefeed {}", closes.join(" ")));
+        let ticks = past.ticks(SecurityId(1)).iter().map(|tick| format!("{}x{}", tick.bid.unwrap(), tick.ask.unwrap()));
+        let known: Vec<_> = closes.into_iter().chain(ticks).collect();
+        self.note(desk, &format!("prefeed {}", known.join(" ")));
     }
 
     fn start(&mut self, desk: &mut Desk<'_>) {
         self.note(desk, "start");
+        if let Some(deed) = &mut self.script.start {
+            deed(desk);
+        }
     }
 
     fn run(&mut self, desk: &mut Desk<'_>) {

@@ -7,5 +7,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let strategies = strategy::samples::registry().with(dip::Dip::BLUEPRINT);
-    server::cli::run_with(strategies, std::env::args_os())
+    server::run_with(strategies, std::env::args_os())
 }

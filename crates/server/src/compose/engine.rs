@@ -1,20 +1,13 @@
-//! The parts while they run: the engine's thread, and how all of it stops in order.
+//! The engine's thread with its doors.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use runtime::strategies::Host;
 use runtime::{Ended, Live, Options, Parts};
-use tracing::info;
 
-use super::fix::Fix;
 use super::foundation::Foundation;
-use super::program::Program;
-use super::topics::Serving;
-use super::venues::Venues;
-use super::web::Web;
 use crate::config::{Config, JournalTicks};
 use crate::failure::{Exit, Failure};
 
@@ -32,16 +25,10 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn start(config: &Config, foundation: Foundation, program: Program) -> Result<Self, Failure> {
-        let Foundation { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock } =
+    /// On the bus of its foundation.
+    pub(super) fn start(config: &Config, foundation: Foundation, bus: Bus) -> Result<Self, Failure> {
+        let Foundation { folder, engine, recovered, journal, snapshots, read_model, ledger, lanes, clock, .. } =
             foundation;
-        let bus = Bus {
-            inbox,
-            feed: program.feed(),
-            catalogue: program.catalogue(),
-            history: read_model.clone(),
-            operations: Arc::new(program),
-        };
         bus.catalogue.replace(engine.reference().clone());
         let mut outlets = bus::Outlets::default();
         let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();
@@ -77,6 +64,14 @@ impl Engine {
         Some(self.outlets.swap_remove(place).1)
     }
 
+    /// Until somebody asks for a stop or the engine ends by itself.
+    pub(super) fn wait(&self, stopped: &Receiver<()>) -> Option<Ended> {
+        select! {
+            recv(stopped) -> _ => None,
+            recv(self.ended) -> ended => ended.ok(),
+        }
+    }
+
     pub(super) fn stop(self) -> Ended {
         // An engine that ended by itself no longer listens.
         self.stop.try_send(()).unwrap_or(());
@@ -98,45 +93,5 @@ fn options(config: &Config) -> Options {
         },
         journal_ticks: config.journal_ticks == JournalTicks::All,
         build: env!("CARGO_PKG_VERSION").into(),
-    }
-}
-
-/// Until somebody asks for a stop or the engine ends by itself.
-pub(super) fn wait(stopped: &Receiver<()>, engine: &Engine) -> Option<Ended> {
-    select! {
-        recv(stopped) -> _ => None,
-        recv(engine.ended) -> ended => ended.ok(),
-    }
-}
-
-/// First nobody new comes in, then strategies take their leave, then the venues are left, then the engine writes its last word.
-pub(super) fn stop(
-    fix: Option<Fix>,
-    topics: Serving,
-    web: Web,
-    strategies: Host,
-    venues: Venues,
-    engine: Engine,
-    ended: Option<Ended>,
-) -> Result<(), Failure> {
-    info!("stopping");
-    // An engine that failed answers nobody, so there is nothing to finish.
-    if ended.is_none() {
-        fix.into_iter().for_each(Fix::close);
-        web.close();
-    }
-    // Strategies in processes of their own hear of it over the broker.
-    strategies.close();
-    if ended.is_none() {
-        topics.close();
-    }
-    venues.leave();
-    match ended.unwrap_or_else(|| engine.stop()) {
-        Ended::InOrder(digest) => {
-            let digest = digest.as_deref().unwrap_or("not known, because the journal is older than it");
-            info!(digest, "stopped in order");
-            Ok(())
-        }
-        Ended::JournalFailed(error) => Err(Failure::new(Exit::Failed, format!("the journal failed: {error}"))),
     }
 }

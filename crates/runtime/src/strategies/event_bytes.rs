@@ -1,0 +1,57 @@
+//! Events as bytes, in the journal's encoding, so that no digit is lost: for parcels to strategy processes and for diaries.
+
+use std::sync::Arc;
+
+use domain::{Event, EventClass};
+use minicbor::Decode;
+
+use super::protocol::{changes, encoded, reference};
+
+/// Class and payload of an event that a strategy can be told.
+pub(crate) fn to_bytes(event: &Event) -> Option<(u8, Vec<u8>)> {
+    let payload = match event {
+        Event::Tick(tick) => encoded(&**tick),
+        Event::Trade(trade) => encoded(&**trade),
+        Event::Book(book) => encoded(&**book),
+        Event::Bar(bar) => encoded(&**bar),
+        Event::Order(order) => encoded(&**order),
+        Event::OrderStatus(status) => encoded(&**status),
+        Event::Fill(fill) => encoded(&**fill),
+        Event::Transaction(transaction) => encoded(&**transaction),
+        Event::Position(position) => encoded(&**position),
+        Event::Cash(balance) => encoded(&**balance),
+        Event::Portfolio(value) => encoded(&**value),
+        Event::Session(change) => encoded(&**change),
+        Event::TradingState(change) => encoded(&**change),
+        Event::Generic(event) => encoded(&**event),
+        Event::Reference(data) => encoded(changes(data)),
+        _ => return None,
+    };
+    Some((event.class() as u8, payload))
+}
+
+/// The event as it was; absent where this build can't read it.
+pub(crate) fn from_bytes(class: u8, payload: &[u8]) -> Option<Event> {
+    Some(match EventClass::ALL.get(usize::from(class))? {
+        EventClass::Tick => Event::Tick(read(payload)?),
+        EventClass::Trade => Event::Trade(read(payload)?),
+        EventClass::Book => Event::Book(read(payload)?),
+        EventClass::Bar => Event::Bar(read(payload)?),
+        EventClass::Order => Event::Order(read(payload)?),
+        EventClass::OrderStatus => Event::OrderStatus(read(payload)?),
+        EventClass::Fill => Event::Fill(read(payload)?),
+        EventClass::Transaction => Event::Transaction(read(payload)?),
+        EventClass::Position => Event::Position(read(payload)?),
+        EventClass::Cash => Event::Cash(read(payload)?),
+        EventClass::Portfolio => Event::Portfolio(read(payload)?),
+        EventClass::Session => Event::Session(read(payload)?),
+        EventClass::TradingState => Event::TradingState(read(payload)?),
+        EventClass::Generic => Event::Generic(read(payload)?),
+        EventClass::Reference => Event::Reference(Arc::new(reference(minicbor::decode(payload).ok()?))),
+        _ => return None,
+    })
+}
+
+fn read<'a, T: Decode<'a, ()>>(payload: &'a [u8]) -> Option<Arc<T>> {
+    minicbor::decode(payload).ok().map(Arc::new)
+}

@@ -1,0 +1,51 @@
+//! What the platform refused, in words that name who and which rule.
+
+use domain::{Command, ReferenceData, Refusal, Scope, Text, Timestamp};
+use results::Refusals;
+use tracing::warn;
+
+/// Refusals of a kind that are told one by one; further ones are only counted.
+const TOLD_MAX: u64 = 5;
+
+/// Counts a refusal, and tells the first ones of its kind.
+pub(super) fn note(
+    refusals: &mut Refusals,
+    (at, strategy): (Timestamp, &Text),
+    command: &Command,
+    refusal: &Refusal,
+    reference: Option<&ReferenceData>,
+) {
+    let told = format!("{at} {strategy}: {}", reason(refusal, reference));
+    refusals.orders += u64::from(matches!(command, Command::Place(_)));
+    let count = refusals.by_code.entry(refusal.code()).or_default();
+    *count += 1;
+    if *count <= TOLD_MAX {
+        warn!("{told}");
+    }
+    refusals.first.get_or_insert(told);
+}
+
+/// The rule and why; a scope by its name, since nobody knows the ids of strategies that a plan names.
+fn reason(refusal: &Refusal, reference: Option<&ReferenceData>) -> String {
+    let code = refusal.code();
+    match refusal {
+        Refusal::Limit { scope, value, limit, .. } => {
+            let (value, limit) = (value.normalize(), limit.normalize());
+            format!("{code}: {value} is above the limit of {limit} for {}", named(*scope, reference))
+        }
+        Refusal::TradingState { scope, state } => {
+            format!("{code}: trading is {} for {}", state.name(), named(*scope, reference))
+        }
+        other => format!("{code}: {other}"),
+    }
+}
+
+fn named(scope: Scope, reference: Option<&ReferenceData>) -> String {
+    let name = reference.and_then(|data| match scope {
+        Scope::Platform => None,
+        Scope::Account(id) => Some(format!("account {}", data.accounts.get(&id)?.name)),
+        Scope::Strategy(id) => Some(format!("strategy {}", data.strategies.get(&id)?.name)),
+        Scope::Security(id) => Some(format!("security {}", data.securities.get(&id)?.symbol)),
+    });
+    name.unwrap_or_else(|| if scope == Scope::Platform { "the platform".into() } else { scope.to_string() })
+}

@@ -1,0 +1,117 @@
+//! Somebody who watches over a run, on a thread of its own: a strategy whose call-back does not return is named, and an
+//! interrupt ends the run without a trace of it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use domain::{Text, Timestamp};
+use runtime::simulation::{Pulse, Setup};
+use tracing::{error, warn};
+
+use super::output::Traces;
+use crate::failure::Exit;
+use crate::signals;
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A call-back that takes so long is told.
+const BUSY_SECONDS: u64 = 10;
+/// And again after each of these.
+const BUSY_AGAIN_SECONDS: u64 = 60;
+
+/// Who is called now, and what for.
+#[derive(Clone)]
+pub(super) struct Watched {
+    pulse: Arc<Pulse>,
+    strategies: Vec<Text>,
+}
+
+impl Watched {
+    pub(super) fn of(setup: &Setup) -> Self {
+        let strategies = setup.seats.iter().map(|seat| seat.who().name.clone()).collect();
+        Self { pulse: setup.pulse.clone(), strategies }
+    }
+
+    fn called(&self) -> Option<&Text> {
+        self.pulse.place().and_then(|place| self.strategies.get(place))
+    }
+}
+
+/// Ends with the run.
+pub(super) struct Watch {
+    _run: Sender<()>,
+}
+
+impl Watch {
+    pub(super) fn over(watched: Watched) -> io::Result<Self> {
+        let (run, is_over) = mpsc::channel::<()>();
+        let look = move || {
+            let mut vigil = Vigil::default();
+            while is_over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if let Some(told) = vigil.look(watched.pulse.at(), watched.called()) {
+                    warn!("{told}");
+                }
+            }
+        };
+        thread::Builder::new().name("watch".to_owned()).spawn(look)?;
+        Ok(Self { _run: run })
+    }
+}
+
+/// A run that is interrupted leaves nothing, whether or not its strategies let go.
+pub(super) fn on_interrupt(watched: Watched, traces: Arc<Traces>) -> io::Result<()> {
+    signals::on_stop(move || {
+        traces.remove(|| {
+            let whose = watched.called().map_or(String::new(), |name| format!(", while strategy {name} was called"));
+            error!("interrupted at {}{whose}; no results were written", watched.pulse.at());
+            std::process::exit(Exit::Forced as i32)
+        });
+    })
+}
+
+/// What was seen the last time, and for how long it has been so.
+#[derive(Default)]
+struct Vigil {
+    busy: Option<(Timestamp, Text)>,
+    seconds: u64,
+}
+
+impl Vigil {
+    /// Called once a second.
+    fn look(&mut self, at: Timestamp, called: Option<&Text>) -> Option<String> {
+        let now = called.map(|name| (at, name.clone()));
+        self.seconds = if now.is_some() && now == self.busy { self.seconds + 1 } else { 0 };
+        self.busy = now;
+        let is_told =
+            self.seconds == BUSY_SECONDS || self.seconds > 0 && self.seconds.is_multiple_of(BUSY_AGAIN_SECONDS);
+        let (at, name) = self.busy.as_ref().filter(|_| is_told)?;
+        let seconds = self.seconds;
+        Some(format!("strategy {name} has been busy for {seconds} s with what happened at {at}; Ctrl-C ends the run"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_that_does_not_return_is_named_after_ten_seconds_and_then_every_minute() {
+        let (mut vigil, name, at) = (Vigil::default(), Text::from("HANGER"), Timestamp(1_735_689_600_000_000_000));
+        let told: Vec<_> = (0..=120).filter_map(|second| Some((second, vigil.look(at, Some(&name))?))).collect();
+        let seconds: Vec<u32> = told.iter().map(|(second, _)| *second).collect();
+        assert_eq!(seconds, [10, 60, 120]);
+        let text =
+            "strategy HANGER has been busy for 10 s with what happened at 2025-01-01T00:00:00Z; Ctrl-C ends the run";
+        assert_eq!(told[0].1, text);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_no_news() {
+        let (mut vigil, name) = (Vigil::default(), Text::from("SLOW"));
+        let told = (0..100).filter_map(|second| vigil.look(Timestamp(second), Some(&name))).count();
+        let idle = (0..100).filter_map(|_| vigil.look(Timestamp(0), None)).count();
+        assert_eq!((told, idle), (0, 0));
+    }
+}
