@@ -45,7 +45,7 @@ impl FixNumbersBody {
 }
 
 /// The highest number that a FIX session can reach.
-const FIX_NUMBER_MAX: u64 = (1 << 40) - 1;
+pub(crate) const FIX_NUMBER_MAX: u64 = (1 << 40) - 1;
 
 fn number(fields: &mut Fields, name: &'static str) -> Option<u64> {
     fields.read(name, |field, value| {

@@ -7,6 +7,7 @@ use super::trading::{ORDER_TYPES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRAN
 use super::{Field, Shape, golden, has, may_have, shape};
 
 const ID: Kind = Sent(Given::Id);
+const FIX_NUMBER: Kind = Sent(Given::FixNumber);
 const NUMBER: Kind = Sent(Given::Number);
 const UNTIL: Kind = Sent(Given::Until);
 const NOTE: Kind = Sent(Given::Text(256));
@@ -152,7 +153,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape(
         "FixNumbersBody",
         "The numbers that come next; at least one of them.",
-        &[may_have("nextIn", Maybe(&ID)), may_have("nextOut", Maybe(&ID))],
+        &[may_have("nextIn", Maybe(&FIX_NUMBER)), may_have("nextOut", Maybe(&FIX_NUMBER))],
     )
     .like(r#"{"nextIn": 1, "nextOut": 1}"#),
     shape("LoginBody", "A user and his password.", &[has("user", LONG), has("password", LONG)])

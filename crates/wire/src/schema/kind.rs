@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::fields::ID_LIMIT;
+use crate::operator::FIX_NUMBER_MAX;
 
 /// An instant is so many milliseconds before or after 1970 at the most: what nanoseconds in 64 bits can tell.
 const MILLIS_MAX: i64 = 9_223_372_036_854;
@@ -45,6 +46,8 @@ pub(crate) enum Kind {
 
 pub(crate) enum Sent {
     Id,
+    /// Of a message of a FIX session.
+    FixNumber,
     Number,
     Count,
     /// How long a token lives.
@@ -95,9 +98,12 @@ impl Sent {
     fn schema(&self) -> Value {
         match self {
             Self::Id => json!({ "anyOf": [Kind::Id.schema(), text_like("^[1-9][0-9]{0,14}$")] }),
+            Self::FixNumber => {
+                json!({ "anyOf": [whole(1, FIX_NUMBER_MAX), text_like("^[1-9][0-9]{0,11}$")] })
+            }
             Self::Number => json!({ "anyOf": [{ "type": "number" }, text_like(NUMBER)] }),
-            Self::Count => json!({ "anyOf": [whole(0, u32::MAX), text_like(WHOLE)] }),
-            Self::Days => json!({ "anyOf": [whole(1, TOKEN_DAYS_MAX), text_like("^[1-9][0-9]{0,2}$")] }),
+            Self::Count => json!({ "anyOf": [whole(0, u32::MAX.into()), text_like(WHOLE)] }),
+            Self::Days => json!({ "anyOf": [whole(1, TOKEN_DAYS_MAX.into()), text_like("^[1-9][0-9]{0,2}$")] }),
             Self::Millis => json!({ "anyOf": [millis(), text_like(WHOLE)] }),
             Self::Until => json!({ "anyOf": [millis(), text_like(WHOLE), Kind::Date.schema()] }),
             Self::Text(bytes_max) => {
@@ -110,7 +116,7 @@ impl Sent {
     }
 }
 
-fn whole(minimum: u32, maximum: u32) -> Value {
+fn whole(minimum: u64, maximum: u64) -> Value {
     json!({ "type": "integer", "minimum": minimum, "maximum": maximum })
 }
 
