@@ -49,7 +49,9 @@ impl Trading {
     fn roll(&mut self, moment: Moment) {
         let day_start = self.day_start(moment.at);
         // Decision 0007: a venue may still speak of what ended yesterday.
-        self.orders.retire(day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY));
+        let kept_since = day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY);
+        self.orders.retire(kept_since);
+        self.retire_mass_cancels(kept_since);
         self.portfolio.roll(&valuer(&self.marks, &self.directory, &self.settings, moment.at));
         self.set_day_end(moment.at);
     }

@@ -21,6 +21,7 @@ use crate::minted::Minted;
 use crate::moment::Moment;
 use crate::orders::Registry;
 use crate::orders::awaited::Awaited;
+use crate::orders::mass_cancels::MassCancels;
 use crate::outbox::Outbox;
 use crate::portfolio::{Portfolio, Valuer};
 use crate::risk::Risk;
@@ -60,6 +61,9 @@ pub(crate) struct Trading {
     #[n(13)]
     #[cbor(default)]
     pub(crate) failures: BTreeMap<StrategyId, Failure>,
+    #[n(14)]
+    #[cbor(default)]
+    pub(crate) mass_cancels: MassCancels,
 }
 
 impl Default for Trading {
@@ -83,6 +87,7 @@ impl Default for Trading {
             expiries: BTreeSet::new(),
             awaited: Awaited::default(),
             failures: BTreeMap::new(),
+            mass_cancels: MassCancels::default(),
         }
     }
 }
@@ -109,13 +114,15 @@ impl Trading {
             Refusal::DuplicateOrder(known) => known.order.as_ref(),
             _ => None,
         };
-        let order = match &envelope.command {
-            Command::Modify(ModifyOrder { int_id, .. }) | Command::Cancel(CancelOrder { int_id, .. }) => {
-                self.meant(&envelope.caller, int_id.as_str())
+        let (order, request) = match &envelope.command {
+            Command::Modify(ModifyOrder { int_id, cl_ord_id, .. })
+            | Command::Cancel(CancelOrder { int_id, cl_ord_id, .. }) => {
+                (self.meant(&envelope.caller, int_id.as_str()), cl_ord_id.as_deref())
             }
-            _ => known,
+            _ => (known, None),
         };
-        let is_same = known.zip(order).is_some_and(|(known, order)| known.id == order.id);
+        let same = known.zip(order).filter(|(known, order)| origin.may_be_known && known.id == order.id);
+        let refused = same.zip(request).and_then(|((order, _), request)| self.orders.why_refused(request, order.id));
         let (source, code, text) = (envelope.caller.source.clone(), refusal.code().into(), refusal.to_string().into());
         RefusedCommand {
             origin: origin.clone(),
@@ -123,7 +130,8 @@ impl Trading {
             code,
             text,
             order: order.map(|order| Box::new(Order::clone(order))),
-            is_repeated: origin.may_be_known && is_same,
+            is_repeated: same.is_some(),
+            refused_before: refused.cloned(),
         }
     }
 
@@ -138,6 +146,7 @@ impl Trading {
                 text: ask.text.clone(),
                 order: order.map(|order| Box::new(Order::clone(order))),
                 is_repeated: false,
+                refused_before: None,
             })));
         }
         Ok(Answer::Done)

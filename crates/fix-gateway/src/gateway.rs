@@ -8,8 +8,9 @@ use std::time::Duration;
 use access::Access;
 use bus::operations::{FixAct, FixSession, FixTrouble};
 use bus::{Bus, Ledger};
-use fix::{CancelOnDisconnect, Conversation, Dictionary, Session, SessionSettings};
-use fix_net::{Acceptor, Doorman, Mailbox, Secure, mailbox, now, run_session};
+use domain::Timestamp;
+use fix::{CancelOnDisconnect, Conversation, Dictionary, Session, SessionSettings, Time};
+use fix_net::{Acceptor, Clock, Doorman, Mailbox, Secure, mailbox, run_session};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -30,6 +31,8 @@ pub struct Parts {
     pub access: Arc<Access>,
     /// Of the data folder; ids of reports are made with it.
     pub instance: u64,
+    /// The platform's clock: sessions are stamped, checked and scheduled by it, as everything else is.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 pub struct Gateway {
@@ -49,11 +52,12 @@ struct Opened {
 impl Gateway {
     /// Takes up every session where it was.
     pub fn open(parts: Parts, sessions: &Sessions) -> Result<Self, String> {
-        let Parts { bus, ledger, access, instance } = parts;
+        let Parts { bus, ledger, access, instance, clock } = parts;
         let shapes = Dictionary::fix44_with_extensions();
-        let house = House { bus, access, ids: ExecIds(instance), switchboard: Switchboard::default(), shapes };
+        let clock = Clock::new(move || Time::from_nanos(clock().0));
+        let house = House { bus, access, clock, ids: ExecIds(instance), switchboard: Switchboard::default(), shapes };
         let open = |(settings, dictionary): &(Arc<SessionSettings>, Option<Arc<Dictionary>>)| {
-            let pen = Pen::open(ledger.clone(), &settings.id, now())?;
+            let pen = Pen::open(ledger.clone(), &settings.id, house.clock.now())?;
             let log = MessageLog::open(sessions.log_folder(settings).as_deref(), &settings.id);
             let log = log.map_err(|error| format!("the message log of {}: {error}", settings.id))?;
             let (handle, mailbox) = mailbox();
@@ -67,7 +71,7 @@ impl Gateway {
     }
 
     pub fn operators(&self, runtime: Handle) -> Operators {
-        Operators { boards: self.boards.clone(), runtime }
+        Operators { boards: self.boards.clone(), clock: self.house.clock.clone(), runtime }
     }
 
     /// Serves until `shutdown` is ready; then every client is logged out.
@@ -125,8 +129,9 @@ impl Opened {
             tokio::spawn(look_after(house.clone(), comp_id, settings.gateway.clone(), present));
         }
         let session = Session::new(settings, dictionary, LedgerStore(board.pen.clone()));
+        let clock = house.clock.clone();
         let desk = Desk::new(house, board, log, here);
-        run_session(Conversation::new(session, desk), mailbox, None, stopping).await;
+        run_session(Conversation::new(session, desk), mailbox, None, clock, stopping).await;
     }
 }
 
@@ -134,12 +139,13 @@ impl Opened {
 #[derive(Clone)]
 pub struct Operators {
     boards: Arc<Vec<Arc<Board>>>,
+    clock: Clock,
     runtime: Handle,
 }
 
 impl Operators {
     pub fn sessions(&self) -> Vec<FixSession> {
-        self.boards.iter().map(|board| board.show(now())).collect()
+        self.boards.iter().map(|board| board.show(self.clock.now())).collect()
     }
 
     /// Waits until it is done, and so must not be called by a thread of a runtime.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use access::Access;
 use bus::Bus;
 use fix::Dictionary;
+use fix_net::Clock;
 
 use crate::session::Switchboard;
 use crate::words::ExecIds;
@@ -12,6 +13,7 @@ use crate::words::ExecIds;
 pub(crate) struct House {
     pub(crate) bus: Bus,
     pub(crate) access: Arc<Access>,
+    pub(crate) clock: Clock,
     pub(crate) ids: ExecIds,
     pub(crate) switchboard: Switchboard,
     /// How the messages of FIX 4.4 are built, whatever dictionary a session validates with.

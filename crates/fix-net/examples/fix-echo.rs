@@ -8,7 +8,7 @@
 //! Ports, sessions and dictionaries are those of the settings file; numbers live in memory and start at 1.
 
 use fix::{Conversation, Echo, MemoryStore, Role, Session, SessionSettings, Settings};
-use fix_net::{Acceptor, Dictionaries, SessionHandle, mailbox, now, run_session};
+use fix_net::{Acceptor, Clock, Dictionaries, SessionHandle, mailbox, now, run_session};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -91,7 +91,7 @@ fn open(
         let session = Session::new(settings.clone(), dictionary, MemoryStore::new(now()));
         let (handle, mailbox) = mailbox();
         let conversation = Conversation::new(session, Echo::of(&settings));
-        tasks.push(tokio::spawn(run_session(conversation, mailbox, None, shutdown.clone())));
+        tasks.push(tokio::spawn(run_session(conversation, mailbox, None, Clock::wall(), shutdown.clone())));
         handles.push((settings, handle));
     }
     Ok(handles)

@@ -1,45 +1,50 @@
 //! One connection. Bytes in, what the conversation makes of them, bytes out; heart-beats when nothing comes. The
 //! reader is never blocked by the writer: while a peer is slow, only its own line waits.
 
-use crate::clock::{now, until};
+use crate::clock::Clock;
 use crate::durable::Durable;
 use crate::limits::{MAILBOX_BATCH, PARTING_SECONDS, READ_BYTES, WIRE_BYTES_MAX, WRITE_STALL_SECONDS};
 use crate::mailbox::{Mailbox, Request};
 use crate::stream::Stream;
-use fix::{Application, Conversation, DisconnectReason, SendError};
+use fix::{Application, Conversation, DisconnectReason, SendError, Time};
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
+/// What a peer reads in Text (58) of our Logout when the program stops.
+const STOPPING: &str = "the server stops";
+
 /// Drives a connected conversation to its end, and says why it ended.
 pub(crate) async fn converse<S: Durable, A: Application>(
     conversation: &mut Conversation<S, A>,
     stream: Box<dyn Stream>,
     mailbox: &mut Mailbox,
+    clock: &Clock,
     shutdown: &mut watch::Receiver<bool>,
 ) -> DisconnectReason {
     let (reader, writer) = tokio::io::split(stream);
     let mut connection = Connection {
         conversation,
+        clock,
         reader,
         writer,
         received: Vec::with_capacity(READ_BYTES),
         leaving: Vec::new(),
         written: 0,
     };
-    let mut timer = Box::pin(sleep(until(connection.conversation.session().deadline())));
+    let mut timer = Box::pin(sleep(clock.until(connection.conversation.session().deadline())));
     let mut stopping = *shutdown.borrow();
     if stopping {
-        connection.conversation.log_out(now(), None);
+        connection.stop();
     }
     while connection.prepare_writing().await {
         connection.wait(mailbox, timer.as_mut(), shutdown, &mut stopping).await;
         connection.rearm(timer.as_mut());
     }
     tokio::spawn(part(connection.reader, connection.writer));
-    conversation.finish(now())
+    conversation.finish(clock.now())
 }
 
 /// Hangs up and listens until the peer has too: a socket closed with bytes unread would take our last words back.
@@ -54,6 +59,7 @@ async fn part(mut reader: ReadHalf<Box<dyn Stream>>, mut writer: WriteHalf<Box<d
 
 struct Connection<'a, S, A> {
     conversation: &'a mut Conversation<S, A>,
+    clock: &'a Clock,
     reader: ReadHalf<Box<dyn Stream>>,
     writer: WriteHalf<Box<dyn Stream>>,
     received: Vec<u8>,
@@ -69,12 +75,12 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
             if !self.conversation.wire().is_empty() {
                 if let Err(error) = self.conversation.session_mut().store_mut().settled().await {
                     // What is not durable is not said.
-                    self.conversation.cut(now(), DisconnectReason::StoreFailed(error.0));
+                    self.conversation.cut(self.clock.now(), DisconnectReason::StoreFailed(error.0));
                     return false;
                 }
                 std::mem::swap(self.conversation.wire(), &mut self.leaving);
             } else if self.conversation.session().is_resending() {
-                self.conversation.continue_resend(now());
+                self.conversation.continue_resend(self.clock.now());
             } else {
                 break;
             }
@@ -99,19 +105,23 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
             result = write_some(&mut self.writer, &self.leaving[self.written..]), if writing => self.wrote(result),
             result = self.reader.read_buf(&mut self.received), if listening => self.read(result),
             request = mailbox.requests.recv(), if open && roomy => self.requested(request, mailbox),
-            () = timer, if open => self.conversation.tick(now()),
+            () = timer, if open => self.conversation.tick(self.clock.now()),
             _ = shutdown.changed(), if open && !*stopping => {
                 *stopping = true;
-                self.conversation.log_out(now(), None);
+                self.stop();
             }
         }
+    }
+
+    fn stop(&mut self) {
+        self.conversation.log_out(self.clock.now(), Some(STOPPING));
     }
 
     fn wrote(&mut self, result: io::Result<usize>) {
         match result {
             Ok(count) => self.written += count,
             Err(error) => {
-                self.conversation.cut(now(), failed(&error));
+                self.conversation.cut(self.clock.now(), failed(&error));
                 self.written = self.leaving.len();
                 self.conversation.wire().clear();
             }
@@ -124,25 +134,25 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
 
     fn read(&mut self, result: io::Result<usize>) {
         match result {
-            Ok(0) => self.conversation.cut(now(), DisconnectReason::PeerClosed),
+            Ok(0) => self.conversation.cut(self.clock.now(), DisconnectReason::PeerClosed),
             Ok(_) => {
                 self.conversation.buffer().extend_from_slice(&self.received);
                 self.received.clear();
-                self.conversation.pump(now());
+                self.conversation.pump(self.clock.now());
             }
-            Err(error) => self.conversation.cut(now(), failed(&error)),
+            Err(error) => self.conversation.cut(self.clock.now(), failed(&error)),
         }
     }
 
     /// Takes what else is waiting too, so that many messages leave with one write.
     fn requested(&mut self, request: Option<Request>, mailbox: &mut Mailbox) {
         let Some(request) = request else {
-            return self.conversation.cut(now(), DisconnectReason::Shutdown);
+            return self.conversation.cut(self.clock.now(), DisconnectReason::Shutdown);
         };
-        serve(self.conversation, request);
+        serve(self.conversation, request, self.clock.now());
         for _ in 1..MAILBOX_BATCH {
             match mailbox.requests.try_recv() {
-                Ok(request) => serve(self.conversation, request),
+                Ok(request) => serve(self.conversation, request, self.clock.now()),
                 Err(_) => break,
             }
         }
@@ -150,7 +160,7 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
 
     /// A timer that fires early does no harm, so it is moved only when it would fire late.
     fn rearm(&mut self, timer: std::pin::Pin<&mut Sleep>) {
-        let wanted = Instant::now() + until(self.conversation.session().deadline());
+        let wanted = Instant::now() + self.clock.until(self.conversation.session().deadline());
         if timer.is_elapsed() || wanted < timer.deadline() {
             timer.reset(wanted);
         }
@@ -174,20 +184,20 @@ fn failed(error: &io::Error) -> DisconnectReason {
 }
 
 /// What can be done with or without a connection.
-pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<S, A>, request: Request) {
+pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<S, A>, request: Request, now: Time) {
     match request {
-        Request::Send(message) => match conversation.send(now(), &message) {
+        Request::Send(message) => match conversation.send(now, &message) {
             Ok(_) | Err(SendError::Store(_)) => {}
             Err(SendError::NotLoggedOn) => conversation.application_mut().unsent(message),
         },
-        Request::Decide(ticket, verdict) => conversation.decide(now(), ticket, &verdict),
+        Request::Decide(ticket, verdict) => conversation.decide(now, ticket, &verdict),
         Request::LogOut { text, done } => {
-            conversation.log_out(now(), text.as_deref());
+            conversation.log_out(now, text.as_deref());
             // Whoever asked may have gone.
             let _ = done.map(|done| done.send(()));
         }
         Request::Reset { done } => {
-            conversation.reset(now());
+            conversation.reset(now);
             // Whoever asked may have gone.
             let _ = done.send(());
         }
@@ -196,8 +206,8 @@ pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<
             // Whoever asked may have gone.
             let _ = done.send(set);
         }
-        Request::Wake => conversation.wake(now()),
-        Request::Status(reply) => drop(reply.send(conversation.session().status(now()))),
+        Request::Wake => conversation.wake(now),
+        Request::Status(reply) => drop(reply.send(conversation.session().status(now))),
         // The acceptor hands over one caller at a time; a socket that is dropped is closed.
         Request::Connected(_) => {}
     }

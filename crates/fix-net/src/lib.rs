@@ -3,7 +3,7 @@
 
 /// The limits that stand between a peer and our memory, each with its outcome.
 pub mod limits;
-/// The wall clock, read once for each thing that happens.
+/// By which clock a session goes; read once for each thing that happens.
 mod clock;
 /// Sockets, plain or secured by whoever composes the program.
 mod stream;
@@ -21,7 +21,7 @@ mod session_task;
 mod acceptor;
 
 pub use acceptor::{Acceptor, Deliberation, Doorman};
-pub use clock::now;
+pub use clock::{Clock, now};
 pub use dictionaries::Dictionaries;
 pub use durable::Durable;
 pub use mailbox::{Mailbox, MailboxFull, SessionHandle, mailbox};

@@ -33,6 +33,10 @@ pub const HAND_OVER_MILLISECONDS: u64 = 100;
 /// How long a peer may take to hang up after we have; then the socket is closed hard.
 pub const PARTING_SECONDS: u64 = 1;
 
+/// How long the end of a connection waits until the last numbers are durable; then the session goes on, and perhaps asks for
+/// its peer's last message again.
+pub const REST_SECONDS: u64 = 2;
+
 /// A peer that has not confirmed what was sent to it by then is gone, whatever its heart-beats.
 #[cfg(target_os = "linux")]
 pub const UNCONFIRMED_MAX: Duration = Duration::from_secs(30);

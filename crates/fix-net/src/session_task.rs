@@ -1,9 +1,9 @@
 //! A session over all its connections: an acceptor's waits for callers, an initiator's calls.
 
-use crate::clock::{now, until};
+use crate::clock::Clock;
 use crate::connection::{converse, serve};
 use crate::durable::Durable;
-use crate::limits::HANDSHAKE_SECONDS;
+use crate::limits::{HANDSHAKE_SECONDS, REST_SECONDS};
 use crate::mailbox::{Call, Mailbox, Request};
 use crate::stream::{Secure, Stream, prepare};
 use fix::{Application, Conversation, Role, SessionSettings};
@@ -23,23 +23,26 @@ pub async fn run_session<S: Durable, A: Application>(
     mut conversation: Conversation<S, A>,
     mut mailbox: Mailbox,
     secure: Option<Secure>,
+    clock: Clock,
     mut shutdown: watch::Receiver<bool>,
 ) {
     let settings = conversation.session().settings().clone();
     let mut pause = Duration::ZERO;
     loop {
-        let line = dial(settings.clone(), secure.clone(), pause);
-        let Some(call) = next_call(&mut conversation, &mut mailbox, line, &mut shutdown).await else { return };
+        let line = dial(settings.clone(), secure.clone(), &clock, pause);
+        let call = next_call(&mut conversation, &mut mailbox, line, &clock, &mut shutdown).await;
+        let Some(call) = call else { return };
         conversation.application_mut().connected(call.peer);
-        conversation.connect(now());
+        conversation.connect(clock.now());
         if let Some(introduction) = call.introduction {
             conversation.introduce(introduction);
         }
         conversation.buffer().extend_from_slice(&call.bytes);
-        conversation.pump(now());
-        let reason = converse(&mut conversation, call.stream, &mut mailbox, &mut shutdown).await;
+        conversation.pump(clock.now());
+        let reason = converse(&mut conversation, call.stream, &mut mailbox, &clock, &mut shutdown).await;
         drop(call.chair);
         tracing::info!(session = %settings.id, %reason, "disconnected");
+        rest(&mut conversation).await;
         pause = reconnect_interval(&settings);
     }
 }
@@ -49,31 +52,49 @@ async fn next_call<S: Durable, A: Application>(
     conversation: &mut Conversation<S, A>,
     mailbox: &mut Mailbox,
     dialled: impl Future<Output = Box<dyn Stream>>,
+    clock: &Clock,
     shutdown: &mut watch::Receiver<bool>,
 ) -> Option<Call> {
     let mut dialled = pin!(dialled);
     loop {
-        let idle = until(conversation.session().deadline()).max(SHORTEST_SLEEP);
+        let idle = clock.until(conversation.session().deadline()).max(SHORTEST_SLEEP);
         tokio::select! {
             biased;
             _ = shutdown.wait_for(|stop| *stop) => return None,
             request = mailbox.requests.recv() => match request? {
                 Request::Connected(call) => return Some(call),
-                other => serve(conversation, other),
+                other => serve(conversation, other, clock.now()),
             },
             stream = &mut dialled => return Some(Call { stream, peer: None, bytes: Vec::new(), introduction: None, chair: None }),
-            () = sleep(idle) => conversation.tick(now()),
+            () = sleep(idle) => conversation.tick(clock.now()),
         }
     }
 }
 
+/// The last numbers become durable. Where the store does not come to it, all that follows is that the peer is asked again for
+/// what it said last.
+async fn rest<S: Durable, A: Application>(conversation: &mut Conversation<S, A>) {
+    let session = conversation.session().settings().id.clone();
+    let resting = conversation.session_mut().store_mut().at_rest();
+    match timeout(Duration::from_secs(REST_SECONDS), resting).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%session, %error, "the last numbers are not kept"),
+        Err(_) => tracing::warn!(%session, "the last numbers could not be kept in time"),
+    }
+}
+
 /// Calls until somebody answers. An acceptor never calls, and so waits for ever.
-async fn dial(settings: Arc<SessionSettings>, secure: Option<Secure>, mut pause: Duration) -> Box<dyn Stream> {
+async fn dial(
+    settings: Arc<SessionSettings>,
+    secure: Option<Secure>,
+    clock: &Clock,
+    mut pause: Duration,
+) -> Box<dyn Stream> {
     let Role::Initiator { host, port, .. } = &settings.role else { return std::future::pending().await };
     loop {
         sleep(pause).await;
-        while settings.schedule.period(now()).is_none() {
-            sleep(until(settings.schedule.next_change(now()))).await;
+        while settings.schedule.period(clock.now()).is_none() {
+            sleep(clock.until(settings.schedule.next_change(clock.now()))).await;
         }
         let call = async {
             let socket = TcpStream::connect((host.as_str(), *port)).await?;

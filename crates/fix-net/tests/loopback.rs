@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
+#[allow(dead_code, reason = "stories about days use more of it")]
 mod world;
 
 use fix::{Application, DisconnectReason, Introduction, Line, LogonTicket, Message, Outgoing, Verdict, tag};
@@ -267,7 +268,8 @@ async fn who_stops_logs_out_first() {
     let world = World::echo(acceptor("DESK")).await;
     let mut caller = Caller::logged_on(&world, "DESK").await;
     let stopping = tokio::spawn(world.stop());
-    assert!(caller.hear().await.unwrap().contains("|35=5|34=2|"));
+    let goodbye = caller.hear().await.unwrap();
+    assert!(goodbye.contains("|35=5|34=2|") && goodbye.contains("|58=the server stops|"), "{goodbye}");
     caller.say("35=5|34=2").await;
     assert_eq!(caller.hear().await, None);
     stopping.await.unwrap();

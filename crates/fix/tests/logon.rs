@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
 use fix::{
-    Application, Conversation, DisconnectReason, Line, LogonTicket, MemoryStore, Message, SeqNum, Session, Settings,
-    Store, StoreError, Time, Traffic, Verdict, Visit, tag,
+    Application, Conversation, DisconnectReason, Line, LogonTicket, MemoryStore, Message, Outgoing, SEQ_NUM_MAX,
+    SendError, SeqNum, Session, Settings, Store, StoreError, Time, Traffic, Verdict, Visit, tag,
 };
 use std::sync::Arc;
 
@@ -200,4 +200,46 @@ fn what_can_not_be_remembered_is_not_said() {
     let mut conversation = conversation(false, FullDisk(MemoryStore::new(noon())));
     assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame"), "");
     assert_eq!(conversation.ended(), Some(&DisconnectReason::StoreFailed("no space left".to_owned())));
+}
+
+/// What the peer hears when nothing can follow any more: its Text tells, and a number behind the highest, never kept.
+fn is_the_last_word(message: &str) -> bool {
+    message.contains(&format!("|35=5|34={}|", SEQ_NUM_MAX + 1))
+        && message.contains("|58=all numbers are used up, the session must be reset|")
+}
+
+#[test]
+fn a_session_ends_with_our_highest_number_and_says_so() {
+    for (left, messages) in [(1, &[][..]), (2, &["35=1|34=2|112=a"][..]), (3, &["35=1|34=2|112=a", "35=1|34=3|112=b"])]
+    {
+        let mut store = MemoryStore::new(noon());
+        store.set_next_outgoing(SEQ_NUM_MAX + 1 - left).unwrap();
+        let mut conversation = conversation(false, store);
+        let mut answer = say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
+        for message in messages {
+            assert!(!answer.contains("|35=5|"), "{answer}");
+            answer = say(&mut conversation, message);
+        }
+        assert!(is_the_last_word(&answer), "{answer}");
+        assert_eq!(conversation.ended(), Some(&DisconnectReason::NumbersUsedUp));
+        assert_eq!(numbers(&conversation).1, SEQ_NUM_MAX + 1);
+        // Who comes again hears the same, until the session is reset.
+        conversation.connect(noon());
+        assert!(is_the_last_word(&say(&mut conversation, "35=A|34=9|98=0|108=30|554=open sesame")));
+        conversation.connect(noon());
+        let answer = say(&mut conversation, "35=A|34=1|98=0|108=30|141=Y|554=open sesame");
+        assert!(answer.contains("|35=A|34=1|"), "{answer}");
+    }
+}
+
+#[test]
+fn an_application_that_sends_with_our_highest_number_has_sent_its_last_message() {
+    let mut store = MemoryStore::new(noon());
+    store.set_next_outgoing(SEQ_NUM_MAX - 1).unwrap();
+    let mut conversation = conversation(false, store);
+    say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
+    assert_eq!(conversation.send(noon(), &Outgoing::new("8")), Ok(SEQ_NUM_MAX));
+    let sent = heard(&mut conversation);
+    assert!(sent.contains(&format!("|35=8|34={SEQ_NUM_MAX}|")) && is_the_last_word(&sent), "{sent}");
+    assert_eq!(conversation.send(noon(), &Outgoing::new("8")), Err(SendError::NotLoggedOn));
 }

@@ -1,7 +1,6 @@
 //! The live loop: take a batch, stamp it, hand it to the journal, apply it at once, and let out what is durable.
 //! The engine never waits for the disk, and nothing leaves before the disk has it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +11,11 @@ use crossbeam_channel::{Receiver, select};
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::Report;
-use domain::{AdapterName, Event, Input, Instruction, Published, SecurityId, Stamped, Timestamp};
+use domain::{Event, Input, Published, SecurityId, Stamped, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{Batch, Durable, Journal, Record};
 use storage::{LedgerBook, Snapshots};
-use tracing::{error, warn};
+use tracing::error;
 
 use crate::about::{Asked, has_effect, origin_of, subject};
 use crate::gate::{Gate, Held};
@@ -24,7 +23,7 @@ use crate::numbers::Numbers;
 use crate::records;
 use crate::simulation::Digest;
 use crate::snapshotting::{Scene, Snapshotting};
-use crate::unsent::not_handed_over;
+use crate::unsent::Unsent;
 
 /// Requests and reports that one turn of the loop takes at the most.
 const BATCH_MAX: usize = 1_024;
@@ -32,6 +31,8 @@ const BATCH_MAX: usize = 1_024;
 const BATCHES_PER_TURN: usize = 2;
 /// How often prices that changed are marked for trading.
 const PULSE: Duration = Duration::from_secs(1);
+/// How often an adapter's full queue is looked at while cancels wait for room in it.
+const NAP_FOR_ROOM: Duration = Duration::from_millis(1);
 
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -78,8 +79,7 @@ pub struct Live {
     /// What the input that is being applied causes; empty in between.
     out: Outbox,
     gate: Gate,
-    /// Reports that the loop makes itself: an instruction that could not be handed over.
-    own_reports: VecDeque<Report>,
+    unsent: Unsent,
     /// What the read model was told up to.
     read: u64,
     /// Of the newest thing that the engine has seen: what an answer is true for. Of a batch, more are numbered already.
@@ -120,7 +120,7 @@ impl Live {
             options,
             out: Outbox::default(),
             gate: Gate::default(),
-            own_reports: VecDeque::new(),
+            unsent: Unsent::default(),
             read: recovered.last_sequence,
             seen: recovered.last_sequence,
             traded: false,
@@ -148,6 +148,7 @@ impl Live {
         self.take_prices(now, taken.prices);
         self.take_inputs(now, taken.requests, taken.reports, taken.pulse);
         self.release();
+        self.unsent.bring_on(&mut self.parts.outlets);
         self.write_snapshot_if_due();
     }
 
@@ -163,7 +164,7 @@ impl Live {
         let requests = if journal_has_room { &lanes.requests } else { &never };
         let reports = if journal_has_room { &lanes.reports } else { &never_reports };
         let mut taken = Taken::default();
-        if self.own_reports.is_empty() || !journal_has_room {
+        if self.unsent.is_empty() || !journal_has_room {
             select! {
                 recv(requests) -> request => match request {
                     Ok(request) => taken.requests.push(request),
@@ -189,7 +190,7 @@ impl Live {
     fn drain(&mut self, taken: &mut Taken) {
         let lanes = &self.parts.lanes;
         taken.requests.extend(lanes.requests.try_iter().take(BATCH_MAX));
-        taken.reports.extend(self.own_reports.drain(..));
+        taken.reports.extend(self.unsent.drain());
         taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
         taken.prices = lanes.take_prices();
         let now = (self.parts.clock)();
@@ -203,7 +204,8 @@ impl Live {
         let now = (self.parts.clock)();
         let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_pulse).min(self.next_pulse);
         let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
-        Duration::from_nanos(nanos).min(PULSE)
+        let nap_max = if self.parts.outlets.has_waiting() { NAP_FOR_ROOM } else { PULSE };
+        Duration::from_nanos(nanos).min(nap_max)
     }
 
     /// Raw prices pass at once: they show nothing of trading.
@@ -430,18 +432,10 @@ impl Live {
         }
         events.extend(held.events);
         for (adapter, instruction) in held.instructions {
-            self.hand_over(&adapter, instruction);
+            self.unsent.hand_over(&mut self.parts.outlets, &adapter, instruction);
         }
         if let Some((promise, reply)) = held.reply {
             promise.keep(reply);
-        }
-    }
-
-    /// What cannot be handed over is reported as such: an order never vanishes between two rooms.
-    fn hand_over(&mut self, adapter: &AdapterName, instruction: Instruction) {
-        if let Err(reason) = self.parts.outlets.hand_over(adapter, instruction.clone()) {
-            warn!(%adapter, ?reason, "an instruction was not handed over");
-            self.own_reports.extend(not_handed_over(adapter, instruction, &format!("{reason:?}")));
         }
     }
 

@@ -43,7 +43,7 @@ impl Running {
         self.lanes.reports.iter().take(count).map(|report| report.said).collect()
     }
 
-    fn instruct(&self, instruction: Instruction) {
+    fn instruct(&mut self, instruction: Instruction) {
         self.outlets.hand_over(&adapter_name(), instruction).unwrap();
     }
 }
@@ -76,7 +76,7 @@ fn log_on() -> [Said; 5] {
 #[test]
 fn an_adapter_serves_until_it_is_told_to_stop() {
     let puppet = Puppet::new();
-    let running = run(puppet.clone(), noon());
+    let mut running = run(puppet.clone(), noon());
     assert_eq!(running.hear(5), log_on());
     let said = Said::Canceled { order: OrderId(9), reason: None };
     puppet.strings().says = vec![said.clone()];
@@ -120,7 +120,7 @@ fn a_venue_with_participants_moves_by_itself() {
     let Settings { ledger, venue } = settings(&folder);
     let venue = VenueConfig { activity: Activity::Busy, ..venue };
     let simulated = Simulated::open(Settings { ledger, venue }, START).unwrap();
-    let running = run(simulated, quick_clock());
+    let mut running = run(simulated, quick_clock());
     running.instruct(Instruction::Subscribe(SecurityId(7)));
     let mut quotes: Vec<MarketData> = Vec::new();
     while quotes.len() < 20 {

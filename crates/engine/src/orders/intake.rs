@@ -19,6 +19,9 @@ use crate::outbox::Outbox;
 use crate::risk::{Candidate, Reservation};
 use crate::trading::Trading;
 
+/// What reports say in the place of an id where there is no order: none bears it.
+const NO_ORDER: &str = "NONE";
+
 /// An order that passed every check and can no longer be refused.
 struct Draft {
     int_id: Option<IntId>,
@@ -88,27 +91,28 @@ impl Trading {
         let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
         self.check_unused(moment, caller, cl_ord_id)?;
         // The first ClOrdID becomes the platform's id where it is free.
-        Ok(cl_ord_id.parse().ok().filter(|id| !self.orders.is_taken(id)))
+        let is_free = |id: &IntId| id.as_str() != NO_ORDER && !self.orders.is_taken(id);
+        Ok(cl_ord_id.parse().ok().filter(is_free))
     }
 
-    /// Decision 0012: a client uses a ClOrdID once a day, be it for an order or for a request on one. What it may have
-    /// sent before is looked for among yesterday's too.
+    /// Decision 0012: a client uses a ClOrdID once a day, be it for an order or for a request. What it may have sent before
+    /// is looked for among older ones too.
     pub(crate) fn check_unused(&self, moment: Moment, caller: &Caller, cl_ord_id: &str) -> Result<(), Refusal> {
         let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.may_be_known);
+        let today = self.day_start(moment.at);
+        let is_taken = |at: Timestamp| may_be_known || at >= today;
         let own = self.orders.using(cl_ord_id).filter(|order| order.source == caller.source);
-        let taken = own.filter(|order| may_be_known || order.is_open() || self.is_of_today(moment, order));
-        match taken.max_by_key(|order| (order.is_open(), order.id)) {
-            Some(known) => {
-                let (int_id, order) = (known.int_id.clone(), Some(known.clone()));
-                Err(Refusal::DuplicateOrder(DuplicateOrder { int_id, order }))
-            }
-            None => Ok(()),
+        let taken = own.filter(|order| order.is_open() || is_taken(self.orders.used_at(cl_ord_id, order)));
+        if let Some(known) = taken.max_by_key(|order| (order.is_open(), order.id)) {
+            let (int_id, order) = (known.int_id.clone(), Some(known.clone()));
+            return Err(Refusal::DuplicateOrder(DuplicateOrder { int_id, order }));
         }
-    }
-
-    /// Whether anything happened to it since the platform day began.
-    fn is_of_today(&self, moment: Moment, order: &Order) -> bool {
-        order.changed_at >= self.day_start(moment.at)
+        let mass_cancel = self.mass_cancels.get(&caller.source, cl_ord_id);
+        let is_retired = may_be_known && self.orders.is_retired_name(&caller.source, cl_ord_id);
+        match is_retired || mass_cancel.is_some_and(|obeyed| is_taken(obeyed.at)) {
+            true => Err(Refusal::ClOrdIdUsed(cl_ord_id.into())),
+            false => Ok(()),
+        }
     }
 
     fn duplicate(&self, id: &IntId) -> Refusal {

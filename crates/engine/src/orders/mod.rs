@@ -6,6 +6,8 @@ mod executions;
 pub(crate) mod fills;
 /// A new order: defaults, route and the rules of its security.
 pub(crate) mod intake;
+/// All orders of a session at once.
+pub(crate) mod mass_cancels;
 /// The names that clients give.
 mod names;
 /// Orders by their number.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{OrderId, Text};
+use domain::{OrderId, Text, Timestamp};
+use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
@@ -10,6 +11,20 @@ pub(super) struct Names {
     pub(super) given: BTreeMap<Text, Vec<OrderId>>,
     /// Of cancels and refused replaces: they name no order, but were used.
     pub(super) spent: BTreeMap<Text, Vec<OrderId>>,
+    /// When and with what outcome a request used a name.
+    pub(super) asked: BTreeMap<Text, Vec<Asked>>,
+}
+
+/// A request that was made under a name.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct Asked {
+    #[n(0)]
+    pub(super) order: OrderId,
+    #[n(1)]
+    pub(super) at: Timestamp,
+    /// Why, where it was.
+    #[n(2)]
+    pub(super) refused: Option<Text>,
 }
 
 impl Names {
@@ -32,6 +47,22 @@ impl Names {
         self.spend(name, order);
     }
 
+    pub(super) fn note_asked(&mut self, name: &Text, order: OrderId, at: Timestamp) {
+        self.asked.entry(name.clone()).or_default().push(Asked { order, at, refused: None });
+    }
+
+    pub(super) fn note_refused(&mut self, name: &Text, order: OrderId, reason: &Text) {
+        let asked = self.asked.get_mut(name).into_iter().flatten().find(|asked| asked.order == order);
+        if let Some(asked) = asked {
+            asked.refused = Some(reason.clone());
+        }
+    }
+
+    /// The request on an order that went by this name.
+    pub(super) fn asked(&self, name: &str, order: OrderId) -> Option<&Asked> {
+        self.asked.get(name)?.iter().find(|asked| asked.order == order)
+    }
+
     pub(super) fn bearers(&self, name: &str) -> impl Iterator<Item = OrderId> {
         self.given.get(name).into_iter().flatten().copied()
     }
@@ -40,14 +71,24 @@ impl Names {
         self.bearers(name).chain(self.spent.get(name).into_iter().flatten().copied())
     }
 
-    /// Forgets orders that are no longer kept.
-    pub(super) fn retire(&mut self, retired: &BTreeSet<OrderId>) {
+    /// Forgets orders that are no longer kept; gives the names that were theirs.
+    pub(super) fn retire(&mut self, retired: &BTreeSet<OrderId>) -> Vec<(Text, OrderId)> {
+        let theirs = |(name, orders): (&Text, &Vec<OrderId>)| {
+            let gone = orders.iter().filter(|order| retired.contains(order));
+            gone.map(|order| (name.clone(), *order)).collect::<Vec<_>>()
+        };
+        let gone = self.given.iter().flat_map(theirs).collect();
+        self.asked.retain(|_, asked| {
+            asked.retain(|asked| !retired.contains(&asked.order));
+            !asked.is_empty()
+        });
         for names in [&mut self.given, &mut self.spent] {
             names.retain(|_, orders| {
                 orders.retain(|order| !retired.contains(order));
                 !orders.is_empty()
             });
         }
+        gone
     }
 }
 

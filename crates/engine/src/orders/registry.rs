@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::index::fingerprint;
 use domain::order::{Order, Request, Side, Step};
-use domain::{AccountId, Index, IntId, OrderId, SecurityId, Text, Timestamp};
+use domain::{AccountId, Index, IntId, OrderId, SecurityId, Source, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::executions::Executions;
@@ -24,6 +24,8 @@ pub(crate) struct Registry {
     retired_ids: BTreeSet<u128>,
     /// The accounts of orders that are no longer kept: a venue may repeat what it said of them.
     retired_owners: BTreeMap<OrderId, AccountId>,
+    /// Fingerprints of the ClOrdIDs that sessions gave to orders that are no longer kept, and to mass cancels.
+    retired_names: BTreeSet<u128>,
     /// How many executions came twice.
     pub(crate) repeated_executions: u64,
     // Derived from the orders, not on disk.
@@ -65,19 +67,32 @@ impl Registry {
     }
 
     /// A request takes its ClOrdID: that of a replace names the order from now on, that of a cancel never does.
-    pub(crate) fn ask(&mut self, ask: Ask, cl_ord_id: Option<&Text>, order: OrderId) {
-        match (ask, cl_ord_id) {
-            (Ask::Replace, Some(cl_ord_id)) => self.names.give(cl_ord_id, order),
-            (Ask::Cancel, Some(cl_ord_id)) => self.names.spend(cl_ord_id, order),
-            (_, None) => {}
+    pub(crate) fn ask(&mut self, at: Timestamp, ask: Ask, cl_ord_id: Option<&Text>, order: OrderId) {
+        let Some(cl_ord_id) = cl_ord_id else { return };
+        self.names.note_asked(cl_ord_id, order, at);
+        match ask {
+            Ask::Replace => self.names.give(cl_ord_id, order),
+            Ask::Cancel => self.names.spend(cl_ord_id, order),
         }
     }
 
     /// A request was refused: the ClOrdID of a replace is used, but names the order no longer.
-    pub(crate) fn forget_refused(&mut self, step: Step, request: &Request, order: OrderId) {
-        if let Some(cl_ord_id) = request.cl_ord_id.as_ref().filter(|_| step == Step::ReplaceRefused) {
+    pub(crate) fn refuse(&mut self, step: Step, request: &Request, order: OrderId, reason: &Text) {
+        let Some(cl_ord_id) = &request.cl_ord_id else { return };
+        self.names.note_refused(cl_ord_id, order, reason);
+        if step == Step::ReplaceRefused {
             self.names.take_back(cl_ord_id, order);
         }
+    }
+
+    /// When a name was used for an order, be it by a request or with the order itself.
+    pub(crate) fn used_at(&self, name: &str, order: &Order) -> Timestamp {
+        self.names.asked(name, order.id).map_or(order.at, |asked| asked.at)
+    }
+
+    /// Why the request of that name was refused.
+    pub(crate) fn why_refused(&self, name: &str, order: OrderId) -> Option<&Text> {
+        self.names.asked(name, order).and_then(|asked| asked.refused.as_ref())
     }
 
     pub(crate) fn get(&self, id: OrderId) -> Option<&Arc<Order>> {
@@ -148,6 +163,15 @@ impl Registry {
         self.retired_owners.get(&id).copied()
     }
 
+    /// Whether a session gave this ClOrdID to something that is no longer kept.
+    pub(crate) fn is_retired_name(&self, source: &Source, name: &str) -> bool {
+        name_key(source, name).is_some_and(|key| self.retired_names.contains(&key))
+    }
+
+    pub(crate) fn retire_name(&mut self, source: &Source, name: &str) {
+        self.retired_names.extend(name_key(source, name));
+    }
+
     /// Forgets orders that ended before `kept_since`, all but the fact that their ids are taken.
     pub(crate) fn retire(&mut self, kept_since: Timestamp) {
         let retired = self.orders.take_out(|order| !order.is_open() && order.changed_at < kept_since);
@@ -158,7 +182,10 @@ impl Registry {
             self.retired_owners.insert(order.id, order.account);
         }
         let ids: BTreeSet<OrderId> = retired.iter().map(|order| order.id).collect();
-        self.names.retire(&ids);
+        let sources: BTreeMap<OrderId, &Source> = retired.iter().map(|order| (order.id, &order.source)).collect();
+        for (name, order) in self.names.retire(&ids) {
+            sources.get(&order).iter().for_each(|source| self.retire_name(source, &name));
+        }
         self.executions.retire(&ids);
     }
 
@@ -188,20 +215,30 @@ fn id_key(id: &str) -> u128 {
     fingerprint(&[id.as_bytes()])
 }
 
+/// Only clients of FIX say that they may have sent something before.
+fn name_key(source: &Source, name: &str) -> Option<u128> {
+    match source {
+        Source::Fix(comp_id) => Some(fingerprint(&[comp_id.as_bytes(), name.as_bytes()])),
+        _ => None,
+    }
+}
+
 impl<C> Encode<C> for Registry {
     fn encode<W: minicbor::encode::Write>(
         &self,
         e: &mut Encoder<W>,
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
-        e.array(7)?;
+        e.array(9)?;
         crate::codec::encode_shared(self.orders.iter(), e, ctx)?;
         self.names.given.encode(e, ctx)?;
         self.executions.encode(e, ctx)?;
         crate::codec::encode_keys(&self.retired_ids, e)?;
         self.retired_owners.encode(e, ctx)?;
         self.repeated_executions.encode(e, ctx)?;
-        self.names.spent.encode(e, ctx)
+        self.names.spent.encode(e, ctx)?;
+        crate::codec::encode_keys(&self.retired_names, e)?;
+        self.names.asked.encode(e, ctx)
     }
 }
 
@@ -217,9 +254,13 @@ impl<'b, C> Decode<'b, C> for Registry {
             repeated_executions: u64::decode(d, ctx)?,
             ..Self::default()
         };
-        // Older snapshots end here.
+        // Older snapshots end here, or before the next two.
         if parts.is_none_or(|parts| parts > 6) {
             registry.names.spent = BTreeMap::decode(d, ctx)?;
+        }
+        if parts.is_none_or(|parts| parts > 7) {
+            registry.retired_names = crate::codec::decode_keys(d)?;
+            registry.names.asked = BTreeMap::decode(d, ctx)?;
         }
         let orders: Vec<_> = registry.orders.iter().cloned().collect();
         orders.iter().for_each(|order| registry.index(order));
@@ -232,14 +273,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_without_spent_names_can_be_read() {
+    fn snapshots_of_older_builds_can_be_read() {
         let mut registry = Registry::default();
         registry.names.give(&"X".into(), OrderId(1));
-        let mut before = minicbor::to_vec(&registry).unwrap();
-        // An array of seven parts, the last of them empty, as one of six.
-        assert_eq!((before[0], before.pop()), (0x87, Some(0xa0)));
-        before[0] = 0x86;
-        let read: Registry = minicbor::decode(&before).unwrap();
-        assert_eq!(minicbor::to_vec(&read).unwrap(), minicbor::to_vec(&registry).unwrap());
+        let now = minicbor::to_vec(&registry).unwrap();
+        // An array of nine parts, the last three of them empty: older ones had seven or six.
+        assert_eq!((now[0], &now[now.len() - 3..]), (0x89, &[0xa0, 0x80, 0xa0][..]));
+        for (head, missing) in [(0x87, 2), (0x86, 3)] {
+            let mut before = now[..now.len() - missing].to_vec();
+            before[0] = head;
+            let read: Registry = minicbor::decode(&before).unwrap();
+            assert_eq!(minicbor::to_vec(&read).unwrap(), now);
+        }
     }
 }

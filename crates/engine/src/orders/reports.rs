@@ -109,9 +109,10 @@ impl Trading {
         let replace = unanswered.replace().map(|(request, _)| (Step::ReplaceRefused, request));
         let cancel = unanswered.cancel().map(|request| (Step::CancelRefused, request));
         for (step, request) in replace.into_iter().chain(cancel) {
-            self.orders.forget_refused(step, request, order.id);
+            let reason = Text::from("too late: the order is finished");
+            self.orders.refuse(step, request, order.id, &reason);
             let change = Change::at_venue(step, word.ext_at).answering(Some(request.clone()));
-            tell(word.moment, order, change.because("too late: the order is finished".into()), out);
+            tell(word.moment, order, change.because(reason), out);
         }
     }
 
@@ -168,7 +169,7 @@ impl Trading {
         let Some(request) = if is_cancel { cancel } else { replace }.cloned() else {
             return warn_of_no_request(order, step, out);
         };
-        self.orders.forget_refused(step, &request, word.order);
+        self.orders.refuse(step, &request, word.order, reason);
         let order = self.orders.change(word.order, |order| {
             let pending = std::mem::take(&mut order.pending);
             order.pending = if is_cancel { pending.without_cancel() } else { pending.without_replace() };

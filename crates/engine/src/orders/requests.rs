@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, CancelOwn, ModifyOrder, PlaceOrder, ReducePosition, Restated};
-use domain::event::MassCancel;
+use domain::command::{CancelOrder, ModifyOrder, PlaceOrder, ReducePosition, Restated};
 use domain::order::{Order, OrderKind, Pending, Request, Side, Step, Terms};
 use domain::query::Verdict;
 use domain::query::{Answer, Reply};
-use domain::{Caller, Event, Instruction, IntId, Origin, Price, Refusal, Scope, Source, Text, TimeInForce};
+use domain::{Caller, Instruction, IntId, Price, Refusal, Scope, Source, Text, TimeInForce};
 
 use super::intake::{Route, check_terms};
 use super::telling::{Change, tell};
@@ -22,7 +21,7 @@ impl Trading {
         let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
         self.risk.reserve(&order, reservation);
         let request = request(caller, ask.cl_ord_id.clone());
-        self.orders.ask(Ask::Replace, ask.cl_ord_id.as_ref(), order.id);
+        self.orders.ask(moment.at, Ask::Replace, ask.cl_ord_id.as_ref(), order.id);
         let order = self.orders.change(order.id, |order| {
             order.pending = Pending::Replace(Box::new(request.clone()), Box::new(terms));
             forget_answer(order);
@@ -100,12 +99,12 @@ impl Trading {
         request.map_or(Ok(()), |request| self.check_unused(moment, caller, request))?;
         if !may_ask(&order.pending, ask) {
             return Err(match order.pending {
-                Pending::Replace(..) => Refusal::ReplacePending(id.clone()),
-                Pending::Cancel(..) | Pending::Nothing => Refusal::CancelPending(id.clone()),
+                Pending::Replace(..) => Refusal::ReplacePending(order.int_id.clone()),
+                Pending::Cancel(..) | Pending::Nothing => Refusal::CancelPending(order.int_id.clone()),
             });
         }
         if !order.state.is_working() {
-            return Err(Refusal::OrderClosed(id.clone()));
+            return Err(Refusal::OrderClosed(order.int_id.clone()));
         }
         Ok(order.clone())
     }
@@ -139,7 +138,7 @@ impl Trading {
         cl_ord_id: Option<Text>,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        self.orders.ask(Ask::Cancel, cl_ord_id.as_ref(), order.id);
+        self.orders.ask(moment.at, Ask::Cancel, cl_ord_id.as_ref(), order.id);
         let request = request(caller, cl_ord_id);
         let order = self.orders.change(order.id, |order| {
             order.pending = std::mem::take(&mut order.pending).overtaken_by(request.clone());
@@ -161,29 +160,6 @@ impl Trading {
             self.ask_cancel(moment, caller, order, None, out);
         }
         orders.len()
-    }
-
-    /// A session's own open orders, all or those of one security. Whose venue is not there stays as it is.
-    pub(crate) fn cancel_own(&mut self, moment: Moment, caller: &Caller, ask: &CancelOwn, out: &mut Outbox) -> Reply {
-        let is_meant = |order: &&Arc<Order>| {
-            order.source == caller.source && ask.security.is_none_or(|security| security == order.security)
-        };
-        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
-        let orders = self.orders.open().filter(is_meant).filter(can_be).cloned();
-        let (orders, out_of_reach): (Vec<_>, Vec<_>) =
-            orders.partition(|order| self.check_adapter(&order.adapter).is_ok());
-        if let Some(order) = out_of_reach.first().filter(|_| orders.is_empty()) {
-            self.check_adapter(&order.adapter)?;
-        }
-        if let Some(origin) = &caller.origin {
-            let (affected, out_of_reach) = (orders.len() as u64, out_of_reach.len() as u64);
-            let (origin, source) = (Origin::clone(origin), caller.source.clone());
-            out.publish(Event::MassCancel(Arc::new(MassCancel { origin, source, affected, out_of_reach })));
-        }
-        for order in &orders {
-            self.ask_cancel(moment, caller, order, None, out);
-        }
-        Ok(Answer::Done)
     }
 
     pub(crate) fn reduce(&mut self, moment: Moment, caller: &Caller, ask: &ReducePosition, out: &mut Outbox) -> Reply {

@@ -1,6 +1,8 @@
 //! Names of orders: none is given twice, a client that repeats its own is told so, and what it names is its own.
 
-use domain::command::{CancelOrder, Command, DeclineRequest, ModifyOrder, PlaceOrder, ReferenceChange, Restated};
+use domain::command::{
+    CancelOrder, CancelOwn, Command, DeclineRequest, ModifyOrder, PlaceOrder, ReferenceChange, Restated,
+};
 use domain::order::{OrderKind, Side};
 use domain::query::Answer;
 use domain::{
@@ -164,6 +166,80 @@ fn what_may_have_been_sent_before_is_looked_for_among_yesterdays_orders_too() {
     let (code, order, is_repeated) = refused(&mut world, from_fix("X"), true);
     assert_eq!((code.as_str(), order.is_some(), is_repeated), ("duplicate-order", true, true));
     ask(&mut world, from_fix("X")).unwrap();
+}
+
+const WEEKEND: &str = "wait 259200\nclock\nmark AAPL 10 10.02";
+
+#[test]
+fn what_may_have_been_sent_before_the_weekend_is_not_traded_twice() {
+    let mut world = World::open();
+    // The second is known by a minted id, because its name is taken.
+    world.tell("place Y buy 1 AAPL @ 10");
+    assert_eq!(ask(&mut world, from_fix("X")), Ok("X".to_string()));
+    assert_eq!(ask(&mut world, from_fix("Y")), Ok("A-1".to_string()));
+    world.tell("venue fills X 1 @ 10 e1\nvenue fills A-1 1 @ 10 e2\nvenue cancels Y");
+    world.tell(WEEKEND);
+    world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
+    for name in ["X", "Y"] {
+        assert_eq!(refused(&mut world, from_fix(name), true), ("duplicate-order".to_string(), None, false));
+    }
+    // Another client has not sent it, and a new week begins with the same names.
+    let other = Source::Fix("FUND".into());
+    assert!(matches!(world.command_of(other, from_fix("X")), Ok(Answer::Order(_))));
+    assert_eq!(ask(&mut world, from_fix("X")), Ok("A-3".to_string()));
+}
+
+#[test]
+fn a_cl_ord_id_is_free_on_the_day_after_its_use_also_where_its_order_ends_then() {
+    let mut world = World::open();
+    ask(&mut world, from_fix("X")).unwrap();
+    ask(&mut world, from_fix("W")).unwrap();
+    world.tell("wait 43200\nclock\nmark AAPL 10 10.02\nvenue expires X");
+    assert_eq!(ask(&mut world, from_fix("X")), Ok("A-1".to_string()));
+    // The name of a request is of the day of the request, not of that of its order.
+    ask(&mut world, cancel("C", "W", Restated::default())).unwrap();
+    world.tell("venue cancels W");
+    assert_eq!(ask(&mut world, from_fix("C")), Err("duplicate-order"));
+    assert_eq!(ask(&mut world, from_fix("W")), Ok("A-2".to_string()));
+}
+
+#[test]
+fn no_order_bears_the_mark_of_no_order_and_a_refusal_names_the_order_by_its_own_id() {
+    let mut world = World::open();
+    assert_eq!(ask(&mut world, from_fix("NONE")), Ok("A-1".to_string()));
+    ask(&mut world, replace("Y", "NONE")).unwrap();
+    ask(&mut world, cancel("C", "NONE", Restated::default())).unwrap();
+    let refusal = world.command_of(bank(), cancel("D", "Y", Restated::default())).unwrap_err();
+    assert_eq!(refusal.to_string(), "order A-1 is being cancelled already");
+}
+
+fn mass_cancel(cl_ord_id: &str) -> Command {
+    Command::CancelOwn(CancelOwn { security: None, cl_ord_id: Some(cl_ord_id.into()) })
+}
+
+#[test]
+fn a_mass_cancel_in_an_older_journal_has_no_name() {
+    let written = [0x81, 0x01];
+    let read: CancelOwn = minicbor::decode(&written).unwrap();
+    assert_eq!(read, CancelOwn { security: Some(SecurityId(1)), cl_ord_id: None });
+}
+
+#[test]
+fn the_name_of_a_mass_cancel_is_used_like_others_and_is_known_after_a_restart_and_a_weekend() {
+    let mut world = World::open();
+    ask(&mut world, from_fix("X")).unwrap();
+    world.command_of(bank(), mass_cancel("Q")).unwrap();
+    let code = |world: &mut World, command| world.command_of(bank(), command).map_err(|refusal| refusal.code());
+    world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
+    assert_eq!(code(&mut world, mass_cancel("Q")), Err("duplicate-order"));
+    assert_eq!(code(&mut world, mass_cancel("X")), Err("duplicate-order"));
+    assert_eq!(code(&mut world, from_fix("Q")), Err("duplicate-order"));
+    assert_eq!(code(&mut world, replace("Q", "X")), Err("duplicate-order"));
+    world.tell("venue cancels X");
+    world.tell(WEEKEND);
+    ask(&mut world, from_fix("Z")).unwrap();
+    assert_eq!(refused(&mut world, mass_cancel("Q"), true), ("duplicate-order".to_string(), None, false));
+    assert_eq!(code(&mut world, mass_cancel("Q")), Ok(Answer::Done));
 }
 
 #[test]

@@ -35,10 +35,15 @@ struct Book {
     bytes: usize,
     /// The page that opens a life has no message.
     opens_life: bool,
+    /// What the newest page says beside its messages.
+    kept: Marks,
     /// Handed to the Ledger and perhaps not yet durable: messages from a number on, and the newest page's ticket.
     handed_over: Vec<(SeqNum, Vec<u8>)>,
     ticket: Option<Ticket>,
 }
+
+/// How far both sides have come, beside the messages that were sent.
+type Marks = (SeqNum, Option<Cursor>, Option<LastLogon>);
 
 impl Pen {
     /// The session as it was when the process ended, or a new one.
@@ -145,6 +150,17 @@ impl Pen {
         Ok(book.ticket.take())
     }
 
+    /// Hands over also what no message has followed: the numbers that were taken last, and what the client has read.
+    pub(crate) fn hand_over_all(&self) -> Result<Option<Ticket>, Closed> {
+        let mut book = self.book();
+        book.hand_over()?;
+        // Behind the highest number there is no place for a page; only a reset follows it.
+        if book.marks() != book.kept && book.first <= SEQ_NUM_MAX {
+            book.write_page()?;
+        }
+        Ok(book.ticket.take())
+    }
+
     /// All that was handed over is durable, and read from the Ledger.
     pub(crate) fn settled(&self) {
         self.book().handed_over.clear();
@@ -171,6 +187,7 @@ impl Book {
             messages: Vec::new(),
             bytes: 0,
             opens_life: true,
+            kept: (1, None, None),
             handed_over: Vec::new(),
             ticket: None,
         }
@@ -185,6 +202,7 @@ impl Book {
         self.logon = page.logon;
         self.first = page.next_outgoing;
         self.opens_life = false;
+        self.kept = self.marks();
     }
 
     /// Commands that are durable count as received, also where no page was written behind them.
@@ -236,15 +254,25 @@ impl Book {
         if self.messages.is_empty() && !self.opens_life {
             return Ok(());
         }
+        self.write_page()
+    }
+
+    /// A page without messages is replaced by the next, which has its place.
+    fn write_page(&mut self) -> Result<(), Closed> {
         let number = if self.opens_life { 0 } else { self.first };
         let key = Place { life: self.life, number }.key();
         self.ticket = Some(self.ledger.append(&self.stream, key, &self.page().encode())?);
         self.opens_life = false;
+        self.kept = self.marks();
         let numbered = (self.first..).zip(self.messages.drain(..));
         self.handed_over.extend(numbered);
         self.first = self.next_outgoing;
         self.bytes = 0;
         Ok(())
+    }
+
+    fn marks(&self) -> Marks {
+        (self.next_incoming, self.cursor, self.logon)
     }
 
     fn page(&self) -> Page<&ByteSlice> {

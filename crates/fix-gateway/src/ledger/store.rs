@@ -56,15 +56,22 @@ impl Store for LedgerStore {
 
 impl Durable for LedgerStore {
     async fn settled(&mut self) -> Result<(), StoreError> {
-        let Some(ticket) = hand_over(&self.0).await? else { return Ok(()) };
+        let ticket = patiently(|| self.0.hand_over()).await;
+        self.is_durable(ticket).await
+    }
+
+    async fn at_rest(&mut self) -> Result<(), StoreError> {
+        let ticket = patiently(|| self.0.hand_over_all()).await;
+        self.is_durable(ticket).await
+    }
+}
+
+impl LedgerStore {
+    async fn is_durable(&self, handed_over: Result<Option<Ticket>, Closed>) -> Result<(), StoreError> {
+        let Some(ticket) = handed_over.map_err(|closed| unavailable(&closed))? else { return Ok(()) };
         let reply = ticket.reply().await.map_err(|_| unavailable(&Closed::Stopped))?;
         reply.outcome.map_err(|refusal| StoreError(refusal.to_string()))?;
         self.0.settled();
         Ok(())
     }
-}
-
-/// Waits for a place in the engine's queue, but not for ever.
-async fn hand_over(pen: &Pen) -> Result<Option<Ticket>, StoreError> {
-    patiently(|| pen.hand_over()).await.map_err(|closed| unavailable(&closed))
 }

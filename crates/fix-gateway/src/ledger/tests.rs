@@ -39,6 +39,24 @@ impl Platform {
         requests.count()
     }
 
+    async fn commit_until(&self, settling: impl Future<Output = LedgerStore> + Send + 'static) -> LedgerStore {
+        let settling = tokio::spawn(settling);
+        while !settling.is_finished() {
+            self.commit();
+            tokio::task::yield_now().await;
+        }
+        settling.await.unwrap()
+    }
+
+    /// The connection of a session ends.
+    async fn at_rest(&self, mut store: LedgerStore) -> LedgerStore {
+        let resting = async move {
+            store.at_rest().await.unwrap();
+            store
+        };
+        self.commit_until(resting).await
+    }
+
     /// The process ends; what was not committed is gone.
     fn restart(self) -> Self {
         let next = Self::new();
@@ -96,16 +114,50 @@ async fn a_message_is_settled_when_it_is_durable() {
     let platform = Platform::new();
     let mut store = LedgerStore(platform.session());
     report(&mut store, 1);
-    let settling = tokio::spawn(async move {
-        store.settled().await.unwrap();
-        store
-    });
-    while !settling.is_finished() {
-        platform.commit();
-        tokio::task::yield_now().await;
-    }
-    let mut store = settling.await.unwrap();
+    let mut store = platform
+        .commit_until(async move {
+            store.settled().await.unwrap();
+            store
+        })
+        .await;
     assert_eq!(read(&mut store, 1, 1), reports([1]));
+}
+
+#[tokio::test]
+async fn at_rest_the_numbers_are_kept_that_nothing_was_sent_behind() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    report(&mut store, 1);
+    let mut store = platform.at_rest(store).await;
+    // The client's Logout, which answers ours, and what it has proved to have read.
+    store.set_next_incoming(5, Traffic::Session).unwrap();
+    store.0.meet(40);
+    let store = platform.at_rest(store).await;
+    assert_eq!(platform.commit(), 0);
+    platform.at_rest(store).await;
+    assert_eq!(platform.commit(), 0, "what is kept is not written again");
+    let platform = platform.restart();
+    let mut store = LedgerStore(platform.session());
+    assert_eq!((store.next_incoming(), store.next_outgoing()), (5, 2));
+    assert_eq!((store.0.read_before(), read(&mut store, 1, 9)), ((false, Some(40)), reports([1])));
+    // What is sent next takes the place of the page without messages.
+    report(&mut store, 2);
+    let store = platform.at_rest(store).await;
+    assert_eq!(read(&mut LedgerStore(platform.restart().session()), 1, 9), reports([1, 2]));
+    drop(store);
+}
+
+#[tokio::test]
+async fn behind_the_highest_number_nothing_is_kept() {
+    let platform = Platform::new();
+    let mut store = LedgerStore(platform.session());
+    store.set_next_outgoing(SEQ_NUM_MAX).unwrap();
+    report(&mut store, SEQ_NUM_MAX);
+    let mut store = platform.at_rest(store).await;
+    store.set_next_incoming(5, Traffic::Session).unwrap();
+    platform.at_rest(store).await;
+    let store = LedgerStore(platform.restart().session());
+    assert_eq!((store.next_incoming(), store.next_outgoing()), (1, SEQ_NUM_MAX + 1));
 }
 
 #[test]

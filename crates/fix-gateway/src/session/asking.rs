@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bus::Closed;
 use domain::query::Filter;
-use domain::{Answer, Order, Query, Refusal, Source, Text, Timestamp};
+use domain::{Answer, Order, Query, Source, Text, Timestamp};
 use fix::{Outgoing, tag};
 use fix_net::SessionHandle;
 
@@ -112,10 +112,7 @@ impl Question {
 
     fn nothing(&self, sequence: u64) -> Outgoing {
         let exec_id = self.house.ids.of_state(&self.occasion, sequence, 0);
-        let name = self.memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
-        let refusal = Refusal::UnknownOrder(name.into());
-        let complaint = Complaint::other(refusal.code(), &refusal.to_string());
-        unknown_order(&self.memo, &complaint.shown(), self.now(), &exec_id)
+        unknown_order(&self.memo, self.now(), &exec_id)
     }
 
     fn echo(&self, mut answer: Outgoing, id: tag::Tag) -> Outgoing {
@@ -126,6 +123,6 @@ impl Question {
     }
 
     fn now(&self) -> Timestamp {
-        Timestamp(fix_net::now().nanos())
+        Timestamp(self.house.clock.now().nanos())
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bus::Ticket;
 use bus::history::{HistoryError, Page};
+use domain::order::Step;
 use domain::query::Filter;
 use domain::{Answer, Event, Order, OrderStatus, Published, Query, Source, Text};
 use fix_net::SessionHandle;
@@ -157,7 +158,9 @@ impl Courier {
         while let Some(events) = self.read(&mut past, now).await? {
             for happening in events {
                 match &happening.published.event {
-                    Event::OrderStatus(status) => drop(missed.insert(status.order, status.clone())),
+                    Event::OrderStatus(status) if !is_refusal(status) => {
+                        drop(missed.insert(status.order, status.clone()));
+                    }
                     _ if is_behind(&happening, untold) => self.tell(News::Happened(happening)).await?,
                     _ => self.tell(News::Again(happening)).await?,
                 }
@@ -256,6 +259,12 @@ impl Past {
         let (from, own) = (self.from, |happening: &Happening| client_of(&happening.published.event) == Some(comp_id));
         placed.filter(|happening| own(happening) && is_behind(happening, from)).collect()
     }
+}
+
+/// Whether it answers a request of the client that the venue, or the loss of its connection, has refused: no picture of the
+/// order shows that.
+fn is_refusal(status: &OrderStatus) -> bool {
+    status.request.is_some() && matches!(status.step, Step::CancelRefused | Step::ReplaceRefused)
 }
 
 fn is_behind(happening: &Happening, cursor: Cursor) -> bool {

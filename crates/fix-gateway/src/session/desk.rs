@@ -386,7 +386,7 @@ impl Application for Desk {
     }
 
     fn observe(&mut self, direction: Direction, frame: &[u8]) {
-        let now = fix_net::now();
+        let now = self.house.clock.now();
         match direction {
             Direction::In => self.board.received(now),
             Direction::Out => self.board.sent(now),

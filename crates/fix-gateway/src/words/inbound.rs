@@ -103,7 +103,8 @@ pub(crate) fn declined(memo: &Memo, complaint: Complaint) -> Result<Command, Com
 
 /// Which of its orders a client wants to be rid of.
 pub(crate) fn mass_cancel(message: &Message<'_>, reference: &ReferenceData) -> Result<CancelOwn, Complaint> {
-    Scope::of(message, reference).map(|scope| CancelOwn { security: scope.security() })
+    let cl_ord_id = text_of(message, CL_ORD_ID).map(Text::from);
+    Scope::of(message, reference).map(|scope| CancelOwn { security: scope.security(), cl_ord_id })
 }
 
 /// A ClOrdID can become the platform's id of the order, and so obeys the same rule.

@@ -1,7 +1,7 @@
 //! Answers to requests that were refused, by our own checks or by the engine's: no order has changed.
 
 use domain::event::{MassCancel, RefusedCommand};
-use domain::{Order, ReferenceData, Timestamp};
+use domain::{Order, ReferenceData, Refusal, Timestamp};
 use fix::{Outgoing, tag};
 
 use super::field::{self, named_status};
@@ -26,6 +26,9 @@ pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_
     if memo.is_mass_cancel() {
         return mass_cancel_report(&memo, Err(&Complaint::other(&refused.code, &refused.text)), answering.at);
     }
+    if let Some((reason, order)) = refused.refused_before.as_deref().zip(order) {
+        return refused_again(&memo, order, reason, answering.at);
+    }
     // An order that can't be read, under the name of one that lives or that it may repeat, is no other.
     let is_again = refused.is_repeated || (memo.is_new_order() && memo.may_be_known());
     match order.filter(|known| &*refused.code == "duplicate-order" || is_again || known.is_open()) {
@@ -48,6 +51,12 @@ pub(crate) fn refused_here(memo: &Memo, number: u64, complaint: &Complaint, answ
         memo if memo.is_mass_cancel() => mass_cancel_report(memo, Err(complaint), answering.at),
         memo => not_available(memo, number, complaint),
     }
+}
+
+/// A request that was sent again, and that the venue has refused.
+fn refused_again(memo: &Memo, order: &Order, reason: &str, at: Timestamp) -> Outgoing {
+    let is_over = order.remaining().is_zero();
+    cancel_reject(memo, Some(order), if is_over { reasons::TOO_LATE } else { reasons::OTHER }, reason, at)
 }
 
 /// What was sent again is answered by how its order stands, under the name that it has in the message.
@@ -104,11 +113,27 @@ fn order_report(memo: &Memo, exec_type: &str, reason: u64, text: &str, answering
     reject
 }
 
-/// The answer to a question about an order that is not known.
-pub(crate) fn unknown_order(memo: &Memo, text: &str, at: Timestamp, exec_id: &str) -> Outgoing {
+/// The answer to a question about orders of which there is none; it names what was asked for.
+pub(crate) fn unknown_order(memo: &Memo, at: Timestamp, exec_id: &str) -> Outgoing {
+    let order = memo.get(field::CL_ORD_ID).or(memo.get(field::ORDER_ID));
+    let refusal = Refusal::UnknownOrder(order.unwrap_or(field::NONE).into());
+    let text = match memo.get(tag::MSG_TYPE) {
+        Some("AF") => none_is_open(memo),
+        _ => refusal.to_string(),
+    };
+    let text = &Complaint::other(refusal.code(), &text).shown();
     let reference = ReferenceData::default();
     let answering = Answering { at, reference: &reference, profile: Profile { standard: false }, exec_id };
     order_report(memo, "I", reasons::UNKNOWN_ORDER_TO_STATE, text, &answering)
+}
+
+fn none_is_open(memo: &Memo) -> String {
+    let is_of_one = memo.get(field::MASS_STATUS_REQ_TYPE) == Some("1");
+    let security = [field::SECURITY_ID, field::SYMBOL].into_iter().find_map(|tag| Some((tag, memo.get(tag)?)));
+    match security.filter(|_| is_of_one) {
+        Some((tag, value)) => format!("none of your orders in {} {value} is open", field::named(tag)),
+        None => "none of your orders is open".to_owned(),
+    }
 }
 
 /// Business Message Reject of a question that can't be understood: whoever asked must not think that there is nothing.

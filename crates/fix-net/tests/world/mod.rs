@@ -1,7 +1,7 @@
 //! A session behind a real port, and callers with plain sockets.
 
 use fix::{Application, Conversation, Decoder, Echo, Framer, MemoryStore, Session, SessionSettings, Settings};
-use fix_net::{Acceptor, Dictionaries, Doorman, SessionHandle, mailbox, now, run_session};
+use fix_net::{Acceptor, Clock, Dictionaries, Doorman, SessionHandle, mailbox, run_session};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -30,6 +30,8 @@ pub(crate) fn initiator(name: &str, port: u16) -> String {
 pub(crate) struct World {
     port: u16,
     handle: SessionHandle,
+    /// Callers go by it too.
+    clock: Clock,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -50,7 +52,21 @@ impl World {
         application: A,
         doorman: Option<Doorman>,
     ) -> Self {
-        let mut world = Self::calling(settings.clone(), application);
+        Self::listening(settings, application, doorman, Clock::wall()).await
+    }
+
+    /// A session that listens, by a clock of the story.
+    pub(crate) async fn by<A: Application + Send + 'static>(clock: Clock, settings: String, application: A) -> Self {
+        Self::listening(settings, application, None, clock).await
+    }
+
+    async fn listening<A: Application + Send + 'static>(
+        settings: String,
+        application: A,
+        doorman: Option<Doorman>,
+        clock: Clock,
+    ) -> Self {
+        let mut world = Self::running(settings.clone(), application, clock);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut acceptor = Acceptor::new(listener, [(parsed(&settings), world.handle.clone())], None);
         if let Some(doorman) = doorman {
@@ -63,14 +79,18 @@ impl World {
 
     /// A session that calls.
     pub(crate) fn calling<A: Application + Send + 'static>(settings: String, application: A) -> Self {
+        Self::running(settings, application, Clock::wall())
+    }
+
+    fn running<A: Application + Send + 'static>(settings: String, application: A, clock: Clock) -> Self {
         let settings = parsed(&settings);
         let dictionary = Dictionaries::default().get(&settings.dictionary).unwrap();
-        let session = Session::new(settings, dictionary, MemoryStore::new(now()));
+        let session = Session::new(settings, dictionary, MemoryStore::new(clock.now()));
         let (handle, mailbox) = mailbox();
         let (stop, shutdown) = watch::channel(false);
         let conversation = Conversation::new(session, application);
-        let task = tokio::spawn(run_session(conversation, mailbox, None, shutdown));
-        Self { port: 0, handle, stop, tasks: vec![task] }
+        let task = tokio::spawn(run_session(conversation, mailbox, None, clock.clone(), shutdown));
+        Self { port: 0, handle, clock, stop, tasks: vec![task] }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -99,12 +119,13 @@ pub(crate) struct Caller {
     framer: Framer,
     name: String,
     port: u16,
+    clock: Clock,
 }
 
 impl Caller {
     pub(crate) async fn connect(world: &World, name: &str) -> Self {
         let socket = TcpStream::connect(("127.0.0.1", world.port)).await.unwrap();
-        Self { socket, framer: Framer::new(), name: name.to_owned(), port: world.port }
+        Self { socket, framer: Framer::new(), name: name.to_owned(), port: world.port, clock: world.clock.clone() }
     }
 
     pub(crate) async fn logged_on(world: &World, name: &str) -> Self {
@@ -116,7 +137,11 @@ impl Caller {
 
     pub(crate) async fn say(&mut self, line: &str) {
         let frame = self.frame(line);
-        self.socket.write_all(&frame).await.unwrap();
+        self.send(&frame).await;
+    }
+
+    pub(crate) async fn send(&mut self, frame: &[u8]) {
+        self.socket.write_all(frame).await.unwrap();
     }
 
     /// The line before may not yet have been noticed as broken: calls again until there is an answer.
@@ -130,9 +155,10 @@ impl Caller {
         }
     }
 
-    fn frame(&self, line: &str) -> Vec<u8> {
+    /// A message with the time at which it is made.
+    pub(crate) fn frame(&self, line: &str) -> Vec<u8> {
         let mut time = Vec::new();
-        now().write(3, &mut time);
+        self.clock.now().write(3, &mut time);
         let time = String::from_utf8(time).unwrap();
         let (head, rest) = line.match_indices('|').nth(1).map_or((line, ""), |(at, _)| line.split_at(at));
         let body = format!("{head}|49={}|52={time}|56=RIALTO{rest}|", self.name).replace('|', "\x01");

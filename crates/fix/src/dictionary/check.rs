@@ -6,6 +6,7 @@ use super::tables::{Dictionary, FieldSet, Part, Section, Slot};
 use crate::codec::{Field, Message, Outgoing, parse_unsigned};
 use crate::reject::{Fault, RejectReason};
 use crate::tag::{self, Tag};
+use std::collections::BTreeSet;
 
 /// Which checks are made; the names are those of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,22 +177,22 @@ fn header_first(tag: Tag) -> Tag {
 }
 
 impl Dictionary {
-    /// The first field that comes twice though it belongs into no group: whoever reads such a message would have to choose.
-    /// Fields that the message does not have are nobody's, and may come as often as they like.
+    /// The first field that comes twice though it belongs into no group of the message: whoever reads it would have to
+    /// choose. Fields that the message does not have are no exception, because nobody knows what their sender meant.
     pub fn repeated(&self, message: &Message<'_>) -> Option<Tag> {
         let unknown_type = Section::default();
         let body = self.message(message.msg_type()).unwrap_or(&unknown_type);
-        let mut seen = FieldSet::default();
+        let (mut seen, mut seen_unknown) = (FieldSet::default(), BTreeSet::new());
         let mut at = 0;
         while at < message.field_count() {
             let tag = message.tag_at(at);
             at += 1;
-            let Some(slot) = self.slot(tag) else { continue };
-            let section = if self.part(Some(slot), tag) == Part::Header { &self.header } else { body };
-            if section.fields.contains(slot) && !seen.insert(slot) {
+            let slot = self.slot(tag);
+            if !slot.map_or_else(|| seen_unknown.insert(tag), |slot| seen.insert(slot)) {
                 return Some(tag);
             }
-            at = section.group(Some(slot), tag).map_or(at, |group| group.walk(message, at).end);
+            let section = if self.part(slot, tag) == Part::Header { &self.header } else { body };
+            at = section.group(slot, tag).map_or(at, |group| group.walk(message, at).end);
         }
         None
     }

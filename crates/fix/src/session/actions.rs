@@ -71,6 +71,8 @@ pub enum DisconnectReason {
         expected: SeqNum,
         received: SeqNum,
     },
+    /// The highest number was used, in one direction or the other: only a reset helps.
+    NumbersUsedUp,
     /// ResetSeqNumFlag (141) with a number that is not 1.
     ResetWithoutOne,
     /// A message came while the application was still deciding about the Logon.
@@ -111,6 +113,7 @@ impl fmt::Display for DisconnectReason {
             Self::NumberTooLow { expected, received } => {
                 return write!(f, "MsgSeqNum too low, expecting {expected} but received {received}");
             }
+            Self::NumbersUsedUp => "all numbers are used up, the session must be reset",
             Self::ResetWithoutOne => "a reset with a number that is not 1",
             Self::NotYetAdmitted => "a message before the Logon was answered",
             Self::OutsideSchedule => "a Logon outside of the session's hours",

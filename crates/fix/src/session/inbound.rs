@@ -31,7 +31,8 @@ impl<S: Store> Session<S> {
             Ok(()) => self.before_logon(now, message, number, actions),
             Err(fault) if self.link.phase.is_logged_on() => self.reject(now, fault, message, actions),
             Err(fault) => self.close(now, DisconnectReason::BadLogon(fault), actions),
-        }
+        }?;
+        self.end_with_the_numbers(now, actions)
     }
 
     /// A frame that is no message is ignored, and its number will be missed; before the Logon it ends the connection.
@@ -206,9 +207,23 @@ impl<S: Store> Session<S> {
             return self.close(now, DisconnectReason::BadLogon(fault), actions);
         }
         if message.get(tag::MSG_SEQ_NUM).is_some() {
-            return Ok(());
+            return self.beyond_the_numbers(now, message, actions);
         }
         self.say_goodbye(now, "Received message without MsgSeqNum", actions)?;
         self.close(now, DisconnectReason::NumberMissing, actions)
+    }
+
+    /// Of a peer that has used up its numbers only the answer to our Logout is understood; it counts for nothing.
+    fn beyond_the_numbers(
+        &mut self,
+        now: Time,
+        message: &Message<'_>,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        let answers = message.msg_type() == b"5" && self.link.phase == Phase::LoggingOut;
+        match answers && self.store.next_incoming() > SEQ_NUM_MAX {
+            true => self.on_logout(now, message, 0, actions),
+            false => Ok(()),
+        }
     }
 }

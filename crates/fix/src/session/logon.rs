@@ -148,6 +148,10 @@ impl<S: Store> Session<S> {
         if answers {
             self.reset_for(now, facts)?;
         }
+        if self.are_numbers_used_up() {
+            let reason = DisconnectReason::NumbersUsedUp;
+            return self.turn_away(now, &reason.to_string(), reason, facts.reset, actions);
+        }
         let expected = self.store.next_incoming();
         if facts.number < expected {
             return self.too_low(now, facts.number, actions);
@@ -166,7 +170,7 @@ impl<S: Store> Session<S> {
             Ordering::Equal | Ordering::Less => self.settle(facts.number, Traffic::Session)?,
         }
         actions.push(Action::LoggedOn);
-        Ok(())
+        self.end_with_the_numbers(now, actions)
     }
 
     fn reset_for(&mut self, now: Time, facts: LogonFacts) -> Result<(), StoreError> {

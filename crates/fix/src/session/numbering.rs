@@ -2,10 +2,10 @@
 //! comes a second time is ignored if it says so, and what is too low without saying so ends the connection.
 
 use super::link::{Gap, Parked};
-use super::{Actions, DisconnectReason, Session};
+use super::{Actions, DisconnectReason, Phase, Session};
 use crate::codec::{Message, Time};
 use crate::reject::{Fault, RejectReason};
-use crate::store::{SeqNum, Store, StoreError, Traffic};
+use crate::store::{SEQ_NUM_MAX, SeqNum, Store, StoreError, Traffic};
 use crate::tag;
 use std::cmp::Ordering;
 
@@ -102,6 +102,24 @@ impl<S: Store> Session<S> {
             self.log_out(now, None, actions)?;
         }
         Ok(())
+    }
+
+    /// Where the highest number was used in either direction nothing can follow it, and the peer is told so. A Logout of
+    /// ours behind the highest number is not remembered, because no store has a place for it.
+    pub(super) fn end_with_the_numbers(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        let reason = DisconnectReason::NumbersUsedUp;
+        if self.link.phase != Phase::LoggedOn || !self.are_numbers_used_up() {
+            return Ok(());
+        }
+        if self.store.next_outgoing() <= SEQ_NUM_MAX {
+            return self.log_out(now, Some(&reason.to_string()), actions);
+        }
+        self.show_the_door(now, self.store.next_outgoing(), &reason.to_string(), actions);
+        self.close(now, reason, actions)
+    }
+
+    pub(super) fn are_numbers_used_up(&self) -> bool {
+        self.store.next_incoming().max(self.store.next_outgoing()) > SEQ_NUM_MAX
     }
 
     pub(super) fn too_low(&mut self, now: Time, received: SeqNum, actions: &mut Actions) -> Result<(), StoreError> {

@@ -33,7 +33,9 @@ impl<S: Store> Session<S> {
             return Err(SendError::NotLoggedOn);
         }
         self.draft.copy_from(message);
-        self.transmit(now, Traffic::Application, actions).map_err(SendError::Store)
+        let number = self.transmit(now, Traffic::Application, actions).map_err(SendError::Store)?;
+        self.end_with_the_numbers(now, actions).map_err(SendError::Store)?;
+        Ok(number)
     }
 
     /// Logs out and waits for the answer; for a peer that is not logged on there is nothing to do.
@@ -55,7 +57,7 @@ impl<S: Store> Session<S> {
         self.send_logout(now, Some(text).filter(|text| !text.is_empty()), actions)
     }
 
-    /// A Logout that is not remembered, for somebody who was never let in.
+    /// A Logout that is not remembered: for somebody who was never let in, or behind the last number.
     pub(super) fn show_the_door(&mut self, now: Time, number: SeqNum, text: &str, actions: &mut Actions) {
         self.draft.begin("5").field(tag::TEXT, text);
         let start = actions.wire.len();

@@ -24,7 +24,8 @@ impl<S: Store> Session<S> {
             }
             Phase::LoggedOn | Phase::LoggingOut | Phase::Deciding { again: true } => self.keep_alive(now, actions),
             Phase::Down | Phase::Connected | Phase::LogonSent | Phase::Deciding { again: false } => Ok(()),
-        }
+        }?;
+        self.end_with_the_numbers(now, actions)
     }
 
     /// While an answer to our Test Request is due we send no heart-beats, as QuickFIX does.

@@ -47,7 +47,7 @@ impl Desk {
 
     /// With a clock that begins so many seconds after noon now.
     pub(crate) fn launch_at(&self, seconds_after_noon: i64) -> Launch {
-        self.launch.clone().set("clock.offset", NOON + seconds_after_noon - wall_seconds())
+        self.launch.clone().set("clock.offset", seconds_to_noon() + seconds_after_noon)
     }
 }
 
@@ -63,7 +63,12 @@ impl Drop for Desk {
 
 /// A server on that folder whose clock begins at noon now.
 pub(crate) fn on(data: &Path) -> Launch {
-    Launch::on(data).set("clock.offset", NOON - wall_seconds())
+    Launch::on(data).set("clock.offset", seconds_to_noon())
+}
+
+/// By how many seconds a clock on which it is noon now is ahead of the wall's.
+pub(crate) fn seconds_to_noon() -> i64 {
+    NOON - wall_seconds()
 }
 
 /// The wall clock, in whole seconds.

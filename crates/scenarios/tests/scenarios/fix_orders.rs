@@ -12,6 +12,8 @@ mod requests;
 mod anew;
 /// kill -9 with requests in the flow.
 mod killed;
+/// More open orders than fit into the way to a venue.
+mod many;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -262,11 +264,14 @@ fn a_server_that_stops_says_goodbye_and_goes_on_where_it_was() {
     client.send(&buy("x", 1, "250"));
     client.hear(2);
     let stopping = std::thread::spawn(move || server.stop());
-    client.expect("5");
+    assert_eq!(client.expect("5").get(58), Some("the server stops"));
     client.send_admin("5", "");
     client.hear_the_end();
     stopping.join().unwrap();
     let server = desk.start();
+    // The Logout that answered was counted, so nothing is asked for.
+    let next = json!(client.next_out);
+    assert_eq!(session(&server, "STEADY")["nextIn"], next);
     let logon = client.log_on(server.door("fix"));
     assert_eq!(logon.get(43), None);
     client.send("35=F|11=y|41=x|54=1|48=1");
@@ -376,6 +381,10 @@ fn an_order_with_two_quantities_is_not_traded_on_one_of_them() {
     assert_eq!(client.told()[2..], ["8 g A/A 0/100", "8 g 0/0 0/100"]);
     let reasons: Vec<_> = client.heard[..2].iter().map(|reject| (reject.get(371), reject.get(373))).collect();
     assert_eq!(reasons, [(Some("38"), Some("13")), (Some("41"), Some("13"))]);
+    // Nor where nobody knows the field.
+    client.send("35=D|11=u|54=1|38=100|40=2|44=250|48=1|9001=x|9001=y");
+    client.hear(5);
+    assert_eq!((client.heard[4].get(371), client.heard[4].get(373)), (Some("9001"), Some("13")));
     server.stop();
 }
 

@@ -60,6 +60,7 @@ impl Fix {
             ledger: engine.ledger.clone(),
             access: access.clone(),
             instance: ground.instance.number(),
+            clock: ground.clock.shared(),
         };
         let gateway = Gateway::open(parts, &sessions).map_err(|reason| Failure::new(Exit::Failed, reason))?;
         // Only this start tells it.

@@ -80,3 +80,51 @@ fn a_mass_cancel_that_can_not_be_done_says_why() {
         "#]],
     );
 }
+
+#[test]
+fn a_mass_cancel_that_is_sent_again_is_answered_again_and_cancels_nothing_new() {
+    check(
+        &[
+            ORDER,
+            "35=q|11=all|530=7",
+            "venue cancels X",
+            IBM,
+            "35=q|11=all|530=7|97=Y",
+            "35=q|11=all|530=7",
+            "35=q|11=I|530=7",
+            "35=D|11=all|54=2|38=10|40=2|44=11|60=20261116-12:00:00|48=3",
+            "35=F|11=all|41=I|54=2|60=20261116-12:00:00",
+            "a day passes",
+            "35=q|11=all|530=7|97=Y",
+            "35=q|11=all|530=7",
+        ],
+        &expect![[r#"
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            35=q|11=all|530=7
+                35=r|11=all|37=all|60=20261116-12:00:00.000|530=7|531=7|533=1
+                8(X) 6/6 id X of 100 cum 0 leaves 100 avg 0 text asked for by a mass cancel
+            venue cancels X
+                8(X) I/4 id X of 100 cum 0 leaves 0 avg 0 text asked for by a mass cancel
+            35=D|11=I|54=2|38=10|40=2|44=11|60=20261116-12:00:00|48=3
+                8(I) A/A id I of 10 cum 0 leaves 10 avg 0
+            35=q|11=all|530=7|97=Y
+                35=r|11=all|37=all|60=20261116-12:00:00.000|530=7|531=7|533=1
+            35=q|11=all|530=7
+                35=r|11=all|37=all|58=duplicate-order: the ClOrdID all was used before, and nothing was done|60=20261116-12:00:00.000|530=7|531=0|532=0
+            35=q|11=I|530=7
+                35=r|11=I|37=I|58=duplicate-order: an order with the id I exists already and was not touched|60=20261116-12:00:00.000|530=7|531=0|532=0
+            35=D|11=all|54=2|38=10|40=2|44=11|60=20261116-12:00:00|48=3
+                8(all) 8/8 id NONE of 10 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: the ClOrdID all was used before, and nothing was done
+            35=F|11=all|41=I|54=2|60=20261116-12:00:00
+                9(all,I) 39=A id I to 1 reason 6 text duplicate-order: the ClOrdID all was used before, and nothing was done
+            a day passes
+                8(I) I/A id I of 10 cum 0 leaves 10 avg 0 text the venue has not answered for 10 s
+            35=q|11=all|530=7|97=Y
+                35=r|11=all|37=all|60=20261117-12:00:00.000|530=7|531=7|533=1
+            35=q|11=all|530=7
+                35=r|11=all|37=all|60=20261117-12:00:00.000|530=7|531=7|533=1
+                8(I) 6/6 id I of 10 cum 0 leaves 10 avg 0 text the venue has not answered for 10 s (asked for by a mass cancel)
+        "#]],
+    );
+}

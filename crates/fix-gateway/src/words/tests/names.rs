@@ -203,29 +203,30 @@ fn the_id_of_a_live_order_stays_taken_however_old_it_is() {
     check(
         &[&placed[..], &days, &again].concat(),
         &expect![[r#"
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1|59=1
-            8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        venue accepts X
-            8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
-        35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
-            8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
-        venue replaces X
-            8(Y,X) I/0 id X of 110 cum 0 leaves 110 avg 0
-        a day passes
-        a day passes
-        a day passes
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: an order with the id X exists already and was not touched
-        35=D|11=Y|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(Y) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: an order with the id X exists already and was not touched
-        venue cancels X
-            8(Y) I/4 id X of 110 cum 0 leaves 0 avg 0 text by the venue
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: an order with the id X exists already and was not touched
-        a day passes
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) A/A id R-1 of 100 cum 0 leaves 100 avg 0
-    "#]],
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1|59=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
+                8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
+            venue replaces X
+                8(Y,X) I/0 id X of 110 cum 0 leaves 110 avg 0
+            a day passes
+            a day passes
+            a day passes
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: an order with the id X exists already and was not touched
+            35=D|11=Y|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(Y) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: an order with the id X exists already and was not touched
+            venue cancels X
+                8(Y) I/4 id X of 110 cum 0 leaves 0 avg 0 text by the venue
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id R-1 of 100 cum 0 leaves 100 avg 0
+            a day passes
+                8(X) I/A id R-1 of 100 cum 0 leaves 100 avg 0 text the venue has not answered for 10 s
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: an order with the id R-1 exists already and was not touched
+        "#]],
     );
 }
 
@@ -332,6 +333,82 @@ fn a_request_under_the_id_of_an_order_did_not_come_before() {
             9(X,X) 39=A id X to 1 reason 6 text duplicate-order: an order with the id X exists already and was not touched
         35=F|97=Y|11=W|41=X|54=1|60=20261116-12:00:00
             9(W,X) 39=A id X to 1 reason 6 text duplicate-order: an order with the id W exists already and was not touched
+    "#]],
+    );
+}
+
+#[test]
+fn a_refused_request_that_is_sent_again_is_refused_again() {
+    let (replacing, resent) = (replace("Y", "X", 110), replace("Y", "X", 110) + "|97=Y");
+    let cancel = "35=F|11=C|41=X|54=1|60=20261116-12:00:00";
+    check(
+        &[
+            ORDER,
+            "venue accepts X",
+            &replacing,
+            "venue keeps X unreplaced not now",
+            &resent,
+            cancel,
+            "venue keeps X uncancelled nor this",
+            &format!("{cancel}|97=Y"),
+            "venue fills X e1 100 10",
+            &resent,
+        ],
+        &expect![[r#"
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
+                8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
+            venue keeps X unreplaced not now
+                9(Y,X) 39=0 id X to 2 reason 99 text not now
+            35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1|97=Y
+                9(Y,X) 39=0 id X to 2 reason 99 text not now
+            35=F|11=C|41=X|54=1|60=20261116-12:00:00
+                8(C,X) 6/6 id X of 100 cum 0 leaves 100 avg 0
+            venue keeps X uncancelled nor this
+                9(C,X) 39=0 id X to 1 reason 99 text nor this
+            35=F|11=C|41=X|54=1|60=20261116-12:00:00|97=Y
+                9(C,X) 39=0 id X to 1 reason 99 text nor this
+            venue fills X e1 100 10
+                8(X) F/2 id X of 100 cum 100 leaves 0 avg 10 last 100 at 10 text nor this
+            35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1|97=Y
+                9(Y,X) 39=2 id X to 2 reason 0 text not now
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_that_may_have_been_sent_before_the_weekend_is_a_duplicate() {
+    let again = format!("{ORDER}|97=Y");
+    check(
+        &[ORDER, "venue fills X e1 100 10", "a day passes", &again, "a day passes", "a day passes", &again, ORDER],
+        &expect![[r#"
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue fills X e1 100 10
+                8(X) F/2 id X of 100 cum 100 leaves 0 avg 10 last 100 at 10
+            a day passes
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1|97=Y
+                8(X) I/2 id X of 100 cum 100 leaves 0 avg 10
+            a day passes
+            a day passes
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1|97=Y
+                8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 6 text duplicate-order: the ClOrdID X was used before, and nothing was done
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id R-1 of 100 cum 0 leaves 100 avg 0
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_is_never_called_none() {
+    check(
+        &["35=D|11=NONE|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1"],
+        &expect![[r#"
+        35=D|11=NONE|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+            8(NONE) A/A id R-1 of 100 cum 0 leaves 100 avg 0
     "#]],
     );
 }

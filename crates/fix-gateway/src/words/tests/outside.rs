@@ -5,7 +5,7 @@ use fix::Decoder;
 
 use super::floor::{Floor, in_full, wire};
 use super::{CANCEL, ORDER, check, check_standard, replace};
-use crate::words::{Complaint, Memo, unknown_order};
+use crate::words::{Memo, unknown_order};
 
 #[test]
 fn e1_the_venue_lowers_the_quantity_or_cancels_and_says_by_whose_option() {
@@ -76,8 +76,7 @@ fn g1_how_an_order_stands_for_whoever_asks() {
     "#]],
     );
     let memo = Memo::of(&Decoder::new().decode(&wire("35=H|11=nobody|54=1|48=1")).unwrap());
-    let complaint = Complaint::other("unknown-order", "order nobody is not known");
-    expect!["35=8|1=NONE|6=0|11=nobody|14=0|17=an-id|37=NONE|38=0|39=8|48=1|54=1|55=NONE|58=unknown-order: order nobody is not known|59=0|60=19700101-00:00:00.000|103=5|150=I|151=0"].assert_eq(&in_full(&unknown_order(&memo, &complaint.shown(), domain::Timestamp(0), "an-id")));
+    expect!["35=8|1=NONE|6=0|11=nobody|14=0|17=an-id|37=NONE|38=0|39=8|48=1|54=1|55=NONE|58=unknown-order: order nobody is neither open nor of today or yesterday|59=0|60=19700101-00:00:00.000|103=5|150=I|151=0"].assert_eq(&in_full(&unknown_order(&memo, domain::Timestamp(0), "an-id")));
 }
 
 #[test]

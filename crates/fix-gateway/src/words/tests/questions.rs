@@ -1,11 +1,11 @@
 //! Questions that can't be answered say so, and which orders a question is about.
 
-use domain::ReferenceData;
+use domain::{ReferenceData, Timestamp};
 use expect_test::expect;
 use fix::{Decoder, Outgoing};
 
 use super::floor::{Floor, in_full, wire};
-use crate::words::{Complaint, Memo, Scope, not_answered, not_available, unfit};
+use crate::words::{Complaint, Memo, Scope, not_answered, not_available, unfit, unknown_order};
 
 fn scope(text: &str, reference: &ReferenceData) -> String {
     let bytes = wire(text);
@@ -39,6 +39,25 @@ fn a_question_about_many_orders_says_which() {
         35=AF|584=A|585=1 => 35=j|45=4|58=missing-field: SecurityID (48) is needed|372=AF|379=A|380=0
         35=AF|584=A|585=3 => 35=j|45=4|58=not-offered: MassStatusReqType (585) is 1 (by security, with 48 or 55) or 7 (all)|372=AF|379=A|380=0
     "#]].assert_eq(&told);
+}
+
+#[test]
+fn where_there_is_no_order_the_answer_names_what_was_asked_for() {
+    let texts = ["35=H|11=X", "35=H|37=p1", "35=AF|584=A|585=7", "35=AF|584=A|585=1|48=3", "35=AF|584=A|585=1|55=IBM"];
+    let told = texts.map(|text| {
+        let memo = Memo::of(&Decoder::new().decode(&wire(text)).unwrap());
+        let answer = in_full(&unknown_order(&memo, Timestamp(0), "id"));
+        let said = answer.split('|').find(|field| field.starts_with("58=")).unwrap_or_default();
+        format!("{text} => {said}\n")
+    });
+    expect![[r#"
+        35=H|11=X => 58=unknown-order: order X is neither open nor of today or yesterday
+        35=H|37=p1 => 58=unknown-order: order p1 is neither open nor of today or yesterday
+        35=AF|584=A|585=7 => 58=unknown-order: none of your orders is open
+        35=AF|584=A|585=1|48=3 => 58=unknown-order: none of your orders in SecurityID (48) 3 is open
+        35=AF|584=A|585=1|55=IBM => 58=unknown-order: none of your orders in Symbol (55) IBM is open
+    "#]]
+    .assert_eq(&told.concat());
 }
 
 #[test]

@@ -47,17 +47,17 @@ fn d2c_a_second_request_while_the_first_is_pending() {
     check(
         &[ORDER, "venue accepts X", &first, &second, "venue replaces X"],
         &expect![[r#"
-        35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
-            8(X) A/A id X of 100 cum 0 leaves 100 avg 0
-        venue accepts X
-            8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
-        35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
-            8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
-        35=G|11=Z|41=Y|54=1|38=120|40=2|44=10|60=20261116-12:00:00|48=1
-            9(Z,X) 39=E id X to 2 reason 3 text replace-pending: order Y is being replaced already
-        venue replaces X
-            8(Y,X) I/0 id X of 110 cum 0 leaves 110 avg 0
-    "#]],
+            35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1
+                8(X) A/A id X of 100 cum 0 leaves 100 avg 0
+            venue accepts X
+                8(X) 0/0 id X of 100 cum 0 leaves 100 avg 0
+            35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1
+                8(Y,X) E/E id X of 100 cum 0 leaves 100 avg 0
+            35=G|11=Z|41=Y|54=1|38=120|40=2|44=10|60=20261116-12:00:00|48=1
+                9(Z,X) 39=E id X to 2 reason 3 text replace-pending: order X is being replaced already
+            venue replaces X
+                8(Y,X) I/0 id X of 110 cum 0 leaves 110 avg 0
+        "#]],
     );
     let again = "35=F|11=Z|41=X|54=1|38=100|60=20261116-12:00:00|48=1";
     check(

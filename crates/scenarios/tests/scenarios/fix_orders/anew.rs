@@ -92,3 +92,62 @@ enum By {
     HangingUp,
     Asking,
 }
+
+#[test]
+fn a_replace_that_was_refused_while_the_client_was_away_is_told_until_it_is_read() {
+    // The venue takes its time, so that the replace is on its way when the server dies.
+    let desk = Desk::new().set("simulated.latencyMicros", 500_000);
+    let mut server = desk.start();
+    let mut client = FixClient::new("CLIENT");
+    client.log_on(server.door("fix"));
+    client.send(&buy("cx", 10, "250"));
+    client.hear(2);
+    client.send("35=G|11=cy|41=cx|54=1|38=20|40=2|44=251|48=1|59=1");
+    assert_eq!(client.hear(3)[2], "8 cy E/E 0/10");
+    server.kill();
+    server = desk.start();
+    server.client().reaches("cx", "SUBMITTED");
+    client.log_on_anew(server.door("fix"));
+    client.hear(5);
+    assert_eq!(client.told()[3..], ["9 cy of cx 39=0 102=99", "8 cx I/0 0/10"]);
+    assert_eq!(client.heard[3].get(97), None, "it was never sent before");
+    // A line that breaks before the proof brings both again, and says that the refusal was sent.
+    client.cut();
+    reaches(&server, "CLIENT", "DISCONNECTED");
+    client.log_on_anew(server.door("fix"));
+    client.hear(7);
+    assert_eq!(client.told()[5..], ["9 cy of cx 39=0 102=99", "8 cx I/0 0/10"]);
+    assert_eq!(client.heard[5].get(97), Some("Y"));
+    client.expect("1");
+    client.log_out();
+    client.log_on_anew(server.door("fix"));
+    client.hear(8);
+    assert_eq!(client.told()[7..], ["8 cx I/0 0/10"]);
+    server.stop();
+}
+
+#[test]
+fn a_new_day_of_the_platform_begins_the_numbers_anew_and_brings_pictures() {
+    let daily = STEADY.replace("NonStopSession=Y\n", "");
+    let desk = desk_with(&daily);
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on(server.door("fix"));
+    client.send(&buy("open", 10, "250"));
+    client.send("35=D|11=done|54=1|38=5|40=1|48=1");
+    client.hear(5);
+    client.cut();
+    reaches(&server, "STEADY", "DISCONNECTED");
+    assert_eq!(session(&server, "STEADY")["nextReset"], json!(MIDNIGHT_MILLISECONDS));
+    server.kill();
+    let server = desk.launch_at(DAY_SECONDS).start();
+    client.seconds_ahead += DAY_SECONDS;
+    assert_eq!(client.log_on_anew(server.door("fix")).get(34), Some("1"));
+    client.hear(7);
+    assert_eq!(client.told()[5..], ["8 open I/0 0/10", "8 done I/2 5/5"]);
+    server.stop();
+}
+
+const DAY_SECONDS: i64 = 86_400;
+/// The end of the desk's day, 16 November 2026.
+const MIDNIGHT_MILLISECONDS: i64 = 1_794_873_600_000;

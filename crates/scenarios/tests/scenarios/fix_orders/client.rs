@@ -8,6 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use scenarios::patience::PATIENCE;
 
+use crate::desk::seconds_to_noon;
+
 const SOH: char = '\u{1}';
 
 pub(crate) struct FixClient {
@@ -20,6 +22,8 @@ pub(crate) struct FixClient {
     sent: BTreeMap<u64, String>,
     /// Every application message that was heard, in order, each once.
     pub(crate) heard: Vec<Message>,
+    /// How far its clock is ahead of the wall's: as far as that of a desk.
+    pub(crate) seconds_ahead: i64,
 }
 
 struct Line {
@@ -58,7 +62,15 @@ impl Message {
 
 impl FixClient {
     pub(crate) fn new(comp_id: &str) -> Self {
-        Self { comp_id: comp_id.into(), line: None, next_out: 1, next_in: 1, sent: BTreeMap::new(), heard: vec![] }
+        Self {
+            comp_id: comp_id.into(),
+            line: None,
+            next_out: 1,
+            next_in: 1,
+            sent: BTreeMap::new(),
+            heard: vec![],
+            seconds_ahead: seconds_to_noon(),
+        }
     }
 
     pub(crate) fn connect(&mut self, address: SocketAddr) {
@@ -113,7 +125,7 @@ impl FixClient {
 
     /// `35=D|11=X|…`, without header; the time is added.
     pub(crate) fn send(&mut self, message: &str) {
-        let (number, message) = (self.next_out, format!("{message}|60={}", now()));
+        let (number, message) = (self.next_out, format!("{message}|60={}", self.now()));
         self.next_out += 1;
         self.sent.insert(number, message.clone());
         self.write_application(number, &message, "");
@@ -126,7 +138,7 @@ impl FixClient {
 
     fn write(&mut self, number: u64, kind: &str, body: &str, header: &str) {
         let comp_id = &self.comp_id;
-        let head = format!("35={kind}|34={number}|49={comp_id}|52={}|56=RIALTO|{header}", now());
+        let head = format!("35={kind}|34={number}|49={comp_id}|52={}|56=RIALTO|{header}", self.now());
         let body = (head + body + if body.is_empty() { "" } else { "|" }).replace('|', &SOH.to_string());
         let mut message = format!("8=FIX.4.4{SOH}9={}{SOH}{body}", body.len());
         let sum = message.bytes().fold(0_u8, u8::wrapping_add);
@@ -243,7 +255,7 @@ impl FixClient {
         let again: Vec<_> = self.sent.range(from..).map(|(number, message)| (*number, message.clone())).collect();
         for (number, message) in again {
             self.fill_gap(next, number);
-            self.write_application(number, &message, &format!("43=Y|122={}|", now()));
+            self.write_application(number, &message, &format!("43=Y|122={}|", self.now()));
             next = number + 1;
         }
         self.fill_gap(next, until);
@@ -251,8 +263,16 @@ impl FixClient {
 
     fn fill_gap(&mut self, from: u64, next: u64) {
         if from < next {
-            self.write(from, "4", &format!("36={next}|123=Y"), &format!("43=Y|122={}|", now()));
+            self.write(from, "4", &format!("36={next}|123=Y"), &format!("43=Y|122={}|", self.now()));
         }
+    }
+
+    /// Its clock as FIX writes it.
+    fn now(&self) -> String {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let seconds = i64::try_from(since.as_secs()).unwrap() + self.seconds_ahead;
+        let at = domain::Timestamp(seconds * 1_000_000_000).to_jiff().to_string();
+        at.replace('-', "").replace('T', "-").replace('Z', "")
     }
 
     fn next_frame(&mut self) -> Option<Message> {
@@ -279,12 +299,4 @@ fn take_frame(buffer: &mut Vec<u8>) -> Option<Message> {
     let text = String::from_utf8(frame).unwrap();
     let field = |field: &str| field.split_once('=').map(|(tag, value)| (tag.parse().unwrap(), value.to_owned()));
     Some(Message(text.split(SOH).filter_map(field).collect()))
-}
-
-/// The wall clock as FIX writes it.
-fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let seconds = i64::try_from(since.as_secs()).unwrap();
-    let at = domain::Timestamp(seconds * 1_000_000_000).to_jiff().to_string();
-    at.replace('-', "").replace('T', "-").replace('Z', "")
 }

@@ -114,7 +114,7 @@ fn settings_for(port: u16) -> String {
     format!(
         "[DEFAULT]\nReconnectInterval=1\n[SESSION]\nConnectionType=initiator\nSocketConnectHost=127.0.0.1\n\
          SocketConnectPort={port}\nHeartBtInt=30\nBeginString=FIX.4.4\nSenderCompID=CLIENT\nTargetCompID=RIALTO\n\
-         StartTime=00:00:00\nEndTime=00:00:00\nUseDataDictionary=N\n"
+         StartTime=00:00:00\nEndTime=00:00:00\nUseDataDictionary=N\nCheckLatency=N\n"
     )
 }
 

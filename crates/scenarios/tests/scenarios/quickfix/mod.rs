@@ -12,7 +12,8 @@ use crate::desk::{AAPL, Desk, SAP, Trader};
 use client::{Client, shown};
 use relay::Relay;
 
-/// Numbers that go on from connection to connection; the market's own hours, not the session's, decide what trades.
+/// Numbers that go on from connection to connection; the market's own hours, not the session's, decide what trades. QuickFIX
+/// has the clock of the wall, and the desk another.
 const SESSIONS: &str = "
 [SESSION]
 ConnectionType=acceptor
@@ -23,6 +24,7 @@ TargetCompID=CLIENT
 NonStopSession=Y
 UseDataDictionary=Y
 ValidateIncomingMessage=Y
+CheckLatency=N
 FileLogPath=log
 ";
 

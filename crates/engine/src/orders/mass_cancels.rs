@@ -1,0 +1,118 @@
+//! A session's wish to be rid of its orders: obeyed once, however often it is sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::command::CancelOwn;
+use domain::event::MassCancel;
+use domain::order::Order;
+use domain::query::{Answer, Reply};
+use domain::{Caller, Event, Origin, Source, Text, Timestamp};
+use minicbor::{Decode, Encode};
+
+use super::transitions::{Ask, may_ask};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+/// Mass cancels of a session that are remembered; of more the oldest is forgotten, because none is refused for that.
+const MASS_CANCELS_KEPT_MAX: usize = 1_000;
+
+/// By session, then by ClOrdID.
+#[derive(Debug, Clone, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub(crate) struct MassCancels(#[n(0)] BTreeMap<Text, BTreeMap<Text, Obeyed>>);
+
+/// When a mass cancel was obeyed, and how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Obeyed {
+    #[n(0)]
+    pub(crate) at: Timestamp,
+    #[n(1)]
+    affected: u64,
+    #[n(2)]
+    out_of_reach: u64,
+}
+
+impl MassCancels {
+    pub(crate) fn get(&self, source: &Source, cl_ord_id: &str) -> Option<Obeyed> {
+        let Source::Fix(comp_id) = source else { return None };
+        self.0.get(comp_id)?.get(cl_ord_id).copied()
+    }
+
+    fn note(&mut self, source: &Source, cl_ord_id: &Text, obeyed: Obeyed) {
+        let Source::Fix(comp_id) = source else { return };
+        let own = self.0.entry(comp_id.clone()).or_default();
+        own.insert(cl_ord_id.clone(), obeyed);
+        let oldest = own.iter().min_by_key(|(_, obeyed)| obeyed.at).map(|(name, _)| name.clone());
+        if let Some(oldest) = oldest.filter(|_| own.len() > MASS_CANCELS_KEPT_MAX) {
+            own.remove(&oldest);
+        }
+    }
+
+    /// Takes out those from before `kept_since`.
+    fn take_out(&mut self, kept_since: Timestamp) -> Vec<(Source, Text)> {
+        let mut old = Vec::new();
+        self.0.retain(|comp_id, own| {
+            let gone = own.extract_if(.., |_, obeyed| obeyed.at < kept_since);
+            old.extend(gone.map(|(name, _)| (Source::Fix(comp_id.clone()), name)));
+            !own.is_empty()
+        });
+        old
+    }
+}
+
+impl Trading {
+    /// A session's own open orders, all or those of one security. Whose venue is not there stays as it is.
+    pub(crate) fn cancel_own(&mut self, moment: Moment, caller: &Caller, ask: &CancelOwn, out: &mut Outbox) -> Reply {
+        if let Some(obeyed) = self.obeyed_before(caller, ask) {
+            tell_obeyed(caller, obeyed, out);
+            return Ok(Answer::Done);
+        }
+        ask.cl_ord_id.as_ref().map_or(Ok(()), |name| self.check_unused(moment, caller, name))?;
+        let (orders, out_of_reach) = self.own_orders(caller, ask);
+        if let Some(order) = out_of_reach.first().filter(|_| orders.is_empty()) {
+            self.check_adapter(&order.adapter)?;
+        }
+        let (affected, out_of_reach) = (orders.len() as u64, out_of_reach.len() as u64);
+        let obeyed = Obeyed { at: moment.at, affected, out_of_reach };
+        ask.cl_ord_id.iter().for_each(|name| self.mass_cancels.note(&caller.source, name, obeyed));
+        tell_obeyed(caller, obeyed, out);
+        for order in &orders {
+            self.ask_cancel(moment, caller, order, None, out);
+        }
+        Ok(Answer::Done)
+    }
+
+    /// What its sender may have sent before, and has, gets the same answer. Orders of in between are not meant.
+    fn obeyed_before(&self, caller: &Caller, ask: &CancelOwn) -> Option<Obeyed> {
+        let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.may_be_known);
+        let name = ask.cl_ord_id.as_ref().filter(|_| may_be_known)?;
+        self.mass_cancels.get(&caller.source, name)
+    }
+
+    /// Those that can be cancelled, and those whose venue is not there.
+    fn own_orders(&self, caller: &Caller, ask: &CancelOwn) -> (Vec<Arc<Order>>, Vec<Arc<Order>>) {
+        let is_meant = |order: &&Arc<Order>| {
+            order.source == caller.source && ask.security.is_none_or(|security| security == order.security)
+        };
+        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
+        let orders = self.orders.open().filter(is_meant).filter(can_be).cloned();
+        orders.partition(|order| self.check_adapter(&order.adapter).is_ok())
+    }
+
+    /// Forgets old ones, all but the fact that their names were used.
+    pub(crate) fn retire_mass_cancels(&mut self, kept_since: Timestamp) {
+        for (source, name) in self.mass_cancels.take_out(kept_since) {
+            self.orders.retire_name(&source, &name);
+        }
+    }
+}
+
+fn tell_obeyed(caller: &Caller, obeyed: Obeyed, out: &mut Outbox) {
+    if let Some(origin) = &caller.origin {
+        let Obeyed { affected, out_of_reach, .. } = obeyed;
+        let (origin, source) = (Origin::clone(origin), caller.source.clone());
+        out.publish(Event::MassCancel(Arc::new(MassCancel { origin, source, affected, out_of_reach })));
+    }
+}
