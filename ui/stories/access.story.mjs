@@ -47,6 +47,7 @@ async function logOut(page) {
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Log out' }).click();
   await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
+  if (await page.getByText('Your session has ended').isVisible()) throw new Error('whoever logs out knows why');
 }
 
 export default [
@@ -68,6 +69,7 @@ export default [
       await logIn(page, 'vera');
       await live(page);
       if (await kill(page).isEnabled()) throw new Error('a viewer could halt trading');
+      if ((await kill(page).getAttribute('title')) !== 'this needs the role trader') throw new Error('the switch does not say why');
       await allows(page, 'Buy AAPL limit', false);
       await allows(page, 'Cancel all', false);
       await page.getByText('this needs the role trader').waitFor();
@@ -99,6 +101,29 @@ export default [
       await server.kill();
       await server.run();
       await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
+      await page.getByText('Your session has ended').waitFor();
+    },
+  },
+  {
+    name: 'the first user is an admin, so that nobody locks everybody out',
+    async run({ server, page, watch, shoot }) {
+      watch.allow(...NOT_YET, /ERR_/);
+      await openDesk(page, server);
+      await page.getByRole('button', { name: 'Admin', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      const roles = async () => (await dialog.getByLabel('Role').locator('option').allTextContents()).join();
+      await page.getByRole('button', { name: 'Add user' }).click();
+      await dialog.getByText('The first user must be an admin').waitFor();
+      if ((await roles()) !== 'Admin') throw new Error(`offered are ${await roles()}`);
+      await shoot('first-user');
+      await dialog.getByLabel('Name').fill('ada');
+      await dialog.getByLabel('Password').fill(PASSWORD);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('a login is needed from now on').waitFor();
+      await logIn(page, 'ada');
+      await page.getByRole('button', { name: 'Add user' }).click();
+      await dialog.getByLabel('Name').waitFor();
+      if ((await roles()) !== 'Viewer,Trader,Strategy,Admin') throw new Error(`offered are ${await roles()}`);
     },
   },
   {

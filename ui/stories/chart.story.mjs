@@ -31,6 +31,34 @@ async function fillsInTheLegend({ server, page }) {
   await chart(page).getByText(/▲\s+Buy 30 @ 272\./).waitFor();
 }
 
+/** The volume that the legend tells of the newest bar, once it is as much as this. */
+async function volumeFrom(page, least) {
+  const legend = chart(page).locator('.legend');
+  const volume = async () => {
+    const [told] = await legend.allTextContents();
+    return Number(told?.match(/Vol ([\d,]+)/)?.[1].replaceAll(',', '') ?? 0);
+  };
+  for (let turn = 0; turn < 50; turn += 1) {
+    if ((await volume()) >= least) return volume();
+    await page.waitForTimeout(100);
+  }
+  throw new Error(`the newest bar has a volume of ${await volume()}, not of ${least}`);
+}
+
+/** Whoever opens a chart late sees the same bar as one who has looked since it began. */
+async function barThatHasBegun({ server, page, context }) {
+  await openDesk(page, server);
+  const hours = await server.call('GET', '/rest/marketdata/bar?security=1&barSize=HOUR_1&limit=24');
+  const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+  const traded = hours.filter(({ dateTime }) => dateTime >= midnight).reduce((sum, { vol }) => sum + vol, 0);
+  await chart(page).getByText('1d', { exact: true }).click();
+  const early = await volumeFrom(page, traded);
+  const late = await context.newPage();
+  await openDesk(late, server);
+  await chart(late).getByText('1d', { exact: true }).click();
+  await volumeFrom(late, early);
+}
+
 async function headerIsOneLine({ server, page }) {
   await openDesk(page, server);
   await chart(page).getByText(/O\s+[\d.]+\s+H/).waitFor();
@@ -41,6 +69,7 @@ async function headerIsOneLine({ server, page }) {
 export default [
   { name: 'own orders are drawn where they are near, and told at the edge where they are far', settings: QUIET, run: ordersOutOfSight },
   { name: 'fills of one bar are told together', settings: ['demo.activity=busy'], run: fillsInTheLegend },
+  { name: 'a bar contains what was traded before the chart was opened', settings: ['demo.activity=busy'], run: barThatHasBegun },
   ...[1280, 1440].map((width) => ({
     name: `the header of the chart is one line at ${width} pixels`,
     size: { width, height: 800 },

@@ -192,6 +192,45 @@ async function nothingIsBlankOrCovered({ server, page }) {
   if (toast.y < intervals.y + intervals.height) throw new Error(`the toast is at ${toast.y}, the intervals at ${intervals.y}`);
 }
 
+/** The button that removes a row stands beside the symbol, and what it took comes back. */
+async function removedByMistake({ server, page, shoot }) {
+  await openDesk(page, server);
+  const symbol = (id) => grid(page, 'Market').locator(`[row-id="${id}"] [col-id="symbol"]`);
+  const chosen = () => ticket(page).locator('header strong').textContent();
+  const order = () => grid(page, 'Market').locator('[col-id="symbol"] .cell').allTextContents();
+  const before = await order();
+  await symbol(6).hover();
+  const overlap = await symbol(6).evaluate((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell.querySelector('.cell').lastChild);
+    return range.getBoundingClientRect().right - cell.querySelector('button').getBoundingClientRect().left;
+  });
+  if (overlap > 0) throw new Error(`the button lies upon the symbol, by ${overlap} pixels`);
+  await symbol(2).click({ position: { x: 8, y: 8 } });
+  await ticket(page).getByText('MSFT', { exact: true }).first().waitFor();
+  await symbol(1).hover();
+  await symbol(1).getByRole('button').click();
+  await symbol(1).waitFor({ state: 'detached' });
+  await shoot('story-removed');
+  await symbol(2).click({ position: { x: 8, y: 8 } });
+  await page.keyboard.press('Delete');
+  await symbol(2).waitFor({ state: 'detached' });
+  await settled(page);
+  if ((await chosen()) !== 'MSFT') throw new Error(`the removal chose ${await chosen()}`);
+  await page.getByText('MSFT removed').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await symbol(2).waitFor();
+  await settled(page);
+  if ((await chosen()) !== 'MSFT') throw new Error(`the way back chose ${await chosen()}`);
+  const after = await order();
+  if (after.slice(0, 5).join() !== before.slice(1, 6).join()) throw new Error(`before ${before.join()}, after ${after.join()}`);
+}
+
+/** What a grid does after a change is done within two frames. */
+function settled(page) {
+  return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 async function text(stream) {
   let read = '';
   for await (const chunk of stream) read += chunk;
@@ -224,6 +263,7 @@ export default [
     size: { width: 1600, height: 1000 },
     run: nothingIsBlankOrCovered,
   },
+  { name: 'a row that was removed by mistake comes back', settings: QUIET, run: removedByMistake },
   { name: 'columns that were moved or hidden stay so', settings: QUIET, run: columnsAreRemembered },
   { name: 'filter, columns and CSV of a grid', settings: QUIET, run: filterColumnsCsv },
 ];

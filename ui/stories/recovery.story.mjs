@@ -47,6 +47,46 @@ export default [
     },
   },
   {
+    name: 'an order that ended while the server was away is found, also where the first question for the past fails',
+    settings: ['demo.activity=off'],
+    async run({ server, page, watch }) {
+      const order = { intId: 'ended', securityId: 1, side: 'BUY', quantity: 10, limit: 250, tif: 'GTC' };
+      await server.call('POST', '/rest/execution/order/limit', order);
+      await openDesk(page, server);
+      await page.getByRole('tab', { name: 'Order history' }).click();
+      const orders = grid(page, 'Order history');
+      await orders.getByText('250.00').waitFor();
+      watch.allow(...GONE, /503/);
+      await server.kill();
+      let failures = 1;
+      const busy = { status: 503, contentType: 'application/problem+json', body: '{}' };
+      await page.route(/history\/order\?/, (route) => (failures-- > 0 ? route.fulfill(busy) : route.continue()));
+      await server.run();
+      await server.call('DELETE', '/rest/execution/order/ended');
+      await page.getByText('Connected again').first().waitFor();
+      await orders.getByText('Cancelled').first().waitFor();
+      await page.getByRole('tab', { name: 'Open orders' }).click();
+      await page.getByText('No open orders').waitFor();
+      if (failures >= 0) throw new Error('nobody asked for the past again');
+    },
+  },
+  {
+    name: 'a long history is read to its end',
+    settings: ['demo.activity=off'],
+    async run({ server, page }) {
+      const ORDERS = 1_050;
+      const order = { securityId: 1, side: 'BUY', quantity: 1, limit: 250, tif: 'GTC' };
+      const place = async () => {
+        for (let made = 0; made < ORDERS / 10; made += 1) await server.call('POST', '/rest/execution/order/limit', order);
+      };
+      await Promise.all(Array.from({ length: 10 }, place));
+      await server.call('POST', '/rest/risk/kill', { scope: 'PLATFORM', reason: 'the story is told' });
+      await openDesk(page, server);
+      await page.getByRole('tab', { name: 'Order history' }).click();
+      await page.getByText(`${ORDERS} rows`).waitFor();
+    },
+  },
+  {
     name: 'a server that hangs is noticed within seconds, and so is its return',
     async run({ server, page, watch, shoot }) {
       await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity: 10 });

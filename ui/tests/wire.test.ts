@@ -5,8 +5,9 @@ import { list } from '../src/wire/decode';
 import { tick } from '../src/wire/decoders';
 import { WireError } from '../src/wire/error';
 import { type Fetch, Rest } from '../src/wire/rest';
-import { Server } from '../src/wire/server';
+import { PAGE_ROWS, PAST_ROWS, Server } from '../src/wire/server';
 import { segment } from '../src/wire/topics';
+import { transaction } from './state/samples';
 
 const refused = {
   type: 'urn:rialto:problem:malformed-field',
@@ -35,6 +36,35 @@ async function failureOf(promise: Promise<unknown>): Promise<WireError> {
     (error: unknown) => error as WireError,
   );
 }
+
+/** A server with transactions 1 to `count`; gives the pages that it was asked for. */
+function booked(count: number): { server: Server; pages: string[] } {
+  const pages: string[] = [];
+  const fetch: Fetch = async (path) => {
+    const query = new URL(path, 'http://desk').searchParams;
+    pages.push(query.get('after') ?? 'newest');
+    const last = Number(query.get('after') ?? count + 1) - 1;
+    const ids = Array.from({ length: Math.min(last, Number(query.get('limit'))) }, (_, place) => last - place);
+    return new Response(JSON.stringify(ids.map((id) => transaction({ id }))), { headers: { 'rialto-sequence': `${40 + pages.length}` } });
+  };
+  return { server: new Server(new Rest(fetch)), pages };
+}
+
+describe('the past', () => {
+  it('is read page by page to its end, as of the first', async () => {
+    const { server, pages } = booked(2 * PAGE_ROWS + 5);
+    const { sequence, value } = await server.transactions();
+    expect([sequence, value.map(({ id }) => id)]).toEqual([41, Array.from({ length: 2_005 }, (_, place) => place + 1)]);
+    expect(pages).toEqual(['newest', '1006', '6']);
+  });
+
+  it('is read no further than a screen keeps, and not when nobody wants the rest', async () => {
+    const [long, dropped] = [booked(PAST_ROWS + 7), booked(PAST_ROWS)];
+    const { value } = await long.server.transactions();
+    await dropped.server.transactionsIn(1, () => dropped.pages.length < 2);
+    expect([value.length, value[0]?.id, long.pages.length, dropped.pages.length]).toEqual([PAST_ROWS, 8, 5, 2]);
+  });
+});
 
 describe('a call', () => {
   it('gives the picture with the sequence that it is as of', async () => {

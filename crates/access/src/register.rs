@@ -10,7 +10,7 @@ use std::time::Duration;
 use domain::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use crate::audit::{self, Actor, Entry, Folds, Recorded};
+use crate::audit::{self, Actor, Door, Entry, Folds, Recorded};
 use crate::error::AccessError;
 use crate::name::Name;
 use crate::password::Password;
@@ -72,6 +72,8 @@ pub enum Refused {
     },
     UnknownUser(Name),
     UnknownToken(Name),
+    /// There would be users and no admin among them, so that only the command line could mend it.
+    NoAdminLeft,
     DaysOutOfRange,
     Failed(AccessError),
 }
@@ -143,14 +145,22 @@ impl Register {
                  SET role = ?2, strategy = ?3, password = ?4, revision = ?6",
                 params![name.as_str(), role.name(), role.strategy().map(|s| &**s), hash, at.0, change.revision],
             )?;
+            if change.locks_out(actor)? {
+                return Ok(Err(Refused::NoAdminLeft));
+            }
             change.tell(at, actor, format!("user {name}, role {role}"))
         })
     }
 
     pub fn remove_user(&self, name: &Name, actor: &Actor, at: Timestamp) -> Result<(), Refused> {
         self.change("remove a user from", |change| {
-            if change.transaction.execute("DELETE FROM users WHERE name = ?1", [name.as_str()])? == 0 {
+            let sql = "DELETE FROM users WHERE name = ?1 RETURNING role";
+            let role = change.transaction.query_row(sql, [name.as_str()], |row| row.get::<_, String>(0)).optional()?;
+            let Some(role) = role else {
                 return Ok(Err(Refused::UnknownUser(name.clone())));
+            };
+            if role == Role::Admin.name() && change.locks_out(actor)? {
+                return Ok(Err(Refused::NoAdminLeft));
             }
             change.tell(at, actor, format!("user {name}"))
         })
@@ -242,6 +252,14 @@ impl Change<'_> {
         Ok(is_in("SELECT 1 FROM tokens WHERE name = ?1")?.map(|()| TOKEN))
     }
 
+    /// From the first user on everybody logs in, so one of them must be an admin. The command line always can mend it, and
+    /// adds people in any order.
+    fn locks_out(&self, actor: &Actor) -> rusqlite::Result<bool> {
+        let sql = "SELECT count(*) > 0 AND total(role = ?1) = 0 FROM users";
+        let has_no_admin = self.transaction.query_row(sql, [Role::Admin.name()], |row| row.get(0))?;
+        Ok(has_no_admin && actor.visit.door != Door::CommandLine)
+    }
+
     fn keep(&self, token: &Token) -> rusqlite::Result<()> {
         let Token { name, prefix, role, created, expires, digest } = token;
         let strategy = role.strategy().map(|strategy| &**strategy);
@@ -303,6 +321,9 @@ impl fmt::Display for Refused {
             Self::NameTaken { name, by } => write!(f, "there is a {by} called {name} already"),
             Self::UnknownUser(name) => write!(f, "there is no user called {name}"),
             Self::UnknownToken(name) => write!(f, "there is no token called {name}"),
+            Self::NoAdminLeft => {
+                write!(f, "one user must be an admin, and so the first: from then on everybody logs in")
+            }
             Self::DaysOutOfRange => write!(f, "a token lives from 1 to {TOKEN_DAYS_MAX} days"),
             Self::Failed(error) => error.fmt(f),
         }

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::failure::{Exit, Failure};
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const NO_ADMIN: &str = "no user is an admin: until one is, only this command line manages users\n";
 
 /// Which role somebody is to have.
 #[derive(Debug, Args)]
@@ -51,7 +52,7 @@ impl People {
             }
             other => not_done(other),
         })?;
-        Ok(format!("user {name} may log in, role {role}\n"))
+        Ok(format!("user {name} may log in, role {role}\n{}", self.warning()?))
     }
 
     pub fn list_users(&self) -> Result<String, Failure> {
@@ -63,7 +64,14 @@ impl People {
     pub fn remove_user(&self, name: &str) -> Result<String, Failure> {
         let name = name_of(name)?;
         self.register.remove_user(&name, &actor("user remove"), self.now).map_err(not_done)?;
-        Ok(format!("user {name} is removed\n"))
+        Ok(format!("user {name} is removed\n{}", self.warning()?))
+    }
+
+    /// Here people may come in any order, but nobody should wonder later why no screen administers.
+    fn warning(&self) -> Result<&'static str, Failure> {
+        let users = self.register.users()?;
+        let has_no_admin = !users.is_empty() && users.iter().all(|user| user.role != Role::Admin);
+        Ok(if has_no_admin { NO_ADMIN } else { "" })
     }
 
     /// The token, and what is to be said of it.

@@ -49,6 +49,7 @@ pub const CODES: &[Code] = &[
     row(409, "duplicate-order", "an order with this intId exists and was not touched; `order` and `Location` show it"),
     row(409, "duplicate-transaction", "a transaction with this uuid is recorded already"),
     row(409, "name-taken", "a user or a token has this name already"),
+    row(409, "no-admin-left", "there would be users and no admin among them; the first user must be an admin"),
     row(409, "order-closed", "the order is finished"),
     row(409, "cancel-pending", "the order is being cancelled already"),
     row(409, "replace-pending", "the order is being replaced; wait for the outcome"),

@@ -29,8 +29,8 @@ export interface Placement {
 }
 
 /** The columns that the market shows at first, and the room for a scroll bar. */
-const MARKET_LEAST_PX = 544;
-const LEAST_WIDTH_PART = 0.42;
+const MARKET_LEAST_PX = 570;
+const LEAST_WIDTH_PART = 0.44;
 
 const TALL: Record<Page, readonly Placement[]> = {
   trade: [
@@ -70,7 +70,7 @@ const SHORT_TRADE: readonly Placement[] = [
   { widget: 'chart' },
   { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.2 },
   { widget: 'orders', beside: 'chart', direction: 'below', height: 0.4 },
-  { widget: 'market', beside: 'chart', direction: 'left', width: 0.42 },
+  { widget: 'market', beside: 'chart', direction: 'left', width: 0.44 },
   { widget: 'book', beside: 'orders', direction: 'left', width: 0.26 },
   { widget: 'positions', beside: 'orders', direction: 'within' },
   { widget: 'history', beside: 'orders', direction: 'within' },

@@ -8,12 +8,14 @@ import { Cell } from './readable';
 
 const RETRY_AFTER_MS = 2_000;
 const UNAUTHORIZED = 401;
+const SESSION_ENDED = 'session-ended';
 /** Each role may also do what those before it may; a strategy is a trader in one name. */
 const RANK: Record<Role, number> = { VIEWER: 0, STRATEGY: 1, TRADER: 1, ADMIN: 2 };
 
 export class Entrance implements Access {
   readonly identity = new Cell<IdentityVO | null>(null);
   readonly phase = new Cell<'asking' | 'in' | 'out'>('asking');
+  readonly isEnded = new Cell(false);
 
   constructor(
     private readonly server: Pick<Server, 'identity' | 'login' | 'logout'>,
@@ -25,7 +27,7 @@ export class Entrance implements Access {
     try {
       this.enter(await this.server.identity());
     } catch (error) {
-      if (error instanceof WireError && error.status === UNAUTHORIZED) this.expire();
+      if (error instanceof WireError && error.status === UNAUTHORIZED) this.expire(error.code === SESSION_ENDED);
       else this.clock.after(RETRY_AFTER_MS, () => void this.ask());
     }
   }
@@ -36,15 +38,16 @@ export class Entrance implements Access {
 
   async logout(): Promise<void> {
     await this.server.logout();
-    this.expire();
+    this.isEnded.set(false);
+    this.leave();
     // Where nobody needs to log in, one is somebody again at once.
     await this.ask();
   }
 
-  /** The server no longer knows us. */
-  expire(): void {
-    this.identity.set(null);
-    this.phase.set('out');
+  /** The server no longer knows us; whoever was in, or had a session, hears why the desk is gone. */
+  expire(hadSession = false): void {
+    if (hadSession || this.identity.get() !== null) this.isEnded.set(true);
+    this.leave();
   }
 
   may(role: Role): boolean {
@@ -52,7 +55,13 @@ export class Entrance implements Access {
     return identity !== null && RANK[identity.role] >= RANK[role];
   }
 
+  private leave(): void {
+    this.identity.set(null);
+    this.phase.set('out');
+  }
+
   private enter(identity: IdentityVO): void {
+    this.isEnded.set(false);
     this.identity.set(identity);
     this.phase.set('in');
   }

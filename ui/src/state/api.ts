@@ -140,8 +140,10 @@ export interface Reference {
 export interface Orders {
   /** Open and pending ones. */
   open: Table<string, OrderVO>;
-  /** Open ones and the newest thousand that are done, of the selected strategy alone; more come as they happen. */
+  /** Open ones and the newest `PAST_ROWS` that are done, of the selected strategy alone; more come as they happen. */
   history: Table<string, OrderVO>;
+  /** Whether the server has older ones that `history` has not. */
+  isCut: Readable<boolean>;
   /** Of every strategy, whichever is selected: for one that is known by its id. */
   all: Table<string, OrderVO>;
   freshness: Readable<Freshness>;
@@ -173,7 +175,6 @@ export interface Trading {
   check(order: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
   /** The same for a change of a live order. */
   checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
-  closePosition(positionId: number): Promise<void>;
   reducePosition(positionId: number, quantity: number): Promise<void>;
   /** Whether the role of whoever is logged in may trade. */
   mayTrade: Readable<boolean>;
@@ -194,6 +195,8 @@ export interface Portfolio {
   balances: Table<number, CashBalanceVO>;
   values: Table<number, PortfolioValueVO>;
   transactions: Table<number, TransactionVO>;
+  /** Whether the server has older ones. */
+  isCut: Readable<boolean>;
   /** Sum over the selected strategies, in base currency. */
   totals: Readable<Totals>;
   freshness: Readable<Freshness>;
@@ -269,6 +272,8 @@ export interface Access {
   /** `null` while nobody is logged in and somebody must. */
   identity: Readable<IdentityVO | null>;
   phase: Readable<'asking' | 'in' | 'out'>;
+  /** One who was in is out, and did not ask for it. */
+  isEnded: Readable<boolean>;
   login(user: string, password: string): Promise<void>;
   logout(): Promise<void>;
   may(role: Role): boolean;

@@ -12,7 +12,7 @@ import { Cell } from './readable';
 
 /** After so many messages without a picture it is asked for again, and they are forgotten. */
 export const BUFFER_MAX = 20_000;
-const RETRY_AFTER_MS = 2_000;
+export const RETRY_AFTER_MS = 2_000;
 
 /** Picture `P`, event `E`. */
 export interface Joined<P, E> {

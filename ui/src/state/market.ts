@@ -39,6 +39,7 @@ export class MarketPrices implements Market {
   private readonly wanted = new Map<number, Wanted>();
   private readonly asked = new Set<number>();
   private readonly baselines: Baselines;
+  private isLoaded = false;
 
   constructor(private readonly tools: MarketTools) {
     this.quotes = new Rows(tools.clock, (quote) => quote.securityId);
@@ -47,6 +48,8 @@ export class MarketPrices implements Market {
 
   /** The picture at a connect; a price that a topic has brought meanwhile is newer. */
   async load(): Promise<void> {
+    if (this.isLoaded) this.baselines.renew([...this.wanted.keys()]);
+    this.isLoaded = true;
     const { value } = await this.tools.server.ticks();
     for (const tick of value) this.take(tick);
     this.asked.clear();
@@ -115,6 +118,7 @@ export class MarketPrices implements Market {
     const before = this.quotes.row(tick.securityId);
     if (before && before.tick.dateTime > tick.dateTime) return;
     if (before && before.tick.dateTime === tick.dateTime && sameValues(before.tick, tick)) return;
+    this.baselines.look(tick);
     this.quotes.put(quoteOf(tick, this.tools.clock.now(), this.baselines.of(tick.securityId)));
   }
 

@@ -1,15 +1,17 @@
-/** What a person should hear of: a bounded list, newest first. */
+/** What a person should hear of: a bounded list, newest first. A burst of fills is painted once a frame. */
 
 import type { Clock, Notice, NoticeKind, Notifications } from './api';
-import { Cell } from './readable';
+import { FrameCell } from './readable';
 
 export const NOTICES_MAX = 200;
 
 export class NoticeBoard implements Notifications {
-  readonly all = new Cell<readonly Notice[]>([]);
+  readonly all: FrameCell<readonly Notice[]>;
   private lastId = 0;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Clock) {
+    this.all = new FrameCell<readonly Notice[]>([], clock);
+  }
 
   raise(kind: NoticeKind, title: string, detail = ''): void {
     const notice: Notice = { id: ++this.lastId, kind, title, detail, at: this.clock.now(), seen: false };

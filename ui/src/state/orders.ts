@@ -1,17 +1,19 @@
 /** Orders, open and done, and what changed about them while somebody was looking. */
 
 import { order as orderDecoder } from '../wire/decoders';
-import type { Server } from '../wire/server';
+import { PAST_ROWS, type Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire/types';
 import type { Fill, Freshness, Orders, Readable, Table } from './api';
 import { Join, type JoinTools } from './join';
-import { SelectedPast } from './past';
-import { derive } from './readable';
+import { Recall, SelectedPast } from './past';
+import { Cell, derive } from './readable';
 import { Rows, View } from './table';
 
-/** Beyond this many the oldest finished orders are forgotten; the server still has them. */
-export const ORDERS_MAX = 5_000;
+/** The newest of all strategies and those of the selected one; the oldest beyond are forgotten, the server still has them. */
+export const ORDERS_MAX = 2 * PAST_ROWS;
+/** They are forgotten so many at a time, because each time looks through all. */
+export const FORGOTTEN_AT_ONCE = 500;
 
 const DONE: ReadonlySet<OrderStatus> = new Set<OrderStatus>(['EXECUTED', 'CANCELED', 'REJECTED']);
 
@@ -41,10 +43,15 @@ export class OrderBlotter implements Orders {
   /** Of all strategies. */
   readonly all: Rows<string, OrderVO>;
   private readonly join: Join<OrderVO[], OrderVO>;
+  readonly isCut: Readable<boolean>;
   private readonly past: SelectedPast<OrderVO>;
+  private readonly recalls: Recall;
+  private readonly hasForgotten = new Cell(false);
   private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
-  /** Before the first picture nothing is news. */
+  /** Before the first picture of open ones and the past nothing is news. */
   private isKnown = false;
+  /** They were open and are no longer: what became of them only the past knows. */
+  private undecided = new Set<string>();
 
   constructor(private readonly tools: OrdersTools) {
     this.all = new Rows(tools.clock, (order) => order.intId);
@@ -53,8 +60,10 @@ export class OrderBlotter implements Orders {
     this.open = new View(this.all, isOpenOfStrategy);
     this.history = new View(this.all, this.isOfStrategy);
     this.fills = tools.fills;
-    const { strategy, server, onTrouble } = tools;
-    this.past = new SelectedPast({ selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders), onTrouble });
+    const { strategy, server } = tools;
+    this.recalls = new Recall(tools);
+    this.past = new SelectedPast({ ...tools, selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders) });
+    this.isCut = isCutOf(strategy, this.recalls.isCut, this.past.isCut, this.hasForgotten);
     this.join = new Join(
       {
         topic: topics.orders,
@@ -75,28 +84,33 @@ export class OrderBlotter implements Orders {
     return this.tools.server.orderEvents(intId);
   }
 
-  /** What is done stays as it was; what happened while we were away is news. */
+  /** What is done stays as it was, and what was open stays in doubt; what happened while we were away is news. */
   private reset(open: readonly OrderVO[]): void {
     const before = new Map(this.all.get().map((order) => [order.intId, order]));
-    const done = [...before.values()].filter((order) => !isOpen(order));
     const isNews = this.isKnown;
     if (isNews) for (const order of open) this.compare(order, before.get(order.intId));
-    this.isKnown = true;
-    this.all.reset([...done, ...open]);
-    this.recall(before, isNews).catch(this.tools.onTrouble);
+    for (const { intId } of open) before.delete(intId);
+    const left = [...before.values()].map((order) => (isOpen(order) ? { ...order, inDoubt: true } : order));
+    this.undecided = new Set(left.filter(isOpen).map(({ intId }) => intId));
+    this.all.reset([...left, ...open]);
+    this.recalls.ask((isWanted) => this.tools.server.pastOrders(null, isWanted), (past) => this.remember(past, isNews));
   }
 
   /** The past takes longer to find, so it comes after what is open; whatever is known by then is newer. */
-  private async recall(before: ReadonlyMap<string, OrderVO>, isNews: boolean): Promise<void> {
-    const { value } = await this.tools.server.pastOrders();
-    const unknown = this.keep(value);
+  private remember(past: readonly OrderVO[], isNews: boolean): void {
+    const before = new Map([...this.undecided].map((intId) => [intId, this.all.row(intId)]));
+    const unknown = this.keep(past);
     if (isNews) for (const order of unknown) this.compare(order, before.get(order.intId));
+    for (const intId of this.undecided) this.all.remove(intId);
+    this.undecided.clear();
+    this.isKnown = true;
     this.past.pictured();
   }
 
   /** Gives those that were not known. */
   private keep(past: readonly OrderVO[]): OrderVO[] {
-    const unknown = past.filter((order) => !isOpen(order) && !this.all.row(order.intId));
+    const isUnknown = ({ intId }: OrderVO) => !this.all.row(intId) || this.undecided.delete(intId);
+    const unknown = past.filter((order) => !isOpen(order) && isUnknown(order));
     for (const order of unknown) this.all.put(order);
     this.forgetOldest();
     return unknown;
@@ -104,6 +118,7 @@ export class OrderBlotter implements Orders {
 
   private apply(order: OrderVO): void {
     this.compare(order, this.all.row(order.intId));
+    this.undecided.delete(order.intId);
     this.all.put(order);
     this.forgetOldest();
   }
@@ -116,13 +131,29 @@ export class OrderBlotter implements Orders {
 
   /** Those of strategies that nobody looks at go first. */
   private forgetOldest(): void {
-    const excess = this.all.size() - ORDERS_MAX;
-    if (excess <= 0) return;
+    if (this.all.size() <= ORDERS_MAX + FORGOTTEN_AT_ONCE) return;
     const isLookedAt = this.isOfStrategy.get();
     const done = this.all.get().filter((order) => !isOpen(order));
-    const [seen, unseen] = [done.filter(isLookedAt), done.filter((order) => !isLookedAt(order))];
-    for (const order of [...unseen, ...seen].slice(0, excess)) this.all.remove(order.intId);
+    const forgotten = leastFirst(done, (order) => Number(isLookedAt(order))).slice(0, this.all.size() - ORDERS_MAX);
+    for (const order of forgotten) this.all.remove(order.intId);
+    if (forgotten.length > 0) this.hasForgotten.set(true);
   }
+}
+
+/** Those of the least worth, and of these the oldest. */
+export function leastFirst<T extends { id: number }>(rows: readonly T[], worth: (row: T) => number): T[] {
+  return [...rows].sort((one, other) => worth(one) - worth(other) || one.id - other.id);
+}
+
+/** Whether rows are missing in what the selector lets through. */
+export function isCutOf(
+  strategy: Readable<number | null>,
+  ofAll: Readable<boolean>,
+  ofSelected: Readable<boolean>,
+  hasForgotten: Readable<boolean>,
+): Readable<boolean> {
+  const isCut = (id: number | null, all: boolean, own: boolean, forgotten: boolean) => forgotten || (id === null ? all : own);
+  return derive([strategy, ofAll, ofSelected, hasForgotten], isCut);
 }
 
 /** Which rows the strategy selector lets through. */

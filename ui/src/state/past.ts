@@ -1,26 +1,72 @@
 /**
- * The past of the strategy, or of the security, that is looked at. The newest rows of all may have none of a quiet one, so
- * its own are read whenever it is selected, and again after every picture of all.
+ * Reading the past. It comes after what is live, so a call that fails must not leave a hole: it is asked for again, until it
+ * is there, or something else is wanted, or the connection is lost and all begins anew.
  */
 
 import { WireError } from '../wire/error';
 import type { Picture } from '../wire/rest';
+import { type IsWanted, PAST_ROWS } from '../wire/server';
 import type { Readable } from './api';
+import { type JoinTools, RETRY_AFTER_MS } from './join';
+import { Cell } from './readable';
 
-export interface PastTools<T> {
-  selected: Readable<number | null>;
-  read(id: number): Promise<Picture<T[]>>;
-  /** Takes rows of which some may be known already. */
-  keep(rows: readonly T[]): void;
-  onTrouble(error: unknown): void;
+export class Recall {
+  /** Whether the server has more than was read. */
+  readonly isCut = new Cell(false);
+  /** Counts what was asked for; an answer to an older question is ignored. */
+  private round = 0;
+
+  constructor(private readonly tools: JoinTools) {
+    tools.feed.onLink((isUp) => !isUp && this.forget());
+  }
+
+  /** Nobody waits any longer for what was asked. */
+  forget(): void {
+    this.round += 1;
+  }
+
+  ask<T>(read: (isWanted: IsWanted) => Promise<Picture<T[]>>, take: (rows: T[]) => void): void {
+    const round = ++this.round;
+    const isWanted = () => round === this.round;
+    const answer = ({ value }: Picture<T[]>) => {
+      this.isCut.set(value.length >= PAST_ROWS);
+      take(value);
+    };
+    const fail = (error: unknown) => {
+      if (isUnknown(error)) return;
+      if (!(error instanceof WireError)) this.tools.onTrouble(error);
+      this.tools.clock.after(RETRY_AFTER_MS, () => isWanted() && this.ask(read, take));
+    };
+    read(isWanted).then(
+      (picture) => isWanted() && answer(picture),
+      (error: unknown) => isWanted() && fail(error),
+    );
+  }
 }
 
+export interface PastTools<T> extends JoinTools {
+  selected: Readable<number | null>;
+  read(id: number, isWanted: IsWanted): Promise<Picture<T[]>>;
+  /** Takes rows of which some may be known already. */
+  keep(rows: readonly T[]): void;
+}
+
+/**
+ * The past of the strategy, or of the security, that is looked at. The newest rows of all may have none of a quiet one, so
+ * its own are read whenever it is selected, and again after every picture of all.
+ */
 export class SelectedPast<T> {
+  private readonly recalls: Recall;
   /** What is selected before the first picture is read with it. */
   private isPictured = false;
 
   constructor(private readonly tools: PastTools<T>) {
+    this.recalls = new Recall(tools);
     tools.selected.subscribe(() => this.isPictured && this.recall());
+  }
+
+  get isCut(): Readable<boolean> {
+    return this.recalls.isCut;
   }
 
   /** A picture of all is there. */
@@ -30,11 +76,10 @@ export class SelectedPast<T> {
   }
 
   private recall(): void {
-    const { selected, read, keep, onTrouble } = this.tools;
+    const { selected, read, keep } = this.tools;
     const id = selected.get();
-    if (id === null) return;
-    const tell = (error: unknown) => isUnknown(error) || onTrouble(error);
-    read(id).then(({ value }) => keep(value)).catch(tell);
+    if (id === null) return this.recalls.forget();
+    this.recalls.ask((isWanted) => read(id, isWanted), keep);
   }
 }
 

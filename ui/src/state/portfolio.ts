@@ -3,18 +3,18 @@
 import type { Decoder } from '../wire/decode';
 import * as read from '../wire/decoders';
 import type { Picture } from '../wire/rest';
-import type { Server } from '../wire/server';
+import { PAST_ROWS, type Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO } from '../wire/types';
 import type { Fill, Freshness, Portfolio, Readable, Table, Totals } from './api';
 import { Join, type JoinTools } from './join';
-import { fillOf, ofStrategy } from './orders';
+import { fillOf, FORGOTTEN_AT_ONCE, isCutOf, leastFirst, ofStrategy } from './orders';
 import { SelectedPast } from './past';
-import { derive } from './readable';
+import { Cell, derive } from './readable';
 import { Rows, View } from './table';
 
-/** Beyond this many the oldest transactions are forgotten; the server still has them. */
-export const TRANSACTIONS_MAX = 5_000;
+/** The newest of all, of the selected strategy and of the security; the oldest beyond are forgotten, the server still has them. */
+export const TRANSACTIONS_MAX = 3 * PAST_ROWS;
 
 export interface PortfolioTools extends JoinTools {
   server: Pick<Server, 'positions' | 'balances' | 'values' | 'transactions' | 'transactionsIn'>;
@@ -29,6 +29,7 @@ export class Holdings implements Portfolio {
   readonly values: Table<number, PortfolioValueVO>;
   readonly transactions: Table<number, TransactionVO>;
   readonly fills: Table<number, Fill>;
+  readonly isCut: Readable<boolean>;
   readonly totals: Readable<Totals>;
   readonly freshness: Readable<Freshness>;
 
@@ -41,7 +42,7 @@ export class Holdings implements Portfolio {
     this.freshness = this.follow(topics.positions, read.position, server.positions, positions);
     this.follow(topics.balances, read.cashBalance, server.balances, balances);
     this.follow(topics.values, read.portfolioValue, server.values, values);
-    this.followTransactions(transactions);
+    this.isCut = this.followTransactions(transactions);
     this.positions = this.selected(positions);
     this.balances = this.selected(balances);
     this.values = this.selected(values);
@@ -61,25 +62,27 @@ export class Holdings implements Portfolio {
     return new Join({ topic, decoder, picture, reset, apply }, this.tools).freshness;
   }
 
-  private followTransactions(rows: Rows<number, TransactionVO>): void {
-    const { server, strategy, security, onTrouble } = this.tools;
+  /** Gives whether some are missing. */
+  private followTransactions(rows: Rows<number, TransactionVO>): Readable<boolean> {
+    const { server, strategy, security } = this.tools;
+    const [isCut, hasForgotten] = [new Cell(false), new Cell(false)];
     const isOfStrategy = ofStrategy<TransactionVO>(strategy);
     const worth = (row: TransactionVO) => Number(isOfStrategy.get()(row)) + Number(row.securityId === security.get());
     const keep = (booked: readonly TransactionVO[]) => {
       for (const row of booked) rows.put(row);
-      forgetOldest(rows, worth);
+      if (forgetOldest(rows, worth)) hasForgotten.set(true);
     };
-    const pasts = [
-      new SelectedPast({ selected: strategy, read: server.transactions, keep, onTrouble }),
-      new SelectedPast({ selected: security, read: server.transactionsIn, keep, onTrouble }),
-    ];
+    const ofSelected = new SelectedPast({ ...this.tools, selected: strategy, read: server.transactions, keep });
+    const ofSecurity = new SelectedPast({ ...this.tools, selected: security, read: server.transactionsIn, keep });
     const reset = (picture: TransactionVO[]) => {
       rows.reset(picture);
-      for (const past of pasts) past.pictured();
+      isCut.set(picture.length >= PAST_ROWS);
+      for (const past of [ofSelected, ofSecurity]) past.pictured();
     };
     const { transactions: topic } = topics;
     const picture = () => server.transactions();
     new Join({ topic, decoder: read.transaction, picture, reset, apply: (row) => keep([row]) }, this.tools);
+    return isCutOf(strategy, isCut, ofSelected.isCut, hasForgotten);
   }
 
   private selected<T extends { strategyId: number }>(rows: Rows<number, T>): Table<number, T> {
@@ -87,12 +90,12 @@ export class Holdings implements Portfolio {
   }
 }
 
-/** Those of strategies and securities that nobody looks at go first. */
-function forgetOldest(rows: Rows<number, TransactionVO>, worth: (row: TransactionVO) => number): void {
+/** Those of strategies and securities that nobody looks at go first. Says whether any were. */
+function forgetOldest(rows: Rows<number, TransactionVO>, worth: (row: TransactionVO) => number): boolean {
   const excess = rows.size() - TRANSACTIONS_MAX;
-  if (excess <= 0) return;
-  const leastFirst = [0, 1, 2].flatMap((least) => rows.get().filter((row) => worth(row) === least));
-  for (const row of leastFirst.slice(0, excess)) rows.remove(row.id);
+  if (excess <= FORGOTTEN_AT_ONCE) return false;
+  for (const row of leastFirst(rows.get(), worth).slice(0, excess)) rows.remove(row.id);
+  return true;
 }
 
 function fillsOf(transactions: Table<number, TransactionVO>, fills: Rows<number, Fill>): Rows<number, Fill> {

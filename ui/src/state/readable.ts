@@ -1,6 +1,6 @@
 /** Values that tell when they change, in the shape of Svelte stores. */
 
-import type { Readable, Stop, Writable } from './api';
+import type { Clock, Readable, Stop, Writable } from './api';
 
 export class Cell<T> implements Writable<T> {
   private readonly runs = new Set<(value: T) => void>();
@@ -25,6 +25,41 @@ export class Cell<T> implements Writable<T> {
     this.runs.add(run);
     run(this.value);
     return () => this.runs.delete(run);
+  }
+}
+
+/** The value is there at once for whoever asks; whoever subscribes is told once a frame. */
+export class FrameCell<T> implements Writable<T> {
+  private readonly told: Cell<T>;
+  private isFrameAsked = false;
+
+  constructor(
+    private value: T,
+    private readonly clock: Pick<Clock, 'onFrame'>,
+  ) {
+    this.told = new Cell(value);
+  }
+
+  get(): T {
+    return this.value;
+  }
+
+  set(value: T): void {
+    this.value = value;
+    if (this.isFrameAsked) return;
+    this.isFrameAsked = true;
+    this.clock.onFrame(() => {
+      this.isFrameAsked = false;
+      this.told.set(this.value);
+    });
+  }
+
+  update(change: (value: T) => T): void {
+    this.set(change(this.value));
+  }
+
+  subscribe(run: (value: T) => void): Stop {
+    return this.told.subscribe(run);
   }
 }
 

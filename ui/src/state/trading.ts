@@ -9,7 +9,7 @@ import { derive } from './readable';
 /** So many cancels are under way at a time. */
 const CANCELS_AT_ONCE = 8;
 
-type Source = Pick<Server, 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'closePosition' | 'reducePosition'>;
+type Source = Pick<Server, 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'reducePosition'>;
 
 export class TradingDesk implements Trading {
   readonly mayTrade: Readable<boolean>;
@@ -54,10 +54,6 @@ export class TradingDesk implements Trading {
 
   checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO> {
     return this.server.checkChange(change, signal);
-  }
-
-  closePosition(positionId: number): Promise<void> {
-    return this.server.closePosition(positionId);
   }
 
   reducePosition(positionId: number, quantity: number): Promise<void> {

@@ -20,6 +20,8 @@ export const admin: typeof english = {
     daysHint: 'Leer: 90 Tage',
     made: (name) => `Schlüssel ${name}`,
     madeText: 'Jetzt kopieren: er wird nie wieder gezeigt.',
+    adminFirst: 'Der erste Benutzer muss ein Verwalter sein. Sobald es ihn gibt, muss sich jeder anmelden, auch Sie.',
+    adminMissing: 'Noch ist kein Benutzer ein Verwalter, also muss es der nächste sein.',
   },
   audit: { empty: 'Noch nichts abgewiesen und nichts verwaltet', refresh: 'Neu laden' },
   parameters: { empty: 'Keine Parameter', refresh: 'Neu laden' },

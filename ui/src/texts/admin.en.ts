@@ -19,6 +19,8 @@ export const admin = {
     daysHint: 'Empty: 90 days',
     made: (name: string) => `Token ${name}`,
     madeText: 'Copy it now: it is never shown again.',
+    adminFirst: 'The first user must be an admin. As soon as there is one, everybody has to log in, you too.',
+    adminMissing: 'No user is an admin yet, so the next must be one.',
   },
   audit: { empty: 'Nothing was refused and nothing administered yet', refresh: 'Refresh' },
   parameters: { empty: 'No parameters', refresh: 'Refresh' },

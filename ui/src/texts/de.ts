@@ -162,6 +162,7 @@ export const de: Texts = {
     submit: 'Anmelden',
     wait: 'Der Server wird gefragt…',
     unreachable: 'Warten auf den Server…',
+    ended: 'Ihre Sitzung ist zu Ende: der Server wurde neu gestartet, Sie waren lange fort, oder von jetzt an muss man sich anmelden. Orders bleiben, wie sie sind.',
   },
   notices: {
     bought: (quantity, symbol, price) => `${quantity} ${symbol} gekauft zu ${price}`,

@@ -162,6 +162,7 @@ export const en = {
     submit: 'Log in',
     wait: 'Asking the server…',
     unreachable: 'Waiting for the server…',
+    ended: 'Your session has ended: the server was restarted, you were away for long, or a login is needed from now on. Orders stay as they are.',
   },
   notices: {
     bought: (quantity: string, symbol: string, price: string) => `Bought ${quantity} ${symbol} at ${price}`,

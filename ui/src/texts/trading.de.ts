@@ -134,13 +134,16 @@ export const trading: typeof english = {
     label: 'Wertpapier suchen',
     placeholder: 'Symbol, Name oder ISIN…',
     none: 'Nichts gefunden',
-    found: (count) => (count === 1 ? 'Eines gefunden' : `${count} gefunden`),
+    found: (shown, all) =>
+      shown < all ? `Die ersten ${shown} von ${all}: weitertippen` : all === 1 ? 'Eines gefunden' : `${all} gefunden`,
   },
   market: {
     add: 'Wertpapier hinzufügen',
     buy: 'Kaufen',
     sell: 'Verkaufen',
     remove: 'Aus der Liste nehmen',
+    removed: (symbol) => `${symbol} entfernt`,
+    undo: 'Rückgängig',
     empty: 'Diese Liste ist leer',
     emptyHint: 'Oben eines suchen, um seine Preise zu sehen.',
     trend: (symbol) => `Letzte Preise von ${symbol}`,
@@ -207,6 +210,8 @@ export const trading: typeof english = {
     unchecked: 'Konnte nicht geprüft werden',
     checking: 'Prüft…',
     withdrawn: 'Keine Verbindung: nicht geprüft',
+    silent: 'Der Server antwortet spät oder gar nicht: nicht geprüft',
+    sending: 'Sendet…',
     incomplete: 'Ausfüllen, um Urteil, Gegenwert und Gebühr zu sehen',
     market: 'zum Markt',
     atLimit: 'Limit',
@@ -219,6 +224,8 @@ export const trading: typeof english = {
     fateUnknown: 'Schicksal ungewiss: offene Orders prüfen, oder nochmals senden: sie kann nicht zweimal handeln.',
     earlier: (intId) =>
       `${intId} ist schon angekommen, mit anderen Bedingungen; mehr wurde nicht gesendet. Nochmals senden erteilt auch diese Order.`,
+    changedElsewhere: (terms) =>
+      `Die Order hat sich inzwischen geändert, jetzt: ${terms}. Was Sie nicht angefasst haben, folgt dem.`,
     endedElsewhere: (intId) => `Order ${intId} ist nicht mehr offen: sie lässt sich nicht ändern`,
     confirmTitle: 'Diese Order senden?',
     confirmChange: (intId) => `Order ${intId} so ändern?`,
@@ -239,8 +246,9 @@ export const trading: typeof english = {
     cancelAllText: (count) =>
       count === 1 ? 'Eine sichtbare offene Order wird gestrichen.' : `${count} sichtbare offene Orders werden gestrichen.`,
     cancelFailed: (intId) => `Order ${intId} wurde nicht gestrichen`,
+    cancelUnknown: (intId) => `Ob die Streichung von Order ${intId} ankam, ist ungewiss: ihren Status beachten`,
     cancelAsked: (count) => (count === 1 ? 'Eine Streichung gesendet' : `${count} Streichungen gesendet`),
-    cancelSomeFailed: (count) => `${count} konnten nicht gesendet werden`,
+    cancelSomeFailed: (count) => `${count} nicht bestätigt: ihren Status beachten`,
   },
   history: {
     empty: 'Heute keine Orders',
@@ -258,11 +266,16 @@ export const trading: typeof english = {
     reduceTitle: (symbol) => `${symbol} verkleinern`,
     reduceBy: 'Menge, die abgebaut wird',
     ofOpen: (quantity) => `von ${quantity} offenen`,
+    changed: (quantity) => `Die Position änderte sich, während gefragt wurde: jetzt ${quantity}.`,
+    askAgain: 'Danach fragen',
+    fateUnknown: (quantity) =>
+      `Schicksal ungewiss: zuerst die Position ansehen, jetzt ${quantity}. Dies schließen, bevor Sie es nochmals versuchen.`,
     long: 'Long',
     short: 'Short',
     flat: 'Flat',
   },
   transactions: { empty: 'Heute keine Transaktionen' },
+  cut: { text: 'Nur die neuesten', hint: 'Der Server hat ältere; sie werden hier weder gezeigt noch exportiert' },
   balances: { empty: 'Keine Salden' },
   strategies: {
     empty: 'Keine Strategien',

@@ -140,13 +140,16 @@ export const trading = {
     label: 'Find a security',
     placeholder: 'Symbol, name or ISIN…',
     none: 'Nothing found',
-    found: (count: number) => (count === 1 ? 'One found' : `${count} found`),
+    found: (shown: number, all: number) =>
+      shown < all ? `The first ${shown} of ${all}: type on` : all === 1 ? 'One found' : `${all} found`,
   },
   market: {
     add: 'Add a security',
     buy: 'Buy',
     sell: 'Sell',
     remove: 'Remove from the list',
+    removed: (symbol: string) => `${symbol} removed`,
+    undo: 'Undo',
     empty: 'No securities in this list',
     emptyHint: 'Find one above to see its prices.',
     trend: (symbol: string) => `Recent prices of ${symbol}`,
@@ -213,6 +216,8 @@ export const trading = {
     unchecked: 'Could not be checked',
     checking: 'Checking…',
     withdrawn: 'No connection: not checked',
+    silent: 'The server is late or silent: not checked',
+    sending: 'Sending…',
     incomplete: 'Fill in to see verdict, notional and fee',
     market: 'at market',
     atLimit: 'limit',
@@ -225,6 +230,8 @@ export const trading = {
     fateUnknown: 'Fate unknown: check open orders, or send again: it cannot trade twice.',
     earlier: (intId: string) =>
       `${intId} got there before, with other terms; nothing more was sent. Send again to place this order too.`,
+    changedElsewhere: (terms: string) =>
+      `The order changed meanwhile, now: ${terms}. What you had not touched follows it.`,
     endedElsewhere: (intId: string) => `Order ${intId} is no longer open: it can’t be changed`,
     confirmTitle: 'Send this order?',
     confirmChange: (intId: string) => `Change order ${intId} to this?`,
@@ -245,8 +252,9 @@ export const trading = {
     cancelAllText: (count: number) =>
       count === 1 ? 'One open order in sight will be cancelled.' : `${count} open orders in sight will be cancelled.`,
     cancelFailed: (intId: string) => `Order ${intId} was not cancelled`,
+    cancelUnknown: (intId: string) => `Whether the cancel of order ${intId} arrived is unknown: watch its status`,
     cancelAsked: (count: number) => (count === 1 ? 'One cancel sent' : `${count} cancels sent`),
-    cancelSomeFailed: (count: number) => `${count} could not be sent`,
+    cancelSomeFailed: (count: number) => `${count} not confirmed: watch their status`,
   },
   history: {
     empty: 'No orders today',
@@ -264,11 +272,16 @@ export const trading = {
     reduceTitle: (symbol: string) => `Reduce ${symbol}`,
     reduceBy: 'Quantity to take off',
     ofOpen: (quantity: string) => `of ${quantity} open`,
+    changed: (quantity: string) => `The position changed while you were asked: ${quantity} now.`,
+    askAgain: 'Ask about that',
+    fateUnknown: (quantity: string) =>
+      `Fate unknown: look at the position first, ${quantity} now. Close this before you try again.`,
     long: 'Long',
     short: 'Short',
     flat: 'Flat',
   },
   transactions: { empty: 'No transactions today' },
+  cut: { text: 'Newest only', hint: 'The server has older ones; they are neither shown here nor exported' },
   balances: { empty: 'No balances' },
   strategies: {
     empty: 'No strategies',

@@ -12,8 +12,10 @@ const ORDER_PATHS: Record<vo.OrderKind, string> = {
   StopLimitOrder: 'stoplimit',
 };
 
-/** How many rows of the past a screen shows; the most that one page has. */
-const PAST_ROWS = 1_000;
+/** The most that one page has. */
+export const PAGE_ROWS = 1_000;
+/** So much of the past a screen reads; where there is more it says so. */
+export const PAST_ROWS = 5_000;
 
 export interface NewUser {
   name: string;
@@ -28,6 +30,9 @@ export interface NewToken {
   strategy?: string;
   days?: number;
 }
+
+/** Whether somebody still waits for the rest. */
+export type IsWanted = () => boolean;
 
 export class Server {
   constructor(private readonly rest: Rest) {}
@@ -48,21 +53,22 @@ export class Server {
 
   openOrders = () => this.rest.picture('/rest/execution/order', list(read.order));
   orderEvents = (intId: string) =>
-    this.rest.get(`/rest/history/order/${encodeURIComponent(intId)}/event?limit=${PAST_ROWS}`, list(read.orderStatus));
+    this.rest.get(`/rest/history/order/${encodeURIComponent(intId)}/event?limit=${PAGE_ROWS}`, list(read.orderStatus));
   positions = () => this.rest.picture('/rest/position', list(read.position));
   values = () => this.rest.picture('/rest/portfolio/value', list(read.portfolioValue));
   balances = () => this.rest.picture('/rest/portfolio/balance', list(read.cashBalance));
 
   /** The newest of all strategies, or of one; ascending by id. */
-  pastOrders = (strategyId: number | null = null) => this.newest('/rest/history/order', { strategy: strategyId }, read.order);
+  pastOrders = (strategyId: number | null = null, isWanted?: IsWanted) =>
+    this.newest('/rest/history/order', { strategy: strategyId }, read.order, isWanted);
 
   /** The newest of all strategies, or of one; ascending by id. */
-  transactions = (strategyId: number | null = null) =>
-    this.newest('/rest/history/transaction', { strategy: strategyId }, read.transaction);
+  transactions = (strategyId: number | null = null, isWanted?: IsWanted) =>
+    this.newest('/rest/history/transaction', { strategy: strategyId }, read.transaction, isWanted);
 
   /** The newest in one security; ascending by id. */
-  transactionsIn = (securityId: number) =>
-    this.newest('/rest/history/transaction', { security: securityId }, read.transaction);
+  transactionsIn = (securityId: number, isWanted?: IsWanted) =>
+    this.newest('/rest/history/transaction', { security: securityId }, read.transaction, isWanted);
 
   ticks = () => this.rest.picture('/rest/marketdata/tick', list(read.tick));
   tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
@@ -87,7 +93,6 @@ export class Server {
   checkChange = (order: vo.OrderBody, signal?: AbortSignal) =>
     this.rest.ask('POST', '/rest/risk/check/modify', order, read.verdict, signal);
   nextOrderId = (accountId: number) => this.rest.ask('POST', '/rest/next-order-id', accountId, text);
-  closePosition = (id: number) => this.tell('DELETE', `/rest/position/${id}`);
   reducePosition = (id: number, quantity: number) => this.tell('POST', `/rest/position/reduce/${id}`, quantity);
 
   tradingStates = () => this.rest.picture('/rest/risk/state', list(read.tradingState));
@@ -97,7 +102,7 @@ export class Server {
   limits = () => this.rest.picture('/rest/risk/limit', list(read.limits));
   setLimits = (limits: vo.LimitsVO) => this.tell('PUT', '/rest/risk/limit', limits);
 
-  log = () => this.rest.get(`/rest/log?limit=${PAST_ROWS}`, list(read.logEvent));
+  log = () => this.rest.get(`/rest/log?limit=${PAGE_ROWS}`, list(read.logEvent));
   fixSessions = () => this.rest.get('/rest/fix/sessions', list(read.fixSession));
   logoutFix = (id: string) => this.tell('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/logout`);
   resetFix = (id: string) => this.tell('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/reset`);
@@ -121,11 +126,23 @@ export class Server {
   reloadReference = () => this.tell('POST', '/rest/cache/clear-all');
   shutDown = () => this.tell('POST', '/rest/runtime/exit-vm');
 
-  private async newest<T>(path: string, of: Record<string, number | null>, decoder: Decoder<T>): Promise<Picture<T[]>> {
-    const asked = Object.entries(of).map(([name, id]) => (id === null ? '' : `&${name}=${id}`));
-    const query = `sort=NEWEST&limit=${PAST_ROWS}${asked.join('')}`;
-    const { sequence, value } = await this.rest.picture(`${path}?${query}`, list(decoder));
-    return { sequence, value: value.reverse() };
+  /** Page by page back into the past. What is older than the first page does not change, so its sequence holds for all. */
+  private async newest<T extends { id: number }>(
+    path: string,
+    of: Record<string, number | null>,
+    decoder: Decoder<T>,
+    isWanted: IsWanted = () => true,
+  ): Promise<Picture<T[]>> {
+    const page = (after: number | null) => {
+      const asked = Object.entries({ ...of, after }).map(([name, id]) => (id === null ? '' : `&${name}=${id}`));
+      return this.rest.picture(`${path}?sort=NEWEST&limit=${PAGE_ROWS}${asked.join('')}`, list(decoder));
+    };
+    const { sequence, value: rows } = await page(null);
+    for (let last = rows; last.length === PAGE_ROWS && rows.length < PAST_ROWS && isWanted(); ) {
+      last = (await page(rows.at(-1)?.id ?? null)).value;
+      rows.push(...last);
+    }
+    return { sequence, value: rows.reverse() };
   }
 
   private async tell(method: Method, path: string, body?: unknown): Promise<void> {

@@ -2,12 +2,14 @@
 
 import { expect, test } from 'vitest';
 import { marketColumns, type QuoteBoard } from '../../src/features/market/columns';
+import { orderColumns } from '../../src/features/common/orderColumns';
+import { openOrderColumns } from '../../src/features/orders/columns';
 import { positionColumns } from '../../src/features/positions/columns';
 import type { GridColumn } from '../../src/parts/grid/types';
 import type { Quote, Reference } from '../../src/state/api';
 import { textsOf } from '../../src/texts';
 import { formatsOf } from '../../src/texts/formats';
-import type { PositionVO, SecurityVO } from '../../src/wire/types';
+import type { OrderVO, PositionVO, SecurityVO } from '../../src/wire/types';
 import { tick } from '../state/samples';
 
 const texts = textsOf('en');
@@ -19,6 +21,8 @@ const LONG = { securityId: 1, quantity: 10, unrealizedPL: 5, realizedPL: -2, mar
 /** As much of an element as a painted cell needs. */
 class Cell {
   textContent = '';
+  className = '';
+  readonly dataset: Record<string, string> = {};
   private readonly marks = new Set<string>();
   readonly classList = {
     contains: (mark: string) => this.marks.has(mark),
@@ -49,4 +53,15 @@ test('values and profit of a position fade while nothing is heard', () => {
   };
   expect(shown(true)).toEqual(['+5.00', '272.00', '2,720.00', '-2.00']);
   expect(shown(false)).toEqual(['+5.00 stale', '272.00 stale', '2,720.00 stale', '-2.00 stale']);
+});
+
+test('an open order that nothing is heard of does not look as if it worked', () => {
+  const order = { securityId: 1, status: 'SUBMITTED', filledQuantity: 3, remainingQuantity: 7, avgPrice: null, limit: 250 } as OrderVO;
+  const shown = (isLive: boolean) => {
+    const all = orderColumns({ priceDigits: () => 2 } as unknown as Reference, texts, formats);
+    const columns = openOrderColumns(all, isLive);
+    return ['status', 'filled', 'remaining', 'limit'].map((id) => painted(columns, id, order));
+  };
+  expect(shown(true)).toEqual(['● Working', '3', '7', '']);
+  expect(shown(false)).toEqual(['● Working stale', '3 stale', '7 stale', '']);
 });

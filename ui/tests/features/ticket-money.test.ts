@@ -1,10 +1,11 @@
 /** What in the ticket could cost money: sending twice, sending unasked, changing what was not meant, an old verdict. */
 
 import { beforeEach, describe, expect, test } from 'vitest';
-import { estimateOf, isAskedAbout, notionalOf } from '../../src/features/ticket/confirm';
-import { Dispatch, EarlierOrder, isFateUnknown } from '../../src/features/ticket/dispatch';
+import { estimateOf, isAskedAbout, notionalOf, touchOf } from '../../src/features/ticket/confirm';
+import { isFateUnknown } from '../../src/features/common/fate';
+import { Dispatch, EarlierOrder } from '../../src/features/ticket/dispatch';
 import { followOrder } from '../../src/features/ticket/follow';
-import { BLANK, formOf, isPriceFor, maySlip, termsOf, withPrices } from '../../src/features/ticket/form';
+import { BLANK, changeOf, formOf, hasSameTerms, isPriceFor, maySlip, rebased, termsOf, withPrices } from '../../src/features/ticket/form';
 import { DryRuns, estimatesOf, PAUSE_MS, REFRESH_MS, runInSight, runWhile, type DryRun, type Remarks } from '../../src/features/ticket/verdict';
 import { Rows } from '../../src/state/table';
 import { formatsOf } from '../../src/texts/formats';
@@ -79,6 +80,7 @@ test('the fate of an order is unknown where no answer came, and known where the 
   expect(isFateUnknown(WireError.unreachable())).toBe(true);
   expect([isUnknown(503, 'outcome-unknown'), isUnknown(502, 'unexplained')]).toEqual([true, true]);
   expect([isUnknown(503, 'busy'), isUnknown(422, 'missing'), isUnknown(404, 'unexplained')]).toEqual([false, false, false]);
+  expect(isFateUnknown(new Error('a slip of our own'))).toBe(false);
 });
 
 test('an order whose fate is unknown has no verdict in sight', () => {
@@ -87,16 +89,21 @@ test('an order whose fate is unknown has no verdict in sight', () => {
   expect([runInSight(run, unknown), runInSight(run, { fields: {}, general: 'busy' })]).toEqual([null, run]);
 });
 
-test('a verdict is withdrawn while there is no connection', () => {
+test('a verdict is withdrawn while the server is away or silent, and when the order is sent', () => {
   const run: DryRun = { kind: 'verdict', verdict: accepted(2_500) };
-  expect([runWhile(true, run), runWhile(false, run)]).toEqual([run, { kind: 'withdrawn' }]);
-  expect(runWhile(false, { kind: 'none' })).toEqual({ kind: 'none' });
-  expect(estimatesOf(runWhile(false, run))).toEqual({ notional: null, fee: null });
+  expect((['live', 'lagging', 'offline'] as const).map((link) => runWhile(link, false, run))).toEqual([
+    run,
+    { kind: 'withdrawn', isSilent: true },
+    { kind: 'withdrawn', isSilent: false },
+  ]);
+  expect([runWhile('live', true, run), runWhile('lagging', true, run)]).toEqual(Array(2).fill({ kind: 'sending' }));
+  expect(runWhile('offline', false, { kind: 'none' })).toEqual({ kind: 'none' });
+  expect(estimatesOf(runWhile('offline', false, run), BUY)).toEqual({ notional: null, fee: null });
 });
 
-test('a quantity that is refused is worth nothing that could be told', () => {
-  const judged = (verdict: VerdictVO) => {
-    const { notional, fee } = estimatesOf({ kind: 'verdict', verdict });
+test('a quantity or a price that is none is worth nothing that could be told', () => {
+  const judged = (verdict: VerdictVO, order: OrderBody = BUY) => {
+    const { notional, fee } = estimatesOf({ kind: 'verdict', verdict }, order);
     return [notional, fee];
   };
   const refused = (field: string): VerdictVO => ({ ...accepted(-1_361.53), accepted: false, field, reason: 'no' });
@@ -105,7 +112,10 @@ test('a quantity that is refused is worth nothing that could be told', () => {
     [-1_361.53, 1],
     [2_500, 1],
   ]);
-  expect([estimatesOf(null), estimatesOf({ kind: 'checking' })]).toEqual(Array(2).fill({ notional: null, fee: null }));
+  const prices: Partial<OrderBody>[] = [{ limit: -1 }, { limit: 0 }, { stop: 0 }];
+  expect(prices.map((price) => judged(refused('limit'), { ...BUY, ...price }))).toEqual(Array(3).fill([null, null]));
+  const unknown = [estimatesOf(null, BUY), estimatesOf({ kind: 'checking' }, BUY)];
+  expect(unknown).toEqual(Array(2).fill({ notional: null, fee: null }));
 });
 
 const SHARE = { id: 1, currency: 'USD', contractSize: 1 } as SecurityVO;
@@ -141,6 +151,32 @@ test('a dry run that failed does not spare the question; only an unreadable orde
 test('a change is weighed as the whole order that it makes', () => {
   const form = { ...formOf(LIVE, formats, 'UTC'), quantity: '1000', limit: '' };
   expect(termsOf(LIVE, form, formats, 'UTC')).toMatchObject({ side: 'BUY', quantity: 1_000, limit: 250 });
+});
+
+test('a change of the price says nothing of a quantity that somebody else may have changed', () => {
+  const form = formOf(LIVE, formats, 'UTC');
+  const named = { intId: 'ID-1', objectType: 'LimitOrder', securityId: 1, side: 'BUY' };
+  const said = (change: Partial<typeof form>) => changeOf(LIVE, { ...form, ...change }, formats, 'UTC');
+  expect([said({ limit: '251' }), said({ quantity: '20' }), said({ quantity: '10.0', limit: '' })]).toEqual([
+    { ...named, limit: 251 },
+    { ...named, quantity: 20 },
+    named,
+  ]);
+});
+
+test('an order that is changed elsewhere takes along what nobody touched here', () => {
+  const now: OrderVO = { ...LIVE, quantity: 4, tif: 'GTC' };
+  const filled: OrderVO = { ...LIVE, status: 'PARTIALLY_EXECUTED', filledQuantity: 3 };
+  expect([hasSameTerms(now, LIVE), hasSameTerms(filled, LIVE)]).toEqual([false, true]);
+  const [before, after] = [formOf(LIVE, formats, 'UTC'), formOf(now, formats, 'UTC')];
+  const form = rebased({ ...before, limit: '251' }, before, after);
+  expect(form).toEqual({ ...after, quantity: '4', limit: '251', tif: 'GTC' });
+  expect(changeOf(now, form, formats, 'UTC')).not.toHaveProperty('quantity');
+});
+
+test('an empty price begins at the best one of the other side', () => {
+  expect([touchOf('BUY', TICK), touchOf('SELL', TICK)]).toEqual([251, 249]);
+  expect([touchOf('BUY', { ...TICK, ask: null }), touchOf('BUY', null)]).toEqual([250, null]);
 });
 
 test('a click in the book is a price for the order being changed, or the beginning of another', () => {

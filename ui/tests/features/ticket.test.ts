@@ -93,8 +93,6 @@ test('a change names the order and says what changes', () => {
     securityId: 1,
     side: 'SELL',
     quantity: 50,
-    limit: 269.5,
-    stop: 270,
   });
   expect(changeOf(ORDER, { ...form, tif: 'DAY' }, formats, 'UTC')).toMatchObject({ tif: 'DAY' });
   expect(changeOf(ORDER, { ...form, until: '2026-11-27' }, formats, 'UTC')).toMatchObject({

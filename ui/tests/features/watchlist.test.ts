@@ -28,6 +28,15 @@ test('a chosen security comes on top, once, and is found again', () => {
   expect(new Watchlist(place).list()).toEqual([7, 3]);
 });
 
+test('what was removed by mistake comes back to its place', () => {
+  const place = shelf('[3,1,2]');
+  const list = new Watchlist(place);
+  const was = list.remove(1);
+  expect([was, list.list()]).toEqual([1, [3, 2]]);
+  list.restore(1, was);
+  expect(new Watchlist(place).list()).toEqual([3, 1, 2]);
+});
+
 test('an emptied list stays empty', () => {
   const list = new Watchlist(shelf('[]'));
   list.offer(SECURITIES);

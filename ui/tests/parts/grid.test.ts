@@ -42,6 +42,10 @@ test('a cell is exported exactly, and never as a formula', () => {
   expect(csvValue({}, null)).toBe('');
 });
 
+test('a sum is exported without the noise of its arithmetic', () => {
+  expect(csvValue({ kind: 'number' }, 0.07 + 0.14)).toBe('0.21');
+});
+
 test('what is shown in another unit is exported in the one that its title names', () => {
   const percent = { title: 'Chg %', csv: { value: (part: number) => part * 100 } };
   const age = { title: 'Age', csv: { title: 'Age, s', value: (ms: number) => ms / 1_000 } };

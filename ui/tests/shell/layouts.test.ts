@@ -20,7 +20,7 @@ test('the market has room for all columns that it shows at first', () => {
 });
 
 test('a panel keeps its part of a large screen, and leaves room for the others on a small one', () => {
-  expect([marketWidth(2_000), marketWidth(1_600), marketWidth(1_000)]).toEqual([620, 544, 420]);
+  expect([marketWidth(2_000), marketWidth(1_600), marketWidth(1_000)]).toEqual([620, 570, 440]);
   expect(sizeOf({ widget: 'orders', height: 0.25 }, { width: 1_600, height: 1_000 })).toEqual({ height: 250 });
 });
 

@@ -71,6 +71,34 @@ describe('a desk', () => {
     expect([open.access.phase.get(), feed.isStarted]).toEqual(['out', false]);
   });
 
+  it('says why one who was in is out, and not to one who went', async () => {
+    isKnown = false;
+    await open.access.ask();
+    const told = [open.access.isEnded.get()];
+    isKnown = true;
+    await enter();
+    await open.access.logout();
+    told.push(open.access.isEnded.get());
+    isKnown = true;
+    await enter();
+    isKnown = false;
+    feed.down();
+    await settle();
+    told.push(open.access.isEnded.get());
+    await open.access.login('anna', 'secret');
+    expect([...told, open.access.isEnded.get()]).toEqual([false, false, true, false]);
+  });
+
+  it('tells of a burst of notices once a frame, and has them at once', async () => {
+    await enter();
+    const seen: number[] = [];
+    open.desk.notifications.all.subscribe((all) => seen.push(all.length));
+    for (const title of ['one', 'two', 'three']) open.desk.notifications.raise('info', title);
+    expect([seen, notices()]).toEqual([[0], ['three', 'two', 'one']]);
+    clock.frame();
+    expect(seen).toEqual([0, 3]);
+  });
+
   it('shows all strategies where the one that was selected last is unknown, says so once and forgets it', async () => {
     open.desk.selection.strategyId.set(99);
     await enter();

@@ -10,6 +10,7 @@ import { settle, VirtualClock, VirtualFeed } from '../virtual';
 import { tick } from './samples';
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const START = 1_794_839_400_000;
 
 let feed: VirtualFeed;
@@ -38,8 +39,7 @@ const bar = (change: Partial<Bar> = {}): Bar => ({
 
 const server = {
   ticks: () => Promise.resolve({ sequence: 1, value: ticks }),
-  bars: (_: number, size: string) =>
-    Promise.resolve({ sequence: 1, value: size === 'DAY_1' ? [] : bars }),
+  bars: (_: number, size: string) => Promise.resolve({ sequence: 1, value: bars.filter(({ barSize }) => barSize === size) }),
   books: () => Promise.resolve({ sequence: 1, value: [] }),
   subscribe: async ({ securityId }: { securityId: number }) => void subscribed.push(securityId),
 };
@@ -105,7 +105,7 @@ describe('prices', () => {
   });
 
   it('are held against the first price that is known, and drawn by the minute', async () => {
-    bars = [bar()];
+    bars = [bar(), bar({ barSize: 'SEC_1' })];
     market.want([1]);
     await settle();
     feed.say('tick.1', 5, tick({ dateTime: START + 1, last: 272.7 }));
@@ -116,8 +116,43 @@ describe('prices', () => {
     expect(market.quotes.row(1)?.spark).toEqual([270.5, 273, 274]);
   });
 
+  it('are held against the close of yesterday when the day is over', async () => {
+    const yesterday = bar({ barSize: 'DAY_1', close: 260 });
+    bars = [yesterday];
+    market.want([1]);
+    await settle();
+    const say = async (at: number) => {
+      feed.say('tick.1', 5, tick({ dateTime: at, last: 273 }));
+      await settle();
+      return market.quotes.row(1)?.change;
+    };
+    expect(await say(START)).toBe(13);
+    bars = [yesterday, bar({ barSize: 'DAY_1', dateTime: START, close: 270 })];
+    expect(await say(START + 5)).toBe(13);
+    expect(await say(START + DAY)).toBe(3);
+  });
+
+  it('are drawn by the minute when there are enough of them, and read anew after a lost connection', async () => {
+    bars = [bar({ barSize: 'SEC_1', close: 1 })];
+    market.want([1]);
+    await settle();
+    feed.say('tick.1', 5, tick({ dateTime: START, last: 5 }));
+    const spark = () => market.quotes.row(1)?.spark;
+    expect(spark()).toEqual([1, 5]);
+    bars = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((close) => bar({ close }));
+    feed.say('tick.1', 6, tick({ dateTime: START + 10 * MINUTE, last: 12 }));
+    await settle();
+    expect(spark()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    await market.load();
+    bars = bars.slice(1);
+    bars.push(bar({ close: 99 }));
+    await market.load();
+    await settle();
+    expect(spark()).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 99, 12]);
+  });
+
   it('that nobody has traded since the server started are the close of the last bar', async () => {
-    bars = [bar()];
+    bars = [bar(), bar({ barSize: 'SEC_1' })];
     market.want([1]);
     await settle();
     feed.say('tick.1', 5, tick({ dateTime: START + 1, last: null, lastDateTime: null }));
@@ -158,6 +193,38 @@ describe('bars', () => {
       [START, 50],
       [START + MINUTE, 33],
     ]);
+  });
+
+  it('contain what was traded before anybody looked', async () => {
+    const part = (barSize: Bar['barSize'], dateTime: number, change: Partial<Bar>) => bar({ barSize, dateTime, ...change });
+    const midnight = Math.floor(START / DAY) * DAY;
+    const hour = 60 * MINUTE;
+    bars = [
+      part('DAY_1', midnight - DAY, { vol: 9_000 }),
+      part('HOUR_1', midnight - hour, { vol: 500 }),
+      part('HOUR_1', midnight, { open: 260, high: 280, vol: 1_000 }),
+      part('HOUR_1', midnight + hour, { vol: 2_000 }),
+      // In the hours already.
+      part('MIN_1', midnight + 2 * hour - MINUTE, { vol: 7 }),
+      part('MIN_1', midnight + 2 * hour, { low: 250, vol: 30 }),
+      part('SEC_1', midnight + 2 * hour + MINUTE - 1_000, { vol: 7 }),
+      part('SEC_1', midnight + 2 * hour + MINUTE + 1_000, { close: 271.5, vol: 4 }),
+    ];
+    const now = midnight + 2 * hour + MINUTE + 2_000;
+    const series = new LiveBars(1, 'DAY_1', { feed, clock, server, market, onTrouble });
+    const trade = (last: number, vol: number, at: number) => {
+      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
+      clock.frame();
+    };
+    // The first is in the second that is closed when the picture comes, the next is not.
+    trade(271.5, 3_034, now - 500);
+    trade(272, 3_040, now + 100);
+    feed.up();
+    await settle();
+    const grown = { dateTime: midnight, barSize: 'DAY_1', open: 260, high: 280, low: 250 };
+    expect(series.get().at(-1)).toMatchObject({ ...grown, close: 272, vol: 3_040 });
+    trade(273, 3_050, now + 900);
+    expect(series.get().map(({ vol, close }) => [vol, close])).toEqual([[9_000, 270.5], [3_050, 273]]);
   });
 
   it('have nothing of what was traded in others while nobody listened', async () => {

@@ -1,7 +1,8 @@
 /** Orders, holdings and what is told of them. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isOpen, ORDERS_MAX, OrderBlotter, type OrderNews } from '../../src/state/orders';
+import { RETRY_AFTER_MS } from '../../src/state/join';
+import { FORGOTTEN_AT_ONCE, isOpen, ORDERS_MAX, OrderBlotter, type OrderNews } from '../../src/state/orders';
 import { Holdings, TRANSACTIONS_MAX } from '../../src/state/portfolio';
 import { Cell } from '../../src/state/readable';
 import { TradingDesk } from '../../src/state/trading';
@@ -19,6 +20,8 @@ let open: OrderVO[];
 let values: PortfolioValueVO[];
 let booked: TransactionVO[];
 let news: OrderNews[];
+/** So many questions for the past fail. */
+let failures: number;
 let blotter: OrderBlotter;
 let holdings: Holdings;
 
@@ -34,10 +37,12 @@ function newestOf<T extends { strategyId: number }>(rows: readonly T[], strategy
 beforeEach(() => {
   [feed, clock, strategy, news] = [new VirtualFeed(), new VirtualClock(), new Cell<number | null>(null), []];
   [past, open, values, booked] = [[], [], [], []];
+  failures = 0;
   const tools = { feed, clock, strategy, onTrouble: (error: unknown) => expect.fail(String(error)) };
   const server = {
     openOrders: () => picture(open, 12),
-    pastOrders: (strategyId: number | null = null) => picture(newestOf(past, strategyId), 12),
+    pastOrders: (strategyId: number | null = null) =>
+      failures-- > 0 ? Promise.reject(new WireError(503, 'busy', 'not now')) : picture(newestOf(past, strategyId), 12),
     orderEvents: () => Promise.resolve([]),
     positions: () => picture([]),
     balances: () => picture([]),
@@ -115,6 +120,62 @@ describe('orders', () => {
     expect([news.map(({ filled }) => filled), blotter.open.size()]).toEqual([[100], 0]);
   });
 
+  it('that were open stay in doubt until the past has told what became of them, however often it must be asked', async () => {
+    open = [order(), order({ id: 2, intId: 'B-1' })];
+    await connect();
+    feed.down();
+    [past, open, failures] = [[order({ status: 'EXECUTED', filledQuantity: 100 })], [order({ id: 2, intId: 'B-1' })], 2];
+    await connect();
+    const shown = () => blotter.all.get().map(({ intId, status, inDoubt }) => [intId, status, inDoubt]);
+    const undecided = [['A-1', 'SUBMITTED', true], ['B-1', 'SUBMITTED', false]];
+    expect(shown()).toEqual(undecided);
+    clock.advance(RETRY_AFTER_MS);
+    await settle();
+    expect([shown(), news]).toEqual([undecided, []]);
+    clock.advance(RETRY_AFTER_MS);
+    await settle();
+    expect([shown(), news.map(({ filled }) => filled)]).toEqual([[['A-1', 'EXECUTED', false], ['B-1', 'SUBMITTED', false]], [100]]);
+  });
+
+  it('in doubt are settled by a message too, and gone where the past does not know them', async () => {
+    open = [order(), order({ id: 2, intId: 'B-1' })];
+    await connect();
+    feed.down();
+    [open, failures] = [[], 1];
+    await connect();
+    feed.say('order.>', 13, order({ status: 'CANCELED' }));
+    clock.advance(RETRY_AFTER_MS);
+    await settle();
+    expect(blotter.all.get().map(({ intId, status }) => [intId, status])).toEqual([['A-1', 'CANCELED']]);
+  });
+
+  it('of the past are no news where the first question for them failed', async () => {
+    [past, failures] = [[order({ status: 'EXECUTED', filledQuantity: 100 })], 1];
+    await connect();
+    feed.down();
+    await connect();
+    expect([ids(blotter.history.get()), news]).toEqual([['A-1'], []]);
+  });
+
+  it('of a selected strategy are asked for again where the question failed, unless another is selected meanwhile', async () => {
+    past = [order({ strategyId: 2, intId: 'two', status: 'EXECUTED' }), ...[2, 3, 4].map((id) => order({ id, intId: `D-${id}`, status: 'CANCELED' }))];
+    await connect();
+    failures = 1;
+    strategy.set(2);
+    await settle();
+    expect(ids(blotter.history.get())).toEqual([]);
+    clock.advance(RETRY_AFTER_MS);
+    await settle();
+    expect(ids(blotter.history.get())).toEqual(['two']);
+  });
+
+  it('say where the server has older ones', async () => {
+    await connect();
+    const before = blotter.isCut.get();
+    for (let id = 1; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    expect([before, blotter.isCut.get()]).toEqual([false, true]);
+  });
+
   it('of a quiet strategy are found when it is selected, also after a lost connection, and are no news', async () => {
     const done = (id: number, strategyId: number) =>
       order({ id, intId: `D-${id}`, strategyId, status: 'EXECUTED', filledQuantity: 100 });
@@ -134,14 +195,14 @@ describe('orders', () => {
     past = [order({ intId: 'quiet', strategyId: 2, status: 'EXECUTED' })];
     strategy.set(2);
     await connect();
-    for (let id = 2; id <= ORDERS_MAX + 3; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    for (let id = 2; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
     expect([blotter.all.size(), ids(blotter.history.get())]).toEqual([ORDERS_MAX, ['quiet']]);
   });
 
   it('are bounded: the oldest that are done are forgotten first', async () => {
     open = [order()];
     await connect();
-    for (let id = 2; id <= ORDERS_MAX + 3; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    for (let id = 2; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
     expect([blotter.all.size(), blotter.all.row('A-1') !== undefined, blotter.all.row('D-2')]).toEqual([ORDERS_MAX, true, undefined]);
   });
 });
@@ -203,7 +264,7 @@ describe('fills', () => {
     security.set(7);
     await connect();
     feed.say('transaction.>', 11, transaction({ securityId: 7 }));
-    for (let id = 2; id <= TRANSACTIONS_MAX + 2; id += 1) feed.say('transaction.>', 11, transaction({ id }));
+    for (let id = 2; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('transaction.>', 11, transaction({ id }));
     clock.frame();
     clock.frame();
     expect([holdings.fills.row(1)?.id, holdings.fills.row(2), holdings.fills.size()]).toEqual([1, undefined, TRANSACTIONS_MAX]);
@@ -211,7 +272,7 @@ describe('fills', () => {
 
   it('are forgotten with the oldest bookings', async () => {
     await connect();
-    for (let id = 1; id <= TRANSACTIONS_MAX + 2; id += 1) feed.say('transaction.>', 11, transaction({ id }));
+    for (let id = 1; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('transaction.>', 11, transaction({ id }));
     clock.frame();
     clock.frame();
     expect([holdings.transactions.size(), holdings.fills.size(), holdings.fills.row(2)]).toEqual([

@@ -1,11 +1,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-use access::{Access, Credentials, FILE, Password, Register, Role, Settings};
+use access::{Access, Actor, Credentials, FILE, Password, Register, Role, Settings};
 use domain::Timestamp;
 use expect_test::expect;
 
-use crate::desk::{Desk, HERE, RIGHT, actor, name};
+use crate::desk::{Desk, HERE, RIGHT, actor, name, visit};
 
 #[tokio::test]
 async fn what_the_command_line_changes_beside_a_running_server_is_seen_within_a_second() {
@@ -52,6 +52,43 @@ fn a_name_stands_for_one() {
         there is a user called anna already"#]]
     .assert_eq(&taken.map(|refused| refused.to_string()).join("\n"));
     assert_eq!(desk.remove("bert").unwrap_err().to_string(), "there is no user called bert");
+}
+
+/// Over the network nobody takes the power from everybody; the command line can always give it back.
+#[test]
+fn where_there_are_users_one_stays_an_admin() {
+    let desk = Desk::open();
+    let (register, password) = (desk.access.register(), Password::new(RIGHT.into()).unwrap());
+    let caller = Actor { user: None, visit: visit(HERE) };
+    let add = |user: &str, role: Role| {
+        let added = register.add_user((&name(user), &role, &password), true, &caller, Timestamp(0));
+        added.map_or_else(|refused| refused.to_string(), |()| format!("{user} {role}"))
+    };
+    let remove = |user: &str| {
+        let removed = register.remove_user(&name(user), &caller, Timestamp(0));
+        removed.map_or_else(|refused| refused.to_string(), |()| format!("no {user}"))
+    };
+    let told = [
+        add("vera", Role::Viewer),
+        add("boss", Role::Admin),
+        add("vera", Role::Viewer),
+        add("boss", Role::Trader),
+        remove("boss"),
+        remove("vera"),
+        remove("boss"),
+    ];
+    expect![[r#"
+        one user must be an admin, and so the first: from then on everybody logs in
+        boss admin
+        vera viewer
+        one user must be an admin, and so the first: from then on everybody logs in
+        one user must be an admin, and so the first: from then on everybody logs in
+        no vera
+        no boss"#]]
+    .assert_eq(&told.join("\n"));
+    desk.add("vera", Role::Viewer, RIGHT).unwrap();
+    desk.add("tom", Role::Trader, RIGHT).unwrap();
+    assert_eq!(remove("tom"), "no tom", "it takes nothing from anybody");
 }
 
 #[test]

@@ -90,6 +90,8 @@ fn an_admin_adds_changes_and_removes_users() {
     let desk = Desk::quiet(Settings::default());
     let add = |header: &str, body: &str| code(&desk.call("POST", "/rest/user", &format!("{JSON}{header}"), body));
     let boss = r#"{"name": "boss", "password": "correct horse", "role": "ADMIN"}"#;
+    let viewer = r#"{"name": "vera", "password": "correct horse", "role": "VIEWER"}"#;
+    assert_eq!(add("", viewer), "409 no-admin-left", "nobody could administer from then on");
     assert_eq!(add("", boss), "200 -", "the first one, by whoever sits at the machine");
     assert_eq!(add("", boss), "401 login-needed", "and from then on nobody is anonymous");
     let header = basic("boss");
@@ -106,6 +108,7 @@ fn an_admin_adds_changes_and_removes_users() {
             "422 unknown-strategy",
         ),
         (robot, "200 -"),
+        (r#"{"name": "boss", "password": "correct horse", "role": "TRADER", "replace": true}"#, "409 no-admin-left"),
     ];
     for (body, expected) in refused {
         assert_eq!(add(&header, body), expected, "{body}");
@@ -126,6 +129,7 @@ fn an_admin_adds_changes_and_removes_users() {
 
     "#]].assert_eq(&list());
     let remove = |name: &str| code(&desk.call("DELETE", &format!("/rest/user/{name}"), &header, ""));
+    assert_eq!(remove("boss"), "409 no-admin-left", "the robot would be alone");
     assert_eq!([remove("robot"), remove("robot"), remove("a%20b")], ["200 -", "404 unknown-user", "404 unknown-user"]);
     assert_eq!(remove("boss"), "200 -", "the last one too");
     assert_eq!(status(&desk.get("/rest/user")), "HTTP/1.1 200 OK", "the desk is as it was");

@@ -28,6 +28,8 @@ export interface Clicks {
 type Reading = (quote: Quote) => number | null;
 type Column = GridColumn<SecurityVO>;
 
+/** For the longest symbol of the demo, `USDT.USD`, and beside it the button that removes the row. */
+const SYMBOL_PX = 98;
 /** For the longest size that is written, `0.00123`. */
 const SIZE_PX = 56;
 /** Read as parts of one, written as the title says. */
@@ -85,9 +87,12 @@ function symbolColumn(texts: Texts, { remove }: Clicks): Column {
     button.ariaLabel = `${texts.market.remove}: ${row.symbol}`;
     button.textContent = '✕';
     button.onclick = () => remove(row.id);
+    // Who removes a row does not choose it.
+    button.onmousedown = (event) => event.stopPropagation();
+    cell.classList.add('beside-quiet');
     cell.replaceChildren(button, row.symbol);
   };
-  return { ...words<SecurityVO>('symbol', texts.column.symbol, 72, (row) => row.symbol, { pinned: true }), paint };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, SYMBOL_PX, (row) => row.symbol, { pinned: true }), paint };
 }
 
 function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }: Clicks): Column {

@@ -37,8 +37,16 @@ export class Watchlist {
     if (!this.list().includes(securityId)) this.set([securityId, ...this.list()], true);
   }
 
-  remove(securityId: number): void {
+  /** Gives the place where it stood, for one who did not mean it. */
+  remove(securityId: number): number {
+    const place = this.list().indexOf(securityId);
     this.set(this.list().filter((id) => id !== securityId), true);
+    return place;
+  }
+
+  restore(securityId: number, place: number): void {
+    const others = this.list().filter((id) => id !== securityId);
+    this.set([...others.slice(0, place), securityId, ...others.slice(place)], true);
   }
 
   subscribe(listener: Listener): () => void {

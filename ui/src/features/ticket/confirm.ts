@@ -1,6 +1,6 @@
 /** How much is at stake, and whether a person is asked once more before it goes out. */
 
-import type { OrderBody, SecurityVO, Tick } from '../../wire/types';
+import type { OrderBody, SecurityVO, Side, Tick } from '../../wire/types';
 import { isUnreadable, type DryRun } from './verdict';
 
 /** What the server says, else the estimate; in base currency, `null` where nobody knows. */
@@ -10,10 +10,14 @@ export function notionalOf(answer: DryRun, estimate: number | null): number | nu
 
 /** From the prices of the order, else the market's; another currency than the base is not guessed. */
 export function estimateOf(order: OrderBody, security: SecurityVO, tick: Tick | null, base: string): number | null {
-  const touch = order.side === 'BUY' ? tick?.ask : tick?.bid;
-  const price = order.limit ?? order.stop ?? touch ?? tick?.last;
+  const price = order.limit ?? order.stop ?? touchOf(order.side, tick);
   if (security.currency !== base || typeof order.quantity !== 'number' || typeof price !== 'number') return null;
   return Math.abs(order.quantity * price * security.contractSize);
+}
+
+/** The best price that an order of this side meets, else the last one. */
+export function touchOf(side: Side, tick: Tick | null): number | null {
+  return (side === 'BUY' ? tick?.ask : tick?.bid) ?? tick?.last ?? null;
 }
 
 /** A new order that the server can't even read goes to it as it is, for its words: it can't trade. */

@@ -5,7 +5,6 @@ import type { OrderBody, OrderVO } from '../../wire/types';
 
 const RANDOM_BYTES = 12;
 const DUPLICATE = 'duplicate-order';
-const OUTCOME_UNKNOWN = 'outcome-unknown';
 
 /** The order of an earlier attempt lives, and it is not what the ticket says now: nothing more was sent. */
 export class EarlierOrder extends Error {
@@ -32,11 +31,6 @@ export class Dispatch {
     if (placed.order !== null && !isMeant(placed.order, order)) throw new EarlierOrder(intId);
     return intId;
   }
-}
-
-/** Nobody knows whether the server took the order. */
-export function isFateUnknown({ status, code }: WireError): boolean {
-  return status === 0 || code === OUTCOME_UNKNOWN || (status >= 500 && code === 'unexplained');
 }
 
 /** Of all failures only this one says that an order is there. */

@@ -161,20 +161,28 @@ export function changeOf(
   formats: Formats,
   timeZone: string,
 ): OrderBody & { intId: string } {
-  const before = formOf(order, formats, timeZone);
-  const { objectType, securityId, side, quantity, limit, stop, tif, tifDateTime } = bodyOf(form, order.securityId, formats);
-  const isTifChanged = form.tif !== before.tif || form.until !== before.until;
-  return {
-    intId: order.intId,
-    objectType,
-    securityId,
-    side,
-    ...(quantity === undefined ? {} : { quantity }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(stop === undefined ? {} : { stop }),
-    ...(isTifChanged && tif !== undefined ? { tif } : {}),
-    ...(isTifChanged && tifDateTime !== undefined ? { tifDateTime } : {}),
-  };
+  const before = bodyOf(formOf(order, formats, timeZone), order.securityId, formats);
+  const meant = bodyOf(form, order.securityId, formats);
+  const { objectType, securityId, side } = meant;
+  const isChanged = (key: keyof OrderBody): boolean => meant[key] !== undefined && meant[key] !== before[key];
+  // A day means something only beside the kind of time that it belongs to.
+  const life = isChanged('tif') || isChanged('tifDateTime') ? (['tif', 'tifDateTime'] as const) : [];
+  const said = [...AMOUNTS.filter(isChanged), ...life].filter((key) => meant[key] !== undefined);
+  return { intId: order.intId, objectType, securityId, side, ...Object.fromEntries(said.map((key) => [key, meant[key]])) };
+}
+
+const TERMS = ['quantity', 'limit', 'stop', 'tif', 'tifDateTime'] as const;
+
+/** Whether an order is still what it was, fills and states aside. */
+export function hasSameTerms(order: OrderVO, before: OrderVO): boolean {
+  return TERMS.every((key) => (order[key] ?? null) === (before[key] ?? null));
+}
+
+/** The order was changed elsewhere while its change was written here: what nobody touched follows it, the rest stays. */
+export function rebased(form: TicketForm, before: TicketForm, now: TicketForm): TicketForm {
+  const keys = Object.keys(now) as (keyof TicketForm)[];
+  const touched = keys.filter((key) => form[key] !== before[key]);
+  return { ...now, ...Object.fromEntries(touched.map((key) => [key, form[key]])) };
 }
 
 /** The whole order as it would be after the change: what is left empty stays as it is. */

@@ -1,6 +1,6 @@
 /** The dry run: asks what the server thinks of an order while it is being written. */
 
-import type { Clock, Stop } from '../../state/api';
+import type { Clock, Link, Stop } from '../../state/api';
 import { WireError } from '../../wire/error';
 import type { OrderBody, VerdictVO } from '../../wire/types';
 
@@ -12,8 +12,10 @@ export const REFRESH_MS = 2_000;
 export type DryRun =
   | { kind: 'none' }
   | { kind: 'checking' }
-  /** There is no connection: whatever was said before may no longer hold. */
-  | { kind: 'withdrawn' }
+  /** The order is on its way. */
+  | { kind: 'sending' }
+  /** There is no connection, or a silent one: whatever was said before may no longer hold. */
+  | { kind: 'withdrawn'; isSilent: boolean }
   | { kind: 'verdict'; verdict: VerdictVO }
   | { kind: 'refused'; error: WireError };
 
@@ -86,9 +88,10 @@ export function isUnreadable(run: DryRun): boolean {
   return run.kind === 'refused' && (run.error.status === 400 || run.error.status === 422);
 }
 
-/** A verdict holds while the server can take it back. */
-export function runWhile(isConnected: boolean, run: DryRun): DryRun {
-  return isConnected || run.kind === 'none' ? run : { kind: 'withdrawn' };
+/** A verdict holds while the server can take it back, and until the order is sent. */
+export function runWhile(link: Link, isSending: boolean, run: DryRun): DryRun {
+  if (isSending) return { kind: 'sending' };
+  return link === 'live' || run.kind === 'none' ? run : { kind: 'withdrawn', isSilent: link === 'lagging' };
 }
 
 /** What would become of an order says nothing where it may be live already. */
@@ -96,10 +99,15 @@ export function runInSight(run: DryRun, remarks: Remarks): DryRun | null {
   return remarks.isFateUnknown ? null : run;
 }
 
-/** What the order is worth and costs; of a quantity that is none there is no estimate. */
-export function estimatesOf(run: DryRun | null): Pick<VerdictVO, 'notional' | 'fee'> {
-  const isKnown = run?.kind === 'verdict' && (run.verdict.accepted || run.verdict.field !== 'quantity');
+/** What the order is worth and costs; of a quantity or a price that is none there is no estimate. */
+export function estimatesOf(run: DryRun | null, order: OrderBody | null): Pick<VerdictVO, 'notional' | 'fee'> {
+  const isKnown = run?.kind === 'verdict' && (run.verdict.accepted || isWorthSomething(run.verdict, order));
   return isKnown ? run.verdict : { notional: null, fee: null };
+}
+
+function isWorthSomething({ field }: VerdictVO, order: OrderBody | null): boolean {
+  const isNone = (amount: OrderBody['limit']): boolean => typeof amount === 'number' && amount <= 0;
+  return field !== 'quantity' && !isNone(order?.limit) && !isNone(order?.stop);
 }
 
 /** What the server says about each field, and what concerns none of those that are shown. */

@@ -219,7 +219,8 @@ export class GridController<Row> {
 
   private onKey({ event, data }: CellKeyDownEvent<Row>): void {
     if (!(event instanceof KeyboardEvent) || data === undefined) return;
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    // A key that is held would go on with the next row.
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
     if (runByKey(event.key, data, this.plan.actions)) event.preventDefault();
     else if (event.key === 'Enter') this.plan.onactivate?.(data);
   }

@@ -25,7 +25,7 @@ export function isExported<Row>(column: Pick<GridColumn<Row>, 'draw'>): boolean 
   return column.draw === undefined;
 }
 
-/** Another unit must not bring digits that are only noise of the multiplication. */
+/** A sum or another unit must not bring digits that are only noise of the arithmetic. */
 function figure<Row>({ csv }: Pick<GridColumn<Row>, 'csv'>, value: number): string {
-  return String(csv === undefined ? value : Number(csv.value(value).toPrecision(DIGITS_KEPT)));
+  return String(Number((csv?.value(value) ?? value).toPrecision(DIGITS_KEPT)));
 }

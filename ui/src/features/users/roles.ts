@@ -1,0 +1,18 @@
+/** Which roles a new user or token may have. */
+
+import type { Role, UserVO } from '../../wire/types';
+
+const ROLES: readonly Role[] = ['VIEWER', 'TRADER', 'STRATEGY', 'ADMIN'];
+
+export interface Offer {
+  roles: readonly Role[];
+  /** The one that is chosen until somebody chooses another. */
+  usual: Role;
+  isAdminNeeded: boolean;
+}
+
+/** From the first user on everybody logs in: without an admin nobody could administer any more. */
+export function rolesFor(kind: 'user' | 'token', users: readonly UserVO[]): Offer {
+  const isAdminNeeded = kind === 'user' && users.every(({ role }) => role !== 'ADMIN');
+  return isAdminNeeded ? { roles: ['ADMIN'], usual: 'ADMIN', isAdminNeeded } : { roles: ROLES, usual: 'TRADER', isAdminNeeded };
+}

@@ -1,0 +1,118 @@
+/**
+ * The bar that is not closed yet. It is made of the closed smaller bars of its span and, from the end of these on, of the
+ * ticks that were heard: a chart may be opened in the middle of a day.
+ */
+
+import type { Bar, BarSize, Tick } from '../wire/types';
+
+const SECOND_MS = 1_000;
+export const BAR_MS: Record<BarSize, number> = {
+  SEC_1: SECOND_MS,
+  MIN_1: 60 * SECOND_MS,
+  MIN_5: 300 * SECOND_MS,
+  MIN_15: 900 * SECOND_MS,
+  HOUR_1: 3_600 * SECOND_MS,
+  DAY_1: 86_400 * SECOND_MS,
+};
+
+/** Of which closed bars one of each size is made before it closes, the largest first. */
+export const PARTS: Record<BarSize, readonly BarSize[]> = {
+  SEC_1: [],
+  MIN_1: ['SEC_1'],
+  MIN_5: ['MIN_1', 'SEC_1'],
+  MIN_15: ['MIN_1', 'SEC_1'],
+  HOUR_1: ['MIN_1', 'SEC_1'],
+  DAY_1: ['HOUR_1', 'MIN_1', 'SEC_1'],
+};
+/** The most parts of a size that fit into the next, and as many again: one may close between two answers. */
+export const PARTS_MAX = 120;
+/** So many ticks are remembered until the parts are there; a chart hears sixty a second at the most. */
+const HEARD_MAX = 1_200;
+
+interface Heard {
+  tick: Tick;
+  last: number;
+  at: number;
+}
+
+export class GrowingBar {
+  private bar: Bar | null = null;
+  private readonly heard: Heard[] = [];
+
+  constructor(private readonly size: BarSize) {}
+
+  get(): Bar | null {
+    return this.bar;
+  }
+
+  hear(tick: Tick): void {
+    const { last, lastDateTime: at } = tick;
+    if (last === null || at === null) return;
+    const heard = { tick, last, at };
+    this.bar = this.grown(this.bar, heard, this.tradedUpTo(heard, this.heard.at(-1)));
+    this.heard.push(heard);
+    if (this.heard.length > HEARD_MAX) this.heard.shift();
+  }
+
+  /** Begins anew with closed bars; ticks count from their end on. */
+  begin(parts: readonly (readonly Bar[])[]): void {
+    const whole = joined(parts);
+    const last = whole.at(-1);
+    if (last === undefined) return;
+    const until = last.dateTime + BAR_MS[last.barSize];
+    const start = this.startOf(last.dateTime);
+    this.bar = summed(whole.filter(({ dateTime }) => dateTime >= start), start, this.size);
+    this.heard.forEach((heard, place) => {
+      const before = this.heard[place - 1];
+      const traded = before ? this.tradedUpTo(heard, before) : (heard.tick.volLast ?? 0);
+      if (heard.at >= until) this.bar = this.grown(this.bar, heard, traded);
+    });
+  }
+
+  private grown(bar: Bar | null, heard: Heard, traded: number): Bar {
+    const { last, at } = heard;
+    const start = this.startOf(at);
+    const before = bar?.dateTime === start ? bar : this.begun(heard, start);
+    const [high, low] = [Math.max(before.high, last), Math.min(before.low, last)];
+    return { ...before, high, low, close: last, vol: before.vol + traded };
+  }
+
+  /**
+   * Ticks that were replaced on the way still count, because the day's volume says what was traded between two. Not so
+   * across a gap of bars, as after a sleep: what was traded in them belongs to them.
+   */
+  private tradedUpTo({ tick, at }: Heard, before: Heard | undefined): number {
+    if (before === undefined) return 0;
+    const isNear = this.startOf(at) - this.startOf(before.at) <= BAR_MS[this.size];
+    return isNear ? Math.max(0, (tick.vol ?? 0) - (before.tick.vol ?? tick.vol ?? 0)) : (tick.volLast ?? 0);
+  }
+
+  private begun({ tick: { securityId, feed }, last }: Heard, dateTime: number): Bar {
+    const prices = { open: last, high: last, low: last, close: last };
+    return { objectType: 'Bar', securityId, feed, dateTime, barSize: this.size, ...prices, vol: 0, vwap: null };
+  }
+
+  private startOf(at: number): number {
+    return Math.floor(at / BAR_MS[this.size]) * BAR_MS[this.size];
+  }
+}
+
+/** One row in time: smaller bars only from where the larger ones end. */
+function joined(parts: readonly (readonly Bar[])[]): Bar[] {
+  const row: Bar[] = [];
+  for (const bars of parts) {
+    const last = row.at(-1);
+    const end = last === undefined ? 0 : last.dateTime + BAR_MS[last.barSize];
+    row.push(...bars.filter(({ dateTime }) => dateTime >= end));
+  }
+  return row;
+}
+
+function summed(parts: readonly Bar[], dateTime: number, barSize: BarSize): Bar | null {
+  const [first, last] = [parts.at(0), parts.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const high = Math.max(...parts.map((part) => part.high));
+  const low = Math.min(...parts.map((part) => part.low));
+  const vol = parts.reduce((sum, part) => sum + part.vol, 0);
+  return { ...first, dateTime, barSize, high, low, close: last.close, vol, vwap: null };
+}
