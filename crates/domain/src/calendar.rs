@@ -135,7 +135,7 @@ impl Calendar {
         let hour = i8::try_from(minutes / 60).ok()?;
         let minute = i8::try_from(minutes % 60).ok()?;
         let zoned = day.at(hour, minute, 0, 0).to_zoned(self.zone.clone()).ok()?;
-        Some(zoned.timestamp().into())
+        zoned.timestamp().try_into().ok()
     }
 }
 
@@ -149,7 +149,7 @@ pub fn last_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, Unknow
     let zone = zone(zone_name)?;
     let today = zone.to_datetime(at.to_jiff()).date();
     let midnight = zone.to_zoned(today.at(0, 0, 0, 0)).expect("a zone has every civil day");
-    Ok(midnight.timestamp().into())
+    Ok(cut_off(midnight.timestamp()))
 }
 
 /// The first instant after `at` at which the date in that zone changes.
@@ -157,7 +157,13 @@ pub fn next_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, Unknow
     let zone = zone(zone_name)?;
     let tomorrow = zone.to_datetime(at.to_jiff()).date().tomorrow().expect("the calendar goes on past the year 9000");
     let midnight = zone.to_zoned(tomorrow.at(0, 0, 0, 0)).expect("a zone has every civil day");
-    Ok(midnight.timestamp().into())
+    Ok(cut_off(midnight.timestamp()))
+}
+
+/// The first and the last day that 64-bit nanoseconds reach have no midnight but these ends.
+fn cut_off(midnight: jiff::Timestamp) -> Timestamp {
+    let end = if midnight < jiff::Timestamp::UNIX_EPOCH { i64::MIN } else { i64::MAX };
+    Timestamp(i64::try_from(midnight.as_nanosecond()).unwrap_or(end))
 }
 
 fn zone(name: &str) -> Result<TimeZone, UnknownZone> {
@@ -196,7 +202,7 @@ mod tests {
     const WORKDAYS: &[u8] = &[1, 2, 3, 4, 5];
 
     fn at(text: &str) -> Timestamp {
-        text.parse::<jiff::Timestamp>().unwrap().into()
+        text.parse().unwrap()
     }
 
     fn calendar(exchange: Exchange) -> Calendar {
@@ -209,6 +215,16 @@ mod tests {
         for instant in ["2026-11-15T00:00:00Z", "2026-11-15T12:00:00Z", "2026-11-15T23:59:59Z"] {
             assert_eq!(calendar.phase(at(instant)), MarketPhase::Continuous, "{instant}");
         }
+    }
+
+    #[test]
+    fn a_day_beyond_all_instants_has_no_session_and_the_last_of_all_no_midnight_after_it() {
+        let calendar = calendar(exchange("UTC", &[("00:00", "24:00", WEEK)], 0));
+        for day in ["1600-01-01", "9999-12-30"] {
+            assert_eq!(calendar.close_of(day.parse().unwrap()), None, "{day}");
+        }
+        let (first, last) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        assert_eq!((last_midnight("UTC", first), next_midnight("UTC", last)), (Ok(first), Ok(last)));
     }
 
     #[test]

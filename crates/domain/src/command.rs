@@ -299,6 +299,9 @@ pub struct CancelOwn {
     /// Only those in this one.
     #[n(0)]
     pub security: Option<SecurityId>,
+    /// The name of the request, used once like those of orders.
+    #[n(1)]
+    pub cl_ord_id: Option<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

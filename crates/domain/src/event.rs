@@ -69,6 +69,9 @@ pub struct RefusedCommand {
     #[n(5)]
     #[cbor(default)]
     pub is_repeated: bool,
+    /// The same request was made before, and the venue refused it for this reason: that is its answer.
+    #[n(6)]
+    pub refused_before: Option<Text>,
 }
 
 /// How far a session's wish to be rid of its orders could be obeyed. It can be told again after a crash.

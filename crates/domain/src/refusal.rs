@@ -61,6 +61,8 @@ pub enum Refusal {
     AdapterReconciling(AdapterName),
     /// An order with this id exists; it is untouched.
     DuplicateOrder(DuplicateOrder),
+    /// A session has used this ClOrdID, and not for an order that is still kept.
+    ClOrdIdUsed(Text),
     DuplicateTransaction(Uuid),
     OrderClosed(IntId),
     CancelPending(IntId),
@@ -198,7 +200,7 @@ impl Refusal {
             Self::MarketClosed(_) => "market-closed",
             Self::AdapterDown(_) => "adapter-down",
             Self::AdapterReconciling(_) => "adapter-reconciling",
-            Self::DuplicateOrder(_) => "duplicate-order",
+            Self::DuplicateOrder(_) | Self::ClOrdIdUsed(_) => "duplicate-order",
             Self::DuplicateTransaction(_) => "duplicate-transaction",
             Self::OrderClosed(_) => "order-closed",
             Self::CancelPending(_) => "cancel-pending",
@@ -248,6 +250,7 @@ impl Refusal {
             Self::DateInThePast => Some("tifDateTime"),
             Self::NoAuction { .. } => Some("tif"),
             Self::DuplicateOrder(_) => Some("intId"),
+            Self::ClOrdIdUsed(_) => Some("clOrdId"),
             Self::DuplicateTransaction(_) => Some("uuid"),
             _ => None,
         }
@@ -292,6 +295,7 @@ impl fmt::Display for Refusal {
             Self::DuplicateOrder(known) => {
                 write!(f, "an order with the id {} exists already and was not touched", known.int_id)
             }
+            Self::ClOrdIdUsed(id) => write!(f, "the ClOrdID {id} was used before, and nothing was done"),
             Self::DuplicateTransaction(uuid) => write!(f, "transaction {uuid} is recorded already"),
             Self::OrderClosed(id) => write!(f, "order {id} is finished"),
             Self::CancelPending(id) => write!(f, "order {id} is being cancelled already"),

@@ -9,6 +9,12 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 const NANOS_PER_MILLI: i64 = 1_000_000;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
+/// The years from which instants are read. 64-bit nanoseconds reach a little further on either side, so that whatever is
+/// added to an instant that was read still fits.
+const YEARS: std::ops::RangeInclusive<i16> = 1678..=2261;
+/// 1678-01-01 and 2262-01-01 in UTC.
+const REACH: std::ops::Range<i64> = -9_214_560_000 * NANOS_PER_SECOND..9_214_646_400 * NANOS_PER_SECOND;
+
 /// An instant: nanoseconds since 1970 in UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Encode, Decode)]
 #[cbor(transparent)]
@@ -40,23 +46,51 @@ impl Timestamp {
         self.nanos_since(earlier) / NANOS_PER_SECOND
     }
 
+    /// This instant, unless it lies in years that nobody should mean.
+    pub fn within_reach(self) -> Result<Self, NotAnInstant> {
+        if REACH.contains(&self.0) { Ok(self) } else { Err(NotAnInstant::OutOfReach) }
+    }
+
     pub fn to_jiff(self) -> jiff::Timestamp {
         jiff::Timestamp::from_nanosecond(self.0.into()).expect("64-bit nanoseconds lie within the years jiff knows")
     }
 }
 
-/// A date and time with its zone, such as `2025-01-01T00:00:00Z`.
-impl FromStr for Timestamp {
-    type Err = jiff::Error;
+/// Why a text or an instant of the calendar is no [`Timestamp`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotAnInstant {
+    Unreadable(String),
+    /// Of a year that 64-bit nanoseconds do not reach, or not with room to add.
+    OutOfReach,
+}
 
-    fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        text.parse::<jiff::Timestamp>().map(Self::from)
+impl fmt::Display for NotAnInstant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(reason) => f.write_str(reason),
+            Self::OutOfReach => write!(f, "its year is not from {} to {}", YEARS.start(), YEARS.end()),
+        }
     }
 }
 
-impl From<jiff::Timestamp> for Timestamp {
-    fn from(instant: jiff::Timestamp) -> Self {
-        Self(i64::try_from(instant.as_nanosecond()).unwrap_or(i64::MAX))
+impl std::error::Error for NotAnInstant {}
+
+/// A date and time with its zone, such as `2025-01-01T00:00:00Z`.
+impl FromStr for Timestamp {
+    type Err = NotAnInstant;
+
+    fn from_str(text: &str) -> Result<Self, NotAnInstant> {
+        let read = text.parse::<jiff::Timestamp>().map_err(|error| NotAnInstant::Unreadable(error.to_string()))?;
+        read.try_into()
+    }
+}
+
+impl TryFrom<jiff::Timestamp> for Timestamp {
+    type Error = NotAnInstant;
+
+    fn try_from(instant: jiff::Timestamp) -> Result<Self, NotAnInstant> {
+        let nanos = i64::try_from(instant.as_nanosecond()).map_err(|_| NotAnInstant::OutOfReach)?;
+        Self(nanos).within_reach()
     }
 }
 
@@ -152,6 +186,7 @@ impl fmt::Debug for TimeOfDay {
 
 #[cfg(test)]
 mod tests {
+    use super::NotAnInstant::OutOfReach;
     use super::*;
 
     #[test]
@@ -162,6 +197,22 @@ mod tests {
         for bad in ["9", "25:00", "24:01", "10:60", "x:00"] {
             assert_eq!(bad.parse::<TimeOfDay>(), Err(NotATimeOfDay), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_instant_is_refused_whose_year_64_bit_nanoseconds_do_not_reach() {
+        for text in ["1678-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2261-12-31T23:59:59.999999999Z"] {
+            assert_eq!(text.parse::<Timestamp>().unwrap().to_string(), text);
+        }
+        for text in ["1600-01-01T00:00:00Z", "1677-12-31T23:59:59Z", "2262-01-01T00:00:00Z", "9999-03-03T10:00:00Z"] {
+            let refused = text.parse::<Timestamp>().unwrap_err();
+            assert_eq!(
+                (refused.to_string(), refused),
+                ("its year is not from 1678 to 2261".into(), OutOfReach),
+                "{text}"
+            );
+        }
+        assert!(matches!("soon".parse::<Timestamp>(), Err(NotAnInstant::Unreadable(_))));
     }
 
     #[test]

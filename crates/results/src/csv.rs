@@ -1,10 +1,11 @@
 //! Tables for spreadsheets: a header row, commas, instants as epoch milliseconds, exact decimals where the engine has them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use domain::order::Step;
-use domain::{Event, Order, Price, ReferenceData, Side};
+use domain::{Event, Order, OrderId, Price, ReferenceData, Side, Text};
 
 use crate::figures::growth;
 use crate::outcome::{Fates, Outcome};
@@ -58,12 +59,34 @@ pub struct OrderSheet<W: Write> {
     reference: Arc<ReferenceData>,
     placed: u64,
     ended: Fates,
+    /// Why a cancel is on its way: venues do not say of what was asked for.
+    asked: BTreeMap<OrderId, &'static str>,
+    stopped: BTreeSet<Text>,
+    is_over: bool,
 }
 
 impl<W: Write> OrderSheet<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
         writeln!(file, "dateTime,ended,strategy,security,intId,side,orderType,quantity,filled,status,reason")?;
-        Ok(Self { file, reference, placed: 0, ended: Fates::default() })
+        Ok(Self {
+            file,
+            reference,
+            placed: 0,
+            ended: Fates::default(),
+            asked: BTreeMap::new(),
+            stopped: BTreeSet::new(),
+            is_over: false,
+        })
+    }
+
+    /// From now on orders of this strategy are canceled because it failed.
+    pub fn stop(&mut self, strategy: &Text) {
+        self.stopped.insert(strategy.clone());
+    }
+
+    /// From now on orders are canceled because no price will meet them any more.
+    pub fn end_data(&mut self) {
+        self.is_over = true;
     }
 
     /// The engine tells an order as it has become, and then the step that it took.
@@ -71,15 +94,29 @@ impl<W: Write> OrderSheet<W> {
         for pair in events.windows(2) {
             let [Event::Order(order), Event::OrderStatus(status)] = pair else { continue };
             self.placed += u64::from(status.step == Step::Placed);
+            if status.step == Step::CancelAsked {
+                self.asked.insert(order.id, self.why_canceled(order));
+            }
             if let Some((fate, count)) = self.ended.of(status.step, order) {
                 *count += 1;
-                self.write(order, fate)?;
+                let asked = self.asked.remove(&order.id).filter(|_| status.step == Step::Canceled);
+                self.write(order, fate, asked.unwrap_or_default())?;
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, order: &Order, fate: &str) -> io::Result<()> {
+    fn why_canceled(&self, order: &Order) -> &'static str {
+        if self.stopped.contains(&strategy_name(&self.reference, order.strategy)) {
+            "the strategy was stopped"
+        } else if self.is_over {
+            "the data ended"
+        } else {
+            "by the strategy"
+        }
+    }
+
+    fn write(&mut self, order: &Order, fate: &str, asked: &str) -> io::Result<()> {
         writeln!(
             self.file,
             "{},{},{},{},{},{},{},{},{},{fate},{}",
@@ -92,7 +129,7 @@ impl<W: Write> OrderSheet<W> {
             order.terms.kind.name(),
             order.terms.quantity,
             order.filled,
-            cell(order.reason.as_deref().unwrap_or_default()),
+            cell(order.reason.as_deref().unwrap_or(asked)),
         )
     }
 

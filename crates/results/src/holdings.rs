@@ -22,14 +22,22 @@ pub(crate) struct Holding {
     quantity: Quantity,
     average_price: Option<Price>,
     market_price: Option<Price>,
-    market_value: f64,
+    contract_size: f64,
     /// Before costs.
     realized: f64,
+    /// The same in base currency, each part at the rate of the instant at which it was realised; a part that had no rate is
+    /// missing.
+    realized_in_base: f64,
     unrealized: Option<f64>,
 }
 
 impl Holdings {
-    pub(crate) fn take(&mut self, position: &Position) {
+    /// A position as it has become.
+    pub(crate) fn take(&mut self, position: &Position, contract_size: f64, rates: &Rates) {
+        let (realized, before) = (float(position.realized_pl.0), self.held.get(&position.id));
+        let (realized_before, in_base_before) =
+            before.map_or((0.0, 0.0), |before| (before.realized, before.realized_in_base));
+        let gained = rates.in_base(realized - realized_before, position.currency).unwrap_or(0.0);
         let holding = Holding {
             strategy: position.strategy,
             security: position.security,
@@ -37,25 +45,26 @@ impl Holdings {
             quantity: position.quantity,
             average_price: position.avg_price,
             market_price: position.market_price,
-            market_value: position.market_value.map_or(0.0, |amount| float(amount.0)),
-            realized: float(position.realized_pl.0),
+            contract_size,
+            realized,
+            realized_in_base: in_base_before + gained,
             unrealized: position.unrealized_pl.map(|amount| float(amount.0)),
         };
         self.held.insert(position.id, holding);
     }
 
-    /// Long and short added, not netted, in base currency.
+    /// What moves with the market, in base currency: long and short added, not netted. Of what is margined too it is the
+    /// whole of the contracts and not their profit.
     pub(crate) fn gross_value(&self, rates: &Rates) -> f64 {
-        self.held.values().filter_map(|held| rates.in_base(held.market_value.abs(), held.currency)).sum()
+        self.held.values().filter_map(|held| rates.in_base(held.notional(), held.currency)).sum()
     }
 
-    /// Of those that are meant, in base currency and before costs.
+    /// Of those that are meant, in base currency and before costs; what is still held at the newest rates.
     pub(crate) fn profit_loss(&self, rates: &Rates, is_meant: impl Fn(&Holding) -> bool) -> ProfitLoss {
         let mut sum = ProfitLoss::default();
         for held in self.held.values().filter(|held| is_meant(held)) {
-            let Some(rate) = rates.in_base(1.0, held.currency) else { continue };
-            sum.realized += held.realized * rate;
-            sum.unrealized += held.unrealized.unwrap_or(0.0) * rate;
+            sum.realized += held.realized_in_base;
+            sum.unrealized += held.unrealized.and_then(|amount| rates.in_base(amount, held.currency)).unwrap_or(0.0);
         }
         sum
     }
@@ -74,5 +83,11 @@ impl Holdings {
         let mut all: Vec<OpenPosition> = told.collect();
         all.sort_by(|one, other| (&one.security, &one.strategy).cmp(&(&other.security, &other.strategy)));
         all
+    }
+}
+
+impl Holding {
+    fn notional(&self) -> f64 {
+        self.market_price.map_or(0.0, |price| float(self.quantity.0.abs()) * float(price.0).abs() * self.contract_size)
     }
 }

@@ -29,6 +29,7 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
         "refused": refusals(&heading.refusals),
         "fills": outcome.deals_in_all,
         "stopped": heading.stopped.iter().map(stop).collect::<Vec<_>>(),
+        "unheard": heading.unheard,
         "unconverted": unconverted,
         "currency": outcome.currency,
         "figures": figures(&outcome.figures),

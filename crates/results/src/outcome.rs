@@ -21,6 +21,8 @@ pub struct Heading {
     pub took: f64,
     /// Strategies that failed and were stopped alone.
     pub stopped: Vec<Stop>,
+    /// What strategies waited for in vain, since the data does not have it: a sentence for each.
+    pub unheard: Vec<String>,
     pub digest: String,
 }
 

@@ -13,7 +13,7 @@ use crate::figures::{self, Figures, Trades};
 use crate::holdings::Holdings;
 use crate::outcome::{Deal, Line, Month, Outcome, ProfitLoss, Unconverted};
 use crate::rates::{Rates, float};
-use crate::round_trips::{RoundTrip, RoundTrips, costs};
+use crate::round_trips::{Booking, RoundTrip, RoundTrips, Unrated, costs};
 use crate::series::{Curve, DayValue, Drawdown, Thinned};
 
 /// Fills that a report shows one by one.
@@ -132,7 +132,9 @@ impl Record {
             match event {
                 Event::Fill(fill) => self.deal(fill),
                 Event::Transaction(booked) => self.booked(booked),
-                Event::Position(position) => self.holdings.take(position),
+                Event::Position(position) => {
+                    self.holdings.take(position, self.contract_size(position.security), &self.rates);
+                }
                 Event::Portfolio(value) => is_valued |= self.worth(value),
                 _ => {}
             }
@@ -155,6 +157,7 @@ impl Record {
     /// A day with data is over. A value that does not move is not told again, so the day has that of the day before.
     pub fn end_day(&mut self, at: Timestamp) {
         DayValue::note(&mut self.days, at, self.value);
+        self.drawdown.see(at, self.value);
     }
 
     fn deal(&mut self, fill: &Fill) {
@@ -176,25 +179,26 @@ impl Record {
         if !matches!(booked.kind, TransactionKind::Buy | TransactionKind::Sell) {
             return;
         }
-        let contract_size = self.reference.securities.get(&security).map_or(1.0, |known| float(known.contract_size));
+        let contract_size = self.contract_size(security);
         let notional = float(booked.quantity.0.abs()) * float(booked.price.0) * contract_size;
-        match self.rates.in_base(1.0, booked.currency) {
+        let rate = self.rates.in_base(1.0, booked.currency);
+        match rate {
             Some(rate) => self.lines.add(security, booked.strategy, notional * rate, costs(booked) * rate),
             None => self.unconverted.entry(booked.currency).or_default().add(notional, costs(booked)),
         }
-        if let Some(trip) = self.round_trips.book(booked, security, contract_size) {
-            self.trip(trip, booked.currency);
+        match self.round_trips.book(Booking { booked, security, contract_size, rate }) {
+            Some(Ok(trip)) => self.trip(trip),
+            // Neither a winner nor a loser.
+            Some(Err(Unrated)) => self.unconverted.entry(booked.currency).or_default().trips += 1,
+            None => {}
         }
     }
 
-    /// A trip whose result nobody can convert counts among those, not among winners and losers.
-    fn trip(&mut self, trip: RoundTrip, currency: Currency) {
-        let Some(rate) = self.rates.in_base(1.0, currency) else {
-            self.unconverted.entry(currency).or_default().trips += 1;
-            return;
-        };
-        let (gross, net, costs) = (trip.gross * rate, trip.net * rate, trip.costs * rate);
-        let trip = RoundTrip { gross, net, costs, ..trip };
+    fn contract_size(&self, security: SecurityId) -> f64 {
+        self.reference.securities.get(&security).map_or(1.0, |known| float(known.contract_size))
+    }
+
+    fn trip(&mut self, trip: RoundTrip) {
         self.trades.add(&trip);
         self.lines.securities.entry(trip.security).or_default().trades.add(&trip);
         self.lines.strategies.entry(trip.strategy).or_default().trades.add(&trip);

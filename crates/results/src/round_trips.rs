@@ -1,5 +1,6 @@
 //! Round trips: a position from the fill that opens it to the one that closes it. A fill that flips a position ends one
-//! trip and begins the next.
+//! trip and begins the next. Amounts are converted when they are booked, as those of positions are, so that a trip brings
+//! what its position has realised.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub struct RoundTrip {
     pub quantity: f64,
     pub entry_price: f64,
     pub exit_price: f64,
-    /// Positive, in the security's currency like the two results.
+    /// Positive, in base currency like the two results.
     pub costs: f64,
     pub gross: f64,
     pub net: f64,
@@ -58,6 +59,16 @@ pub(crate) struct RoundTrips {
     open: BTreeMap<Key, Open>,
 }
 
+/// A buy or sell of a security.
+#[derive(Clone, Copy)]
+pub(crate) struct Booking<'a> {
+    pub(crate) booked: &'a Transaction,
+    pub(crate) security: SecurityId,
+    pub(crate) contract_size: f64,
+    /// What a unit of its currency is worth in base currency; absent where nobody knows.
+    pub(crate) rate: Option<f64>,
+}
+
 #[derive(Debug)]
 struct Open {
     at: Timestamp,
@@ -65,75 +76,118 @@ struct Open {
     quantity: Decimal,
     entered: f64,
     entry_value: f64,
+    /// What that which is still held cost.
+    cost: f64,
     left: f64,
     exit_value: f64,
+    /// In base currency like costs: what was received for all that it left, and what that had cost. Unknown once a part had
+    /// no rate.
+    left_in_base: Option<(f64, f64)>,
     costs: f64,
 }
 
+/// Some units at a price.
+#[derive(Clone, Copy)]
+struct Part {
+    quantity: Decimal,
+    price: f64,
+    contract_size: f64,
+    cost_each: f64,
+    rate: Option<f64>,
+}
+
 impl RoundTrips {
-    /// Books a buy or sell; tells the trip that it ends.
-    pub(crate) fn book(&mut self, booked: &Transaction, security: SecurityId, contract_size: f64) -> Option<RoundTrip> {
-        let key = (booked.strategy, booked.account, security);
-        let quantity = booked.quantity.0;
-        let cost_each = costs(booked) / float(quantity.abs());
+    /// Tells the trip that a booking ends; its result is absent where a part of it could not be converted.
+    pub(crate) fn book(&mut self, booking: Booking<'_>) -> Option<Result<RoundTrip, Unrated>> {
+        let booked = booking.booked;
+        let key = (booked.strategy, booked.account, booking.security);
+        let part = Part::of(&booking);
         let Some(open) = self.open.get_mut(&key) else {
-            self.open.insert(key, Open::new(booked.at, quantity, float(booked.price.0), cost_each));
+            self.open.insert(key, Open::new(booked.at, part));
             return None;
         };
-        if open.quantity.is_sign_negative() == quantity.is_sign_negative() {
-            open.enter(quantity, float(booked.price.0), cost_each);
+        if open.quantity.is_sign_negative() == part.quantity.is_sign_negative() {
+            open.enter(part);
             return None;
         }
-        let closing = if quantity.abs() > open.quantity.abs() { -open.quantity } else { quantity };
-        open.leave(closing, float(booked.price.0), cost_each);
+        let closing = if part.quantity.abs() > open.quantity.abs() { -open.quantity } else { part.quantity };
+        open.leave(Part { quantity: closing, ..part });
         if !open.quantity.is_zero() {
             return None;
         }
-        let ended = self.open.remove(&key).map(|open| open.ended(key, booked.at, closing, contract_size));
-        let beyond = quantity - closing;
+        let ended = self.open.remove(&key).map(|open| open.ended(key, booked.at, closing));
+        let beyond = part.quantity - closing;
         if !beyond.is_zero() {
-            self.open.insert(key, Open::new(booked.at, beyond, float(booked.price.0), cost_each));
+            self.open.insert(key, Open::new(booked.at, Part { quantity: beyond, ..part }));
         }
         ended
     }
 }
 
+/// Nobody can say what a trip brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unrated;
+
+impl Part {
+    fn of(booking: &Booking<'_>) -> Self {
+        let Booking { booked, contract_size, rate, .. } = *booking;
+        let (quantity, price) = (booked.quantity.0, float(booked.price.0));
+        Self { quantity, price, contract_size, cost_each: costs(booked) / float(quantity.abs()), rate }
+    }
+
+    fn units(&self) -> f64 {
+        float(self.quantity.abs())
+    }
+
+    fn costs_in_base(&self) -> f64 {
+        self.rate.map_or(0.0, |rate| self.units() * self.cost_each * rate)
+    }
+}
+
 impl Open {
-    fn new(at: Timestamp, quantity: Decimal, price: f64, cost_each: f64) -> Self {
+    fn new(at: Timestamp, part: Part) -> Self {
         let mut open = Self {
             at,
             quantity: Decimal::ZERO,
             entered: 0.0,
             entry_value: 0.0,
+            cost: 0.0,
             left: 0.0,
             exit_value: 0.0,
+            left_in_base: Some((0.0, 0.0)),
             costs: 0.0,
         };
-        open.enter(quantity, price, cost_each);
+        open.enter(part);
         open
     }
 
-    fn enter(&mut self, quantity: Decimal, price: f64, cost_each: f64) {
-        self.quantity += quantity;
-        let units = float(quantity.abs());
-        self.entered += units;
-        self.entry_value += units * price;
-        self.costs += units * cost_each;
+    fn enter(&mut self, part: Part) {
+        self.quantity += part.quantity;
+        let value = part.units() * part.price;
+        self.entered += part.units();
+        self.entry_value += value;
+        self.cost += value;
+        self.costs += part.costs_in_base();
     }
 
-    fn leave(&mut self, quantity: Decimal, price: f64, cost_each: f64) {
-        self.quantity += quantity;
-        let units = float(quantity.abs());
-        self.left += units;
-        self.exit_value += units * price;
-        self.costs += units * cost_each;
+    /// At average cost, as positions are kept.
+    fn leave(&mut self, part: Part) {
+        let value = part.units() * part.price;
+        let taken = self.cost * float(part.quantity.abs() / self.quantity.abs());
+        let rated = self.left_in_base.zip(part.rate.map(|rate| rate * part.contract_size));
+        self.left_in_base = rated.map(|((received, cost), size)| (received + value * size, cost + taken * size));
+        self.quantity += part.quantity;
+        self.cost -= taken;
+        self.left += part.units();
+        self.exit_value += value;
+        self.costs += part.costs_in_base();
     }
 
-    fn ended(self, key: Key, at: Timestamp, closing: Decimal, contract_size: f64) -> RoundTrip {
+    fn ended(self, key: Key, at: Timestamp, closing: Decimal) -> Result<RoundTrip, Unrated> {
         let is_long = closing.is_sign_negative();
-        let sign = if is_long { 1.0 } else { -1.0 };
-        let gross = (self.exit_value - self.entry_value) * contract_size * sign;
-        RoundTrip {
+        let (received, cost) = self.left_in_base.ok_or(Unrated)?;
+        let gross = if is_long { received - cost } else { cost - received };
+        Ok(RoundTrip {
             strategy: key.0,
             security: key.2,
             opened_at: self.at,
@@ -145,7 +199,7 @@ impl Open {
             costs: self.costs,
             gross,
             net: gross - self.costs,
-        }
+        })
     }
 }
 
@@ -184,11 +238,20 @@ mod tests {
     }
 
     fn trips(bookings: &[(i64, i64, i64, i64)]) -> Vec<(Side, f64, f64, f64, f64, f64)> {
-        let mut trips = RoundTrips::default();
-        let ended = bookings.iter().filter_map(|(at, quantity, price, fee)| {
-            trips.book(&booked(*at, *quantity, *price, *fee), SecurityId(7), 1.0)
-        });
+        let rated: Vec<_> = bookings.iter().map(|booking| (*booking, Some(1.0))).collect();
+        let ended = rated_trips(&rated).into_iter().map(Result::unwrap);
         ended.map(|trip| (trip.side, trip.quantity, trip.entry_price, trip.exit_price, trip.costs, trip.net)).collect()
+    }
+
+    type Rated = ((i64, i64, i64, i64), Option<f64>);
+
+    fn rated_trips(bookings: &[Rated]) -> Vec<Result<RoundTrip, Unrated>> {
+        let mut trips = RoundTrips::default();
+        let book = |((at, quantity, price, fee), rate): &Rated| {
+            let booked = &booked(*at, *quantity, *price, *fee);
+            trips.book(Booking { booked, security: SecurityId(7), contract_size: 1.0, rate: *rate })
+        };
+        bookings.iter().filter_map(book).collect()
     }
 
     #[test]
@@ -208,5 +271,19 @@ mod tests {
     #[test]
     fn an_open_position_is_no_trip_yet() {
         assert_eq!(trips(&[(0, 100, 10, 0), (1, -99, 12, 0)]), []);
+    }
+    /// Two at 10, one out at 14 when a euro is 2 dollars, the other at 12 when it is 3; each costs a euro.
+    #[test]
+    fn every_part_counts_at_the_rate_of_its_booking() {
+        let found =
+            rated_trips(&[((0, 2, 10, 1), Some(1.0)), ((1, -1, 14, 1), Some(2.0)), ((2, -1, 12, 1), Some(3.0))]);
+        let amounts: Vec<_> = found.iter().flatten().map(|trip| (trip.gross, trip.costs, trip.net)).collect();
+        assert_eq!(amounts, [(4.0 * 2.0 + 2.0 * 3.0, 1.0 + 2.0 + 3.0, 14.0 - 6.0)]);
+    }
+
+    #[test]
+    fn a_trip_with_a_part_that_had_no_rate_brought_nobody_knows_what() {
+        let found = rated_trips(&[((0, 2, 10, 1), Some(1.0)), ((1, -1, 14, 1), None), ((2, -1, 12, 1), Some(3.0))]);
+        assert_eq!(found, [Err(Unrated)]);
     }
 }

@@ -125,10 +125,13 @@ impl DayValue {
     }
 }
 
-/// How far and how long a value was below its best.
+/// How far and how long a value was below its best. A fall begins with the last value at the peak and ends with the first
+/// that is there again.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Drawdown {
+    /// The highest value, at the last instant at which it was seen.
     peak: Option<Point>,
+    is_falling: bool,
     /// The deepest fall, as a fraction of the peak before it.
     pub deepest: f64,
     longest_nanos: i64,
@@ -136,19 +139,14 @@ pub struct Drawdown {
 
 impl Drawdown {
     pub fn see(&mut self, at: Timestamp, value: f64) {
-        let Some(peak) = self.peak.filter(|peak| value < peak.value) else {
-            self.end_fall(at);
-            self.peak = Some(Point { at, value });
-            return;
-        };
-        self.deepest = self.deepest.max(fall(peak.value, value));
-        self.longest_nanos = self.longest_nanos.max(at.nanos_since(peak.at));
-    }
-
-    /// A value that is back at the peak ends a fall; how long it lasted counts up to here.
-    fn end_fall(&mut self, at: Timestamp) {
-        if let Some(peak) = self.peak.filter(|_| self.deepest > 0.0) {
+        let fallen_from = self.peak.filter(|peak| value < peak.value);
+        if let Some(peak) = self.peak.filter(|_| self.is_falling || fallen_from.is_some()) {
             self.longest_nanos = self.longest_nanos.max(at.nanos_since(peak.at));
+        }
+        self.is_falling = fallen_from.is_some();
+        match fallen_from {
+            Some(peak) => self.deepest = self.deepest.max(fall(peak.value, value)),
+            None => self.peak = Some(Point { at, value }),
         }
     }
 
@@ -157,7 +155,7 @@ impl Drawdown {
         self.peak.map_or(0.0, |peak| fall(peak.value, value).max(0.0))
     }
 
-    /// The longest time below the running maximum.
+    /// The longest time from a peak until it was reached again, or until the last value.
     pub fn longest_days(&self) -> f64 {
         self.longest_nanos as f64 / NANOS_PER_DAY as f64
     }
@@ -215,6 +213,20 @@ mod tests {
         }
         assert_eq!((drawdown.deepest, drawdown.longest_days()), (0.25, 10.0));
         assert!((drawdown.present(99.0) - 0.1).abs() < 1e-12);
+    }
+
+    /// Up to 120 on day 1, a day at 110, back on day 3, and then five days at the new high of 130.
+    #[test]
+    fn time_at_the_peak_is_no_time_below_it() {
+        let mut drawdown = Drawdown::default();
+        let values = [100.0, 120.0, 110.0, 130.0, 130.0, 130.0, 130.0, 130.0, 130.0, 131.0];
+        for (number, value) in (0..).zip(values) {
+            drawdown.see(day(number), value);
+        }
+        assert_eq!(drawdown.longest_days(), 2.0);
+        // The next fall begins where the peak was last seen, on day 9, and lasts three days.
+        [(9, 131.0), (10, 130.0), (12, 130.5)].into_iter().for_each(|(at, value)| drawdown.see(day(at), value));
+        assert_eq!(drawdown.longest_days(), 3.0);
     }
 
     #[test]

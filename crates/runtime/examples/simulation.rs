@@ -238,6 +238,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
     Setup {
         settings: Settings::default(),
         commands: vec![Command::Reference(changes.into()), Command::Record(opening_cash())],
+        opening_cash: vec![],
         venues: vec![VenueSetup {
             adapter: AdapterName("REPLAY".into()),
             exchanges: vec![samples::EXCHANGE],
@@ -251,6 +252,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
         valuation_nanos,
         on_failure: runtime::strategies::OnFailure::Cancel,
         recorded_bars: BTreeSet::from([(SECURITY, BarSize::Min1)]),
+        priced: (kind == Kind::Quotes).then_some(SECURITY).into_iter().collect(),
         pulse: Arc::default(),
     }
 }

@@ -93,6 +93,7 @@ fn users_are_added_changed_and_removed() {
         there are no users
         exit 0
         user anna may log in, role trader
+        no user is an admin: until one is, only this command line manages users
         exit 0
         rialto: there is a user called anna already; --replace changes password and role
         exit 2
@@ -104,6 +105,7 @@ fn users_are_added_changed_and_removed() {
         momentum  strategy MOMENTUM  since *
         exit 0
         user anna is removed
+        no user is an admin: until one is, only this command line manages users
         exit 0
         rialto: there is no user called anna
         exit 2

@@ -3,8 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+/// A server that only says where the broker is now.
+#[path = "processes/signpost.rs"]
+mod signpost;
+
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -15,6 +18,8 @@ use scenarios::proxy::Proxy;
 use scenarios::server::{Launch, Server};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use signpost::signpost;
 
 /// Cargo puts examples beside the tests.
 fn troupe() -> PathBuf {
@@ -400,12 +405,50 @@ fn one_that_stands_still_does_not_hold_its_successor_up_and_leaves_when_it_wakes
     signal(&first, "STOP");
     let _second = story.run("reporter");
     story.until("the first to be replaced", |_| story.server.log().contains("REPORTER is replaced by another process"));
-    story.until_phase("REPORTER", "RUN");
+    let runs = |line: &&str| line.contains("REPORTER") && line.contains("phase") && line.contains("RUN");
+    story.until("the second in RUN", |_| story.server.log().lines().filter(runs).count() == 2);
     (1..=20).for_each(|dollars| story.credit(dollars));
     let told: Vec<String> = (1..=20).map(|dollars: u32| dollars.to_string()).collect();
     wait_for("all bookings, once", || (story.bookings_told() == told).then_some(()));
     signal(&first, "CONT");
     assert_eq!(ended(&mut first), Some(1), "{}", story.log());
+}
+
+/// Its orders were handled by policy; it hears of that, and begins anew in the same process.
+#[test]
+fn one_that_stood_still_for_too_long_begins_a_new_life_when_it_wakes() {
+    let story = Story::begin(&[]);
+    let mut process = story.run("reporter");
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    story.credit(1);
+    wait_for("the first booking", || (story.bookings_told() == ["1"]).then_some(()));
+    signal(&process, "STOP");
+    story.until_phase("REPORTER", "EXIT");
+    story.until("the cancel of its order", |client| open_orders(client, "REPORTER") == 0);
+    story.credit(2);
+    signal(&process, "CONT");
+    story.until("the order of its new life", |client| open_orders(client, "REPORTER") == 1);
+    wait_for("what it missed", || (story.bookings_told() == ["1", "2"]).then_some(()));
+    story.credit(3);
+    wait_for("what is new", || (story.bookings_told() == ["1", "2", "3"]).then_some(()));
+    assert!(story.log().contains("a new life begins"), "{}", story.log());
+    assert!(process.0.try_wait().unwrap().is_none(), "{}", story.log());
+}
+
+/// One stands still while much happens to it; the other one does not notice.
+#[test]
+fn one_that_stands_still_while_its_events_flow_holds_nobody_up() {
+    let story = Story::begin(&[("strategies.hangSeconds", "600"), ("demo.activity", "busy")]);
+    let stuck = story.run("reporter");
+    story.until("its order", |client| open_orders(client, "REPORTER") == 1);
+    signal(&stuck, "STOP");
+    (1..=300).for_each(|dollars| story.credit(dollars));
+    let _steady = story.run("steady");
+    story.until_phase("STEADY", "RUN");
+    story.until("its order", |client| open_orders(client, "STEADY") == 1);
+    signal(&stuck, "CONT");
+    let told: Vec<String> = (1..=300).map(|dollars: u32| dollars.to_string()).collect();
+    wait_for("all bookings, once", || (story.bookings_told() == told).then_some(()));
 }
 
 /// What a process was told stands in the server's journal, as if the strategy had lived there.
@@ -443,21 +486,4 @@ fn a_server_without_the_mode_lets_no_process_in() {
     let story = Story::begin(&[("strategies.distributed", "false")]);
     let mut process = story.run("steady");
     assert_eq!(ended(&mut process), Some(1), "{}", story.log());
-}
-
-/// A server that only says where the broker is now.
-fn signpost(broker: &Arc<Mutex<SocketAddr>>) -> SocketAddr {
-    let broker = broker.clone();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut request = [0; 4_096];
-            let _ = stream.read(&mut request);
-            let body = format!("\"tcp://{}\"", *broker.lock().unwrap());
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length";
-            let _ = stream.write_all(format!("{head}: {}\r\n\r\n{body}", body.len()).as_bytes());
-        }
-    });
-    address
 }

@@ -12,6 +12,10 @@ use std::process::{Command, Output};
 use expect_test::{expect, expect_file};
 use serde_json::Value;
 
+/// What a run tells of money, of what was waited for in vain, and of how orders ended.
+#[path = "simulate/told.rs"]
+mod told;
+
 fn rialto(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rialto")).args(words).env_clear().output().unwrap()
 }
@@ -96,52 +100,6 @@ fn minutes(closes: &[i64], more: &str, quantity: &str) -> (tempfile::TempDir, Pa
     (folder, plan)
 }
 
-/// Closes of 10, 9, 8 and 20: the averages cross upwards at 20, and 100 are bought at the next open of 21. At 5 they cross
-/// downwards: 200 are sold at 6, which leaves 100 short, and the last price is 4. By hand: 100 × (6 - 21) = -1500 less fees
-/// of 0.001 × (2100 + 1200) = 3.3 are realised, 100 × (6 - 4) = 200 are not.
-#[test]
-fn what_is_still_held_is_told_apart_from_what_was_earned() {
-    let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 5, 6, 4], "", "100");
-    let summary = said(&rialto(&["simulate", text(&plan)]));
-    let results = folder.path().join("plan-results");
-    let read = |name: &str| fs::read_to_string(results.join(name)).unwrap();
-    assert_eq!(
-        read("positions.csv"),
-        "strategy,security,quantity,averagePrice,price,unrealizedPL\nMINE,AAPL,-100,6,4,200.0000\n"
-    );
-    let figures = &serde_json::from_str::<Value>(&read("results.json")).unwrap()["figures"];
-    let told =
-        ["realizedPL", "unrealizedPL", "netLiqValue", "costs", "traded"].map(|name| figures[name].as_f64().unwrap());
-    is_near(&told, &[-1_503.3, 200.0, 998_696.7, 3.3, 3_300.0]);
-    assert_eq!(
-        read("days.csv"),
-        "date,equity,return\n2024-12-31,1000000.0000,\n2025-01-01,998696.7000,-0.0013033000\n"
-    );
-    assert!(
-        summary.contains("200.00 USD, 1 position open") && summary.contains("-1503.30 USD after costs"),
-        "{summary}"
-    );
-    assert!(!read("equity.csv").contains("-0.000000"));
-    assert!(read("report.html").contains("<tr><th>AAPL</th><td>MINE</td><td>-100</td><td>6</td><td>4</td>"));
-}
-
-/// 100 SAP are bought at 21 EUR and stand at 25. A euro is 1.1 dollars, by bars of the pair, which have no bid and no offer.
-#[test]
-fn bars_of_a_forex_pair_are_a_rate() {
-    let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 25], "", "100");
-    let rate = |place: i64| format!("{},1.1,1.1,1.1,1.1\n", 1_735_689_600_000 + place * 60_000);
-    let rates: String = (0..6).map(rate).collect();
-    fs::write(folder.path().join("eur.csv"), format!("dateTime,open,high,low,close\n{rates}")).unwrap();
-    let pair = "[[data]]\nfile = 'eur.csv'\nsecurity = 'EUR.USD'\nkind = 'bar'\nbarSize = 'MIN_1'\n";
-    let written = fs::read_to_string(&plan).unwrap().replace("AAPL", "SAP") + pair;
-    fs::write(&plan, written).unwrap();
-    said(&rialto(&["simulate", text(&plan)]));
-    let results = fs::read_to_string(folder.path().join("plan-results/results.json")).unwrap();
-    let figures = &serde_json::from_str::<Value>(&results).unwrap()["figures"];
-    let told = ["realizedPL", "unrealizedPL"].map(|name| figures[name].as_f64().unwrap());
-    is_near(&told, &[-0.001 * 2_100.0 * 1.1, 100.0 * 4.0 * 1.1]);
-}
-
 #[test]
 fn a_run_whose_orders_are_all_refused_says_how_many_and_why() {
     let (_folder, plan) = minutes(&[10, 9, 8, 20, 21, 5, 6, 4], "", "0.5");
@@ -213,12 +171,13 @@ fn an_interrupted_run_leaves_nothing_even_when_a_strategy_does_not_let_go() {
 
 #[test]
 fn what_makes_no_sense_on_the_command_line_or_in_a_plan_is_refused_with_the_reason() {
-    let (folder, plan) = minutes(&[10, 9], "start = 2025-01-02\nend = 2025-01-01", "1");
+    let (folder, plan) = minutes(&[10, 9], "start = 2025-01-02\nend = 2025-01-01\nriskFreeRate = 5", "1");
     let written = fs::read_to_string(&plan).unwrap().replace("0.001", "5");
     fs::write(&plan, written).unwrap();
     expect![[r#"
         rialto: the configuration can't be used:
           end: 2025-01-01T00:00:00Z is not after start, which is 2025-01-02T00:00:00Z
+          riskFreeRate: 5 is 500 % a year, and not from -0.5 to 0.5
           market.feeRate: 5 is 500 % of the traded value, more than 0.1
     "#]]
     .assert_eq(&refused(&["simulate", text(&plan)]));
@@ -232,6 +191,51 @@ fn what_makes_no_sense_on_the_command_line_or_in_a_plan_is_refused_with_the_reas
     "#]]
     .assert_eq(&refused(&["simulate", "generate", text(&file), "--rows", "0"]));
     assert!(!file.exists());
+}
+
+#[test]
+fn a_year_that_no_instant_reaches_is_refused_wherever_it_stands() {
+    let (folder, plan) = minutes(&[10, 9], "end = 1600-01-01", "1");
+    expect![[r#"
+        rialto: the configuration can't be used:
+          end: '1600-01-01': its year is not from 1678 to 2261
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
+    let written = fs::read_to_string(&plan).unwrap().replace("end = 1600-01-01", "");
+    fs::write(&plan, written).unwrap();
+    fs::write(folder.path().join("bars.csv"), "dateTime,open,high,low,close\n9999-03-03T10:00:00Z,1,1,1,1\n").unwrap();
+    expect![[r#"
+        rialto: bars.csv line 2, column dateTime: '9999-03-03T10:00:00Z': its year is not from 1678 to 2261
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
+    let file = folder.path().join("none.csv");
+    let generate = ["simulate", "generate", text(&file)];
+    let far = refused(&[&generate[..], &["--from", "9999-01-01T00:00:00Z"]].concat());
+    assert!(far.contains("its year is not from 1678 to 2261"), "{far}");
+    expect![[r#"
+        rialto: --rows 90000: the last row cannot be: its year is not from 1678 to 2261
+    "#]]
+    .assert_eq(&refused(&[&generate[..], &["--kind", "DAY_1", "--rows", "90000"]].concat()));
+    assert!(!file.exists());
+}
+
+#[test]
+fn prices_that_come_twice_are_refused_whether_from_one_file_or_from_two() {
+    let (folder, plan) = minutes(&[10, 9, 8], "", "1");
+    let more = |file: &str| format!("[[data]]\nfile = '{file}'\nsecurity = 'AAPL'\nkind = 'bar'\nbarSize = 'MIN_1'\n");
+    let alone = fs::read_to_string(&plan).unwrap();
+    fs::write(&plan, alone.clone() + &more("bars.csv")).unwrap();
+    expect![[r#"
+        rialto: the configuration can't be used:
+          data: bars.csv is there twice, for the same security and as the same kind
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
+    fs::copy(folder.path().join("bars.csv"), folder.path().join("copy.csv")).unwrap();
+    fs::write(&plan, alone + &more("copy.csv")).unwrap();
+    expect![[r#"
+        rialto: copy.csv line 2, column dateTime: is within a bar of MIN_1 of the same security from bars.csv
+    "#]]
+    .assert_eq(&refused(&["simulate", text(&plan)]));
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Desk<'_> {
 
     pub fn modify(&mut self, int_id: &IntId, change: Change) {
         let Change { quantity, limit, stop, tif } = change;
-        let restated = Restated { strategy: Some(self.who.id), ..Restated::default() };
+        let restated = self.as_own();
         self.stand.picture.set_asked(int_id, true);
         let modify = ModifyOrder { int_id: int_id.clone(), cl_ord_id: None, quantity, limit, stop, tif, restated };
         self.trade(Command::Modify(modify));
@@ -99,7 +99,13 @@ impl Desk<'_> {
 
     pub fn cancel(&mut self, int_id: &IntId) {
         self.stand.picture.set_asked(int_id, true);
-        self.trade(Command::Cancel(CancelOrder::of(int_id.clone())));
+        let cancel = CancelOrder { restated: self.as_own(), ..CancelOrder::of(int_id.clone()) };
+        self.trade(Command::Cancel(cancel));
+    }
+
+    /// The engine refuses a request on an order of another strategy.
+    fn as_own(&self) -> Restated {
+        Restated { strategy: Some(self.who.id), ..Restated::default() }
     }
 
     /// Cancels every order of the strategy that is not being cancelled already, also one that was placed just now.

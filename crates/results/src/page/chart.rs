@@ -1,7 +1,5 @@
 //! Lines, areas and marks over time, as SVG that takes its colours from the page.
 
-use std::fmt::Write;
-
 use domain::Timestamp;
 
 use super::{escaped, put, span, ticks};
@@ -151,12 +149,13 @@ impl<'a> Chart<'a> {
         );
     }
 
+    /// Steps: a value holds until the next one, and a slope would show values that never were.
     fn path(&self) -> String {
         let mut path = String::with_capacity(self.points.len() * 14);
         for (place, point) in self.points.iter().enumerate() {
-            let letter = if place == 0 { 'M' } else { 'L' };
-            write!(path, "{letter}{:.1} {:.1}", self.x(point.at), self.y(point.value))
-                .expect("a string takes everything");
+            let (x, y) = (self.x(point.at), self.y(point.value));
+            let step = if place == 0 { format!("M{x:.1} {y:.1}") } else { format!("H{x:.1}V{y:.1}") };
+            path.push_str(&step);
         }
         path
     }
@@ -185,10 +184,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_value_stands_at_the_floor_and_the_highest_at_the_ceiling() {
+    fn a_value_holds_until_the_next_the_lowest_at_the_floor_and_the_highest_at_the_ceiling() {
         let points = [(0, 10.0), (50, 20.0), (100, 15.0)].map(|(at, value)| Point { at: Timestamp(at), value });
         let svg = Chart::of(&points, Scale::Fitted).line("price").finish("a <b>");
-        assert!(svg.contains("d=\"M90.0 216.0L523.0 8.0L956.0 112.0\""), "{svg}");
+        assert!(svg.contains("d=\"M90.0 216.0H523.0V8.0H956.0V112.0\""), "{svg}");
         assert!(svg.contains("a &lt;b&gt;"));
     }
 

@@ -42,8 +42,8 @@ fn definitions(page: &mut String, rows: &[Row]) {
 }
 
 /// Also said above its chart.
-pub(super) const EXPOSURE: &str =
-    "market values of all positions, long and short added and not netted, as a part of the net liquidation value";
+pub(super) const EXPOSURE: &str = "quantity × price × contract size of all positions, long and short added and not \
+                                   netted, as a part of the net liquidation value";
 
 fn rows(figures: &Figures) -> Vec<Row> {
     let mut rows = values(figures);
@@ -60,8 +60,12 @@ fn values(figures: &Figures) -> Vec<Row> {
         row("To", when(figures.to), "the last instant that was played"),
         row("Value at the start", money(figures.start_value), "opening cash, in base currency"),
         row("Net liquidation value", money(figures.end_value), "cash and positions at their last prices"),
-        row("Realised P/L", money(brought.realized), "of what was bought and sold again, less all costs"),
-        row("Unrealised P/L", money(brought.unrealized), "of what is still held, at its last prices"),
+        row(
+            "Realised P/L",
+            money(brought.realized),
+            "of what was bought and sold again, less all costs, each at the rate of its booking",
+        ),
+        row("Unrealised P/L", money(brought.unrealized), "of what is still held, at its last prices and rates"),
         row("Total return", maybe(figures.total_return, percent), "last value / first value - 1"),
     ]
 }

@@ -27,6 +27,7 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     let mut page = String::with_capacity(256 * 1024);
     head(&mut page, heading, outcome);
     tables::stops(&mut page, &heading.stopped);
+    tables::unheard(&mut page, &heading.unheard);
     tables::summary(&mut page, outcome);
     section(&mut page, "Equity", &equity(outcome));
     section(&mut page, "Drawdown", &drawdown(outcome));

@@ -27,6 +27,13 @@ pub(super) fn stops(page: &mut String, stops: &[Stop]) {
     }
 }
 
+/// Whoever waited in vain did not trade for that reason.
+pub(super) fn unheard(page: &mut String, sentences: &[String]) {
+    for sentence in sentences {
+        put(page, format_args!("<p class=\"stopped\">{}.</p>\n", escaped(sentence)));
+    }
+}
+
 /// The few numbers that everybody looks for first.
 pub(super) fn summary(page: &mut String, outcome: &Outcome) {
     let Figures { yearly, trades, .. } = &outcome.figures;

@@ -103,6 +103,88 @@ fn a_run_is_summed_up() {
     assert_eq!(rows, [("TREND", 2, 2.0)]);
 }
 
+/// A security of another kind or currency beside AAPL.
+fn with(security: domain::Security) -> Arc<ReferenceData> {
+    let mut reference = (*reference()).clone();
+    reference.securities.insert(security.id, Arc::new(security));
+    Arc::new(reference)
+}
+
+/// So many of security 5, at a price; what was realised before costs.
+fn held(quantity: i64, price: i64, realized: i64, currency: Currency) -> Event {
+    Event::Position(Arc::new(domain::Position {
+        id: domain::PositionId(1),
+        strategy: StrategyId(2),
+        security: SecurityId(5),
+        account: AccountId(1),
+        quantity: Quantity::from(quantity),
+        cost: Amount::ZERO,
+        avg_price: None,
+        realized_pl: Amount::from(realized),
+        unrealized_pl: Some(Amount::ZERO),
+        market_price: Some(Price::from(price)),
+        // As the engine tells it of what is margined: the profit alone.
+        market_value: Some(Amount::ZERO),
+        currency,
+        changed_at: Timestamp(0),
+    }))
+}
+
+fn booking_of_five(quantity: i64, price: i64, currency: Currency) -> Event {
+    let Event::Transaction(booked) = booking(0, quantity, price) else { unreachable!("a booking is a transaction") };
+    Event::Transaction(Arc::new(Transaction { security: Some(SecurityId(5)), currency, ..(*booked).clone() }))
+}
+
+/// Four of security 5 bought at 10 EUR when a euro is 1 dollar, two sold at 15 when it is 2, two at 12 when it is 3, and at
+/// the end it is 7. By hand: gross 2 × 5 × 2 + 2 × 2 × 3 = 32, costs of a euro each time 1 + 2 + 3 = 6.
+#[test]
+fn one_trade_has_one_result_whatever_rates_did_before_and_after() {
+    let euro: Currency = "EUR".parse().unwrap();
+    let mut reference = (*with(domain::Security { currency: euro, ..samples::stock(5, "SAP") })).clone();
+    let kind = domain::SecurityKind::Forex { base: euro, transaction: Currency::USD };
+    let pair = domain::Security { kind, ..samples::stock(6, "EUR.USD") };
+    reference.securities.insert(pair.id, Arc::new(pair));
+    let mut record =
+        Record::new(Assumptions::default(), Currency::USD, Arc::new(reference), Timestamp(20_089 * DAY), 1_000.0);
+    for (rate, quantity, price, left, realized) in [(1, 4, 10, 4, 0), (2, -2, 15, 2, 10), (3, -2, 12, 0, 14)] {
+        record.price(Timestamp(20_090 * DAY), SecurityId(6), Price::from(rate));
+        let events = [booking_of_five(quantity, price, euro), held(left, price, realized, euro)];
+        record.see(Timestamp(20_090 * DAY), &events);
+    }
+    record.price(Timestamp(20_091 * DAY), SecurityId(6), Price::from(7));
+    let trips: Vec<_> = record.take_trips().map(|trip| (trip.gross, trip.costs, trip.net)).collect();
+    assert_eq!(trips, [(32.0, 6.0, 26.0)]);
+    let figures = record.finish(Timestamp(20_092 * DAY)).figures;
+    assert_eq!((figures.profit_loss.realized, figures.costs, figures.trades.profit), (26.0, 6.0, 26.0));
+}
+
+/// One contract of 50 at 200 on a value of 40000 is a quarter of it, whatever it has gained.
+#[test]
+fn the_exposure_of_a_future_is_the_whole_of_its_contracts() {
+    let future = domain::Security { contract_size: 50.into(), ..samples::stock(5, "FUTURE") };
+    let mut record =
+        Record::new(Assumptions::default(), Currency::USD, with(future), Timestamp(20_089 * DAY), 40_000.0);
+    record.see(Timestamp(20_090 * DAY), &[held(-1, 200, 0, Currency::USD), value(20_090, 2, 0)]);
+    let exposure: Vec<f64> = record.finish(Timestamp(20_091 * DAY)).exposure.iter().map(|point| point.value).collect();
+    assert_eq!(exposure, [0.0, 0.25, 0.25]);
+}
+
+/// A day below the peak, back at it, and five days on which nothing moves, so that nothing is told.
+#[test]
+fn days_that_stand_at_the_peak_are_no_drawdown() {
+    let start = 20_089;
+    let mut record = Record::new(Assumptions::default(), Currency::USD, reference(), Timestamp(start * DAY), 1_000.0);
+    for (number, told) in [(1, Some(-10)), (2, Some(20)), (3, None), (4, None), (5, None), (6, None), (7, Some(19))] {
+        let at = Timestamp((start + number) * DAY - 1);
+        if let Some(worth) = told {
+            record.see(at, &[value(start + number, 2, worth)]);
+        }
+        record.end_day(at);
+    }
+    let days = record.finish(Timestamp((start + 7) * DAY - 1)).figures.max_drawdown_days;
+    assert!((days - 2.0).abs() < 1e-9, "{days}");
+}
+
 /// 30 January 2025 to 3 March, one daily bar for each of five days; the value is told when it changes, and only then.
 #[test]
 fn days_and_months_on_which_nothing_moves_count_as_returns_of_zero() {

@@ -165,6 +165,10 @@ impl Crew {
         ids.filter(|(place, _)| !self.fallen[*place]).collect()
     }
 
+    pub(super) fn wants(&self, security: SecurityId) -> bool {
+        self.seats.iter().any(|seat| seat.selection().has(security))
+    }
+
     pub(super) fn wants_bars(&self, security: SecurityId, size: BarSize) -> bool {
         let wishes = |seat: &Seat| seat.wishes().iter().any(|wish| wish.security == security && wish.size == size);
         self.seats.iter().any(|seat| seat.selection().wants(security, Prices::Bars(size)) || wishes(seat))

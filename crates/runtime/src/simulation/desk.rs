@@ -9,6 +9,7 @@ use domain::report::Report;
 use domain::{Bar, Caller, Command, Envelope, Event, Input, Mark, Published, Query, Stamped, Text, Timestamp};
 use engine::{Engine, Outbox};
 use storage::history::Recorded;
+use strategy::Seat;
 
 use super::crew::Crew;
 use super::floor::Floor;
@@ -25,7 +26,7 @@ pub(super) struct Desk<'a> {
     digest: Digest,
     orders: u64,
     fills: u64,
-    /// Whether a venue said something since values were published.
+    /// Whether something was filled since values were published.
     traded: bool,
     /// What the witness hears instead of the instant at which things happen.
     told: Option<Timestamp>,
@@ -64,6 +65,14 @@ impl<'a> Desk<'a> {
 
     pub(super) fn tell_end_of_day(&mut self, at: Timestamp) -> Result<(), SimulationError> {
         self.witness.end_day(self.told.unwrap_or(at)).map_err(SimulationError::Witness)
+    }
+
+    pub(super) fn tell_wants(&mut self, seat: &Seat) {
+        self.witness.want(&seat.who().name, seat.selection());
+    }
+
+    pub(super) fn tell_end_of_data(&mut self) {
+        self.witness.end_data();
     }
 
     pub(super) fn tell_fall(&mut self, at: Timestamp, strategy: &Text, failure: &Failure) {
@@ -111,7 +120,6 @@ impl<'a> Desk<'a> {
             self.report(at, report, crew, floor)?;
             any = true;
         }
-        self.traded |= any;
         Ok(any)
     }
 
@@ -180,7 +188,7 @@ impl<'a> Desk<'a> {
     ) -> Result<(), SimulationError> {
         self.close_made_bars(at, tape, crew);
         let marks = tape.changed_marks();
-        if marks.is_empty() && !std::mem::take(&mut self.traded) {
+        if marks.is_empty() && !self.traded {
             return Ok(());
         }
         self.show_marks(at, &marks)?;
@@ -310,7 +318,8 @@ impl<'a> Desk<'a> {
         for event in &self.out.events {
             match event {
                 Event::OrderStatus(status) if status.step == Step::Placed => self.orders += 1,
-                Event::Fill(_) => self.fills += 1,
+                Event::Fill(_) => (self.fills, self.traded) = (self.fills + 1, true),
+                Event::Portfolio(_) => self.traded = false,
                 _ => {}
             }
             self.digest.see(event);

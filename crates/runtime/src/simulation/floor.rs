@@ -1,7 +1,7 @@
 //! The venues, driven by recorded prices, and the way of instructions to them and of words back.
 
 use domain::report::Report;
-use domain::{AdapterName, Bar, BySecurity, Instruction, SecurityId, Timestamp};
+use domain::{AdapterName, Bar, BarSize, BySecurity, Instruction, SecurityId, Timestamp};
 use storage::history::Recorded;
 use venue_sim::replay::{Replay, Spoken};
 
@@ -10,6 +10,8 @@ pub(super) struct Floor {
     venues: Vec<(AdapterName, Replay)>,
     /// Where the prices of a security are shown.
     places: BySecurity<usize>,
+    /// The size of the bars that its venue is shown; nothing where it is shown none.
+    bars: BySecurity<BarSize>,
 }
 
 impl Floor {
@@ -20,6 +22,11 @@ impl Floor {
         self.venues.push((adapter, venue));
     }
 
+    /// From now on the venue of a security is shown its bars of that size, and no others.
+    pub(super) fn show_bars(&mut self, security: SecurityId, size: BarSize) {
+        self.bars.insert(security, size);
+    }
+
     #[inline]
     pub(super) fn show(&mut self, at: Timestamp, recorded: &Recorded) {
         let Some(place) = self.places.get(recorded.security()) else { return };
@@ -28,12 +35,14 @@ impl Floor {
             Recorded::Tick(tick) => venue.tick(at, tick),
             Recorded::Trade(trade) => venue.trade(at, trade),
             Recorded::Book(book) => venue.book(at, book),
-            Recorded::Bar(bar) => venue.bar_opens(at, bar),
+            Recorded::Bar(bar) if self.bars.get(bar.security) == Some(bar.size) => venue.bar_opens(at, bar),
+            Recorded::Bar(_) => {}
         }
     }
 
     pub(super) fn close_bar(&mut self, at: Timestamp, bar: &Bar) {
-        if let Some(place) = self.places.get(bar.security) {
+        let is_shown = self.bars.get(bar.security) == Some(bar.size);
+        if let Some(place) = self.places.get(bar.security).filter(|_| is_shown) {
             self.venues[place].1.bar_closes(at, bar);
         }
     }

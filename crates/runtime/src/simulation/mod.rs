@@ -51,7 +51,7 @@ use floor::Floor;
 pub use from_journal::{Differs, FromJournal, Replayed, SeatMaker, replay_journal};
 use larger::Larger;
 pub use pulse::Pulse;
-pub use setup::{Setup, SimulationError, VenueSetup};
+pub use setup::{OpeningCash, Setup, SimulationError, VenueSetup};
 use tape::Tape;
 pub use witness::{Seen, Witness};
 
@@ -93,6 +93,7 @@ pub struct Simulation<'a> {
     feed_latency_nanos: i64,
     valuation_nanos: i64,
     on_failure: OnFailure,
+    opening_cash: Vec<OpeningCash>,
     next_valuation: Timestamp,
     /// The midnight that ends the day of the newest row; far away once that day is over.
     day_ends: Timestamp,

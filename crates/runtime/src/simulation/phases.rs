@@ -11,7 +11,7 @@ use storage::history::Recorded;
 use strategy::Past;
 
 use super::Simulation;
-use super::setup::SimulationError;
+use super::setup::{OpeningCash, SimulationError};
 use crate::strategies::OnFailure;
 
 impl Simulation<'_> {
@@ -23,14 +23,30 @@ impl Simulation<'_> {
         let first_day = self.find_first_day()?;
         let pasts: Vec<Past> = self.crew.seats().iter().map(|seat| memory.past(seat)).collect();
         self.enter(Phase::Prefeed, &pasts)?;
+        self.fund()?;
         // Orders are taken from START on, so that is when whoever looks on begins to count.
         self.desk.begin(self.now)?;
+        self.crew.seats().iter().for_each(|seat| self.desk.tell_wants(seat));
         self.enter(Phase::Start, &[])?;
         self.enter(Phase::Run, &[])?;
         self.next_valuation = Timestamp(self.now.0.saturating_add(self.valuation_nanos));
         self.begin_day(first_day);
         self.find_due();
         Ok(self.now)
+    }
+
+    /// Accounts whose securities nobody wants prices of stay empty, since their cash would only thin out every return. Where
+    /// somebody wants no prices so far, anything may be traded, and all get theirs.
+    fn fund(&mut self) -> Result<(), SimulationError> {
+        let cash = std::mem::take(&mut self.opening_cash);
+        let is_open = self.crew.seats().iter().any(|seat| seat.selection().securities().next().is_none());
+        let is_wanted = |of: &OpeningCash| of.securities.iter().any(|security| self.crew.wants(*security));
+        let all = is_open || !cash.iter().any(is_wanted);
+        let given: Vec<_> = cash.into_iter().filter(|of| all || is_wanted(of)).collect();
+        for OpeningCash { credit, .. } in given {
+            self.desk.command(self.now, credit, &mut self.crew, &mut self.floor)?;
+        }
+        Ok(())
     }
 
     /// An instant of the first day with anything to play: a row, or the close of a bar that began in the warm-up.
@@ -64,6 +80,7 @@ impl Simulation<'_> {
         }
         self.desk.tell_as(Some(self.counts_as()));
         self.enter(Phase::Exit, &[])?;
+        self.desk.tell_end_of_data();
         self.cancel_the_rest()?;
         let to = self.counts_as();
         self.desk.tell_as(Some(to));

@@ -9,7 +9,7 @@ use domain::risk::Settings;
 use domain::{AdapterName, BarSize, Command, ExchangeId, Refusal, SecurityId, Timestamp};
 use storage::history::{BadData, Source};
 use strategy::Seat;
-use venue_sim::replay::Replay;
+use venue_sim::replay::{FillRule, Replay};
 
 use super::Simulation;
 use super::ahead::Ahead;
@@ -24,8 +24,10 @@ use crate::strategies::OnFailure;
 
 pub struct Setup {
     pub settings: Settings,
-    /// Reference data and opening cash, told before anything else.
+    /// Reference data and limits, told before anything else.
     pub commands: Vec<Command>,
+    /// What accounts begin with.
+    pub opening_cash: Vec<OpeningCash>,
     pub venues: Vec<VenueSetup>,
     pub seats: Vec<Seat>,
     /// What becomes of the open orders of a strategy that fails.
@@ -40,8 +42,16 @@ pub struct Setup {
     pub valuation_nanos: i64,
     /// Bars that the data has.
     pub recorded_bars: BTreeSet<(SecurityId, BarSize)>,
+    /// Securities of which the data has ticks, trades or books.
+    pub priced: BTreeSet<SecurityId>,
     /// Where the run says how far it is.
     pub pulse: Arc<Pulse>,
+}
+
+/// The cash of an account, which it gets where strategies want prices of what it can trade.
+pub struct OpeningCash {
+    pub securities: Vec<SecurityId>,
+    pub credit: Command,
 }
 
 /// A venue, the adapter by which it is reached, and whose prices it is shown.
@@ -93,11 +103,12 @@ pub(super) fn build<'a>(
 ) -> Result<Simulation<'a>, SimulationError> {
     let Some(first) = source.next()? else { return Err(SimulationError::NoData) };
     let now = first.at();
+    let floor = floor_for(&setup);
     let securities: BTreeSet<SecurityId> = setup.venues.iter().flat_map(|venue| venue.securities.clone()).collect();
     let mut simulation = Simulation {
         desk: Desk::new(witness),
         tape: Tape::new(securities.into_iter(), setup.recorded_bars),
-        floor: Floor::default(),
+        floor,
         crew: Crew::default(),
         ahead: Ahead::default(),
         larger: Larger::default(),
@@ -108,6 +119,7 @@ pub(super) fn build<'a>(
         feed_latency_nanos: setup.feed_latency_nanos,
         valuation_nanos: setup.valuation_nanos,
         on_failure: setup.on_failure,
+        opening_cash: setup.opening_cash,
         next_valuation: now,
         day_ends: super::NEVER,
         has_closed: false,
@@ -121,6 +133,22 @@ pub(super) fn build<'a>(
     simulation.open_venues(setup.venues)?;
     simulation.crew = Crew::new(setup.seats, setup.pulse);
     Ok(simulation)
+}
+
+/// A venue is shown the finest that is recorded. The range of a longer bar tells when it closes what finer data has told long
+/// before, and would fill orders by prices that were over when they came. What waits for the next bar waits for the shortest.
+fn floor_for(setup: &Setup) -> Floor {
+    let mut floor = Floor::default();
+    for venue in &setup.venues {
+        let waits_for_bars = venue.venue.rule() == FillRule::NextBarOpen;
+        for security in &venue.securities {
+            let sizes = setup.recorded_bars.iter().filter(|(of, _)| of == security).map(|(_, size)| *size);
+            if let Some(shortest) = sizes.min().filter(|_| waits_for_bars || !setup.priced.contains(security)) {
+                floor.show_bars(*security, shortest);
+            }
+        }
+    }
+    floor
 }
 
 impl Simulation<'_> {

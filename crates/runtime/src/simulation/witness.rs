@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::command::Failure;
 use domain::{Command, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+use strategy::Selection;
 
 /// A witness may be unable to go on: a disk is full.
 pub type Seen = Result<(), String>;
@@ -15,6 +16,9 @@ pub trait Witness {
     fn begin(&mut self, at: Timestamp, reference: &Arc<ReferenceData>) -> Seen {
         Ok(())
     }
+
+    /// What a strategy wants to hear when trading begins.
+    fn want(&mut self, strategy: &Text, selection: &Selection) {}
 
     /// Everything that one input of the engine caused.
     fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
@@ -30,6 +34,9 @@ pub trait Witness {
     fn end_day(&mut self, at: Timestamp) -> Seen {
         Ok(())
     }
+
+    /// Whatever is canceled from now on is so because the data is over.
+    fn end_data(&mut self) {}
 
     /// The engine refused what a strategy asked for.
     fn refuse(&mut self, at: Timestamp, strategy: &Text, command: &Command, refusal: &Refusal) {}

@@ -87,6 +87,11 @@ impl Inside {
         }
     }
 
+    /// Whether a strategy that was cut off may begin a new life.
+    pub fn may_return(&self) -> bool {
+        self.mailbox.may_return()
+    }
+
     /// Whether the strategy's diary goes into the journal.
     pub fn has_diary(&self) -> bool {
         self.has_diary

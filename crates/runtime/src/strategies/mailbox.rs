@@ -33,7 +33,13 @@ struct Waiting {
     phase: Option<(Phase, Arc<Past>)>,
     /// Since when the strategy has been at what it took last.
     busy_since: Option<Instant>,
-    cut: Option<String>,
+    cut: Option<Cut>,
+}
+
+#[derive(Debug, Clone)]
+struct Cut {
+    reason: String,
+    may_return: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,14 +91,23 @@ impl Mailbox {
 
     /// Nothing more goes in or out.
     pub(super) fn cut(&self, reason: &str) {
-        let mut waiting = self.lock();
-        let wanted = std::mem::take(&mut waiting.wanted);
-        *waiting = Waiting { wanted, cut: Some(reason.to_owned()), ..Waiting::default() };
+        self.lock().cut_off(Cut { reason: reason.to_owned(), may_return: false });
+        self.filled.notify_one();
+    }
+
+    /// As [`Self::cut`], and nothing speaks against a new life.
+    pub(super) fn cut_for_now(&self, reason: &str) {
+        self.lock().cut_off(Cut { reason: reason.to_owned(), may_return: true });
         self.filled.notify_one();
     }
 
     pub(super) fn cut_reason(&self) -> Option<String> {
-        self.lock().cut.clone()
+        self.lock().cut.as_ref().map(|cut| cut.reason.clone())
+    }
+
+    /// Whether one that was cut off may begin a new life.
+    pub(super) fn may_return(&self) -> bool {
+        self.lock().cut.as_ref().is_some_and(|cut| cut.may_return)
     }
 
     /// How long the strategy has been at what it took last.
@@ -113,8 +128,8 @@ impl Mailbox {
             let (after, _) = self.filled.wait_timeout(waiting, patience).unwrap_or_else(PoisonError::into_inner);
             waiting = after;
         }
-        if let Some(reason) = &waiting.cut {
-            return Err(Lost(reason.clone()));
+        if let Some(cut) = &waiting.cut {
+            return Err(Lost(cut.reason.clone()));
         }
         waiting.drain(into);
         // Also with nothing to hear a timer may be due.
@@ -165,12 +180,19 @@ impl Waiting {
     fn keep_all(&mut self, published: &Published) -> bool {
         if self.events.len() >= EVENTS_MAX {
             let reason = format!("it left {EVENTS_MAX} events of its orders unread");
-            let wanted = std::mem::take(&mut self.wanted);
-            *self = Self { wanted, busy_since: self.busy_since, cut: Some(reason), ..Self::default() };
+            self.cut_off(Cut { reason, may_return: true });
         } else {
             self.events.push_back(published.clone());
         }
         true
+    }
+
+    /// The first reason counts.
+    fn cut_off(&mut self, cut: Cut) {
+        if self.cut.is_none() {
+            let wanted = std::mem::take(&mut self.wanted);
+            *self = Self { wanted, busy_since: self.busy_since, cut: Some(cut), ..Self::default() };
+        }
     }
 
     fn is_empty(&self) -> bool {

@@ -3,34 +3,32 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, tick};
 use domain::command::{Failure, Phase};
-use domain::{StrategyId, Text};
-use strategy::{Past, Registry, Seat, Who, Wish};
+use domain::{Published, StrategyId, Text};
+use strategy::{Past, Registry, Seat, Who};
 use tracing::{error, info, warn};
 
 use super::absent::Absent;
 use super::asking::{Asking, Unwilling};
-use super::failing::{self, Haste, lost};
+use super::failing::{self, lost};
 use super::host::{HostSettings, Instance, OnFailure, Trouble};
 use super::inside::{Inside, Switchboard};
-use super::mailbox::Mailbox;
 use super::protocol::Resume;
 use super::remote::{Attached, Pulse};
-use super::runner::{Ending, Note, Progress, Runner};
+use super::runner::{Ending, LifeId, Note, Progress, Runner};
+use super::running::{Body, Running};
 use crate::live::Clock;
 
 /// How often hanging strategies are looked for.
 const WATCH: Duration = Duration::from_millis(100);
-/// A process that was heard of within this time is well, and nobody takes its place unasked. It says eight times as often
-/// that it lives.
-const WELL: Duration = Duration::from_secs(2);
 /// Notes that may wait for the manager; a strategy with one more waits.
 const NOTES_MAX: usize = 8_192;
+/// Events that one who was away is told of. A life that missed more does not go on; a new one hears the newest.
+const MISSED_MAX: usize = 8_192;
 
 const CRASHED: &str = "was cut off by a crash of the server";
 const SILENT: &str = "is silent: its process died, hangs or was cut off";
@@ -72,45 +70,6 @@ pub(super) struct Manager {
     /// What strategies in processes of their own had heard when they were lost.
     heard: BTreeMap<StrategyId, u64>,
     absent: Absent,
-}
-
-struct Running {
-    who: Who,
-    link: Inside,
-    body: Body,
-    /// The newest phase that it has gone through.
-    phase: Option<Phase>,
-    wishes: Vec<Wish>,
-    haste: Haste,
-}
-
-/// Where a strategy lives.
-enum Body {
-    Thread(JoinHandle<()>),
-    Process(Pulse),
-}
-
-impl Running {
-    fn new(who: Who, link: Inside, body: Body) -> Self {
-        Self { who, link, body, phase: None, wishes: vec![], haste: Haste::default() }
-    }
-
-    fn mailbox(&self) -> &Mailbox {
-        self.link.mailbox()
-    }
-
-    /// Whether its process was heard of just now.
-    fn is_well(&self) -> bool {
-        matches!(&self.body, Body::Process(pulse) if pulse.silent_for() < WELL)
-    }
-
-    /// How long nothing has come back from it.
-    fn stuck_for(&self) -> Option<Duration> {
-        match &self.body {
-            Body::Thread(_) => self.mailbox().busy_for(),
-            Body::Process(pulse) => Some(pulse.silent_for()),
-        }
-    }
 }
 
 impl Manager {
@@ -166,7 +125,7 @@ impl Manager {
             Wanted::Stop(name, done) => drop(done.send(self.stop(&name))),
             Wanted::Attach(arrival, done) => self.attach(&arrival, &done),
             // The last that it heard may be one of several that one input caused.
-            Wanted::Replay(strategy, heard) => self.tell_missed(strategy, heard.saturating_sub(1)),
+            Wanted::Replay(strategy, heard) => self.replay(strategy, heard.saturating_sub(1)),
             Wanted::Close => (self.is_closing, self.wanted) = (true, never()),
         }
     }
@@ -279,10 +238,10 @@ impl Manager {
         let begins = attached.as_ref().ok().filter(|attached| !attached.is_resumed).map(|attached| attached.who.id);
         // Whoever asked may have gone away.
         let _ = done.send(attached);
-        if let Some(strategy) = begins {
-            self.lead(&[strategy]);
-            let heard = self.heard.remove(&strategy).or(arrival.resume.map(|resume| resume.heard));
-            heard.into_iter().for_each(|heard| self.tell_missed(strategy, heard));
+        if let Some(running) = begins.and_then(|strategy| self.running.get_mut(&strategy)) {
+            let strategy = running.who.id;
+            running.missed_after = self.heard.remove(&strategy).or(arrival.resume.map(|resume| resume.heard));
+            self.begin_phase(strategy, Phase::Init);
         }
     }
 
@@ -312,13 +271,33 @@ impl Manager {
         Some(Attached { who, reference, link, notes, pulse: pulse.clone(), is_resumed })
     }
 
-    /// What it has heard of already it drops itself.
-    fn tell_missed(&self, strategy: StrategyId, heard: u64) {
-        let Some(running) = self.running.get(&strategy) else { return };
-        match self.asking.missed(strategy, heard, (self.clock)()) {
-            Ok(missed) => running.mailbox().replay(&missed),
-            Err(Unwilling(reason)) => running.mailbox().cut(&format!("what it missed can't be told: {reason}")),
+    /// A life goes on where it stopped hearing. What it has heard of already it drops itself.
+    fn replay(&mut self, strategy: StrategyId, heard: u64) {
+        let missed = self.missed(strategy, heard);
+        if missed.len() > MISSED_MAX {
+            self.lose(strategy, lost(format!("missed more than {MISSED_MAX} events of its orders")));
+        } else if let Some(running) = self.running.get(&strategy) {
+            running.mailbox().replay(&missed);
         }
+    }
+
+    /// A new life hears what became of the orders of the one before; how things stand is the newest of it.
+    fn tell_missed(&mut self, strategy: StrategyId, heard: u64) {
+        let missed = self.missed(strategy, heard);
+        let newest = &missed[missed.len().saturating_sub(MISSED_MAX)..];
+        if let Some(running) = self.running.get(&strategy) {
+            running.mailbox().replay(newest);
+        }
+    }
+
+    fn missed(&self, strategy: StrategyId, heard: u64) -> Vec<Published> {
+        self.asking.missed(strategy, heard, (self.clock)()).unwrap_or_else(|Unwilling(reason)| {
+            let running = self.running.get(&strategy);
+            running.into_iter().for_each(|running| {
+                running.mailbox().cut(&format!("what it missed can't be told: {reason}"));
+            });
+            vec![]
+        })
     }
 
     fn lead(&mut self, strategies: &[StrategyId]) {
@@ -329,25 +308,26 @@ impl Manager {
 
     /// All of these enter the phase; returns when each has gone through it or is gone.
     fn enter(&mut self, strategies: &[StrategyId], phase: Phase) {
-        for strategy in strategies {
-            let Some(running) = self.running.get(strategy) else { continue };
-            let past = match phase {
-                Phase::Prefeed => self.asking.past(&running.wishes, &self.settings.bars, (self.clock)()),
-                _ => Past::default(),
-            };
-            match self.asking.enter_phase(*strategy, phase) {
-                Ok(()) => running.mailbox().enter(phase, Arc::new(past)),
-                Err(Unwilling(reason)) => {
-                    self.fail(*strategy, lost(format!("can't enter {}: {reason}", phase.name())));
-                }
-            }
-        }
+        strategies.iter().for_each(|strategy| self.begin_phase(*strategy, phase));
         // Meanwhile others come and go; and one that was cut off on its way through a phase must come back to go on.
         while strategies.iter().any(|strategy| self.is_short_of(*strategy, phase)) {
             self.turn();
             if self.is_closing && phase != Phase::Exit {
                 return;
             }
+        }
+    }
+
+    fn begin_phase(&mut self, strategy: StrategyId, phase: Phase) {
+        let Some(running) = self.running.get_mut(&strategy) else { return };
+        running.is_leaving |= phase == Phase::Exit;
+        let past = match phase {
+            Phase::Prefeed => self.asking.past(&running.wishes, &self.settings.bars, (self.clock)()),
+            _ => Past::default(),
+        };
+        match self.asking.enter_phase(strategy, phase) {
+            Ok(()) => running.mailbox().enter(phase, Arc::new(past)),
+            Err(Unwilling(reason)) => self.fail(strategy, lost(format!("can't enter {}: {reason}", phase.name()))),
         }
     }
 
@@ -359,20 +339,51 @@ impl Manager {
 
     fn heed(&mut self, note: Note) {
         match note {
-            Note::Entered(strategy, progress) => self.entered(strategy, progress),
-            Note::Ended(strategy, Ending::Exited) => self.exited(strategy),
-            Note::Ended(strategy, Ending::Panicked(message)) => self.fail(strategy, failing::panicked(&message)),
-            Note::Ended(strategy, Ending::Flooded) => self.flooded(strategy, failing::TOO_MUCH_IN_A_CALL),
-            Note::Ended(strategy, Ending::Lost(reason)) => self.fail(strategy, lost(format!("was cut off: {reason}"))),
+            Note::Entered(life, progress) if self.lives(life) => self.entered(life.strategy, progress),
+            Note::Ended(life, ending) if self.lives(life) => self.ended(life.strategy, ending),
+            // A thread that hung may return when the strategy has begun anew.
+            Note::Entered(..) | Note::Ended(..) => {}
             Note::RateRefused(strategy) => self.rate_refused(strategy),
         }
     }
 
+    fn lives(&self, life: LifeId) -> bool {
+        self.running.get(&life.strategy).is_some_and(|running| running.who.run == life.run)
+    }
+
     fn entered(&mut self, strategy: StrategyId, progress: Progress) {
-        if let Some(running) = self.running.get_mut(&strategy) {
-            info!(strategy = %running.who.name, phase = progress.phase.name(), "strategy");
-            running.phase = Some(progress.phase);
-            running.wishes = progress.wishes;
+        let Some(running) = self.running.get_mut(&strategy) else { return };
+        let phase = progress.phase;
+        // After a cut a process may say it twice.
+        if running.phase < Some(phase) {
+            info!(strategy = %running.who.name, phase = phase.name(), "strategy");
+            (running.phase, running.wishes) = (Some(phase), progress.wishes);
+            if matches!(running.body, Body::Process(_)) && !running.is_leaving {
+                self.lead_on(strategy, phase);
+            }
+        }
+    }
+
+    /// A process goes through its phases as fast as it can: it waits for no other, and none waits for it.
+    fn lead_on(&mut self, strategy: StrategyId, after: Phase) {
+        match after {
+            Phase::Init => self.begin_phase(strategy, Phase::Prefeed),
+            Phase::Prefeed => self.begin_phase(strategy, Phase::Start),
+            Phase::Start => {
+                let missed_after = self.running.get_mut(&strategy).and_then(|running| running.missed_after.take());
+                missed_after.into_iter().for_each(|heard| self.tell_missed(strategy, heard));
+                self.begin_phase(strategy, Phase::Run);
+            }
+            Phase::Run | Phase::Exit => {}
+        }
+    }
+
+    fn ended(&mut self, strategy: StrategyId, ending: Ending) {
+        match ending {
+            Ending::Exited => self.exited(strategy),
+            Ending::Panicked(message) => self.fail(strategy, failing::panicked(&message)),
+            Ending::Flooded => self.flooded(strategy, failing::TOO_MUCH_IN_A_CALL),
+            Ending::Lost(reason) => self.lose(strategy, lost(format!("was cut off: {reason}"))),
         }
     }
 
@@ -408,7 +419,7 @@ impl Manager {
         let hung: Vec<_> = self.running.iter().filter(|(_, running)| hangs(running)).map(|(id, _)| *id).collect();
         for strategy in hung {
             let is_process = matches!(self.running.get(&strategy), Some(Running { body: Body::Process(_), .. }));
-            self.fail(strategy, if is_process { lost(SILENT) } else { failing::hangs() });
+            self.lose(strategy, if is_process { lost(SILENT) } else { failing::hangs() });
         }
         self.give_up_absent();
     }
@@ -425,6 +436,14 @@ impl Manager {
             self.let_go(strategy, &name, failure);
             self.asking.unsubscribe(strategy, self.asking.subscribed(strategy));
         }
+    }
+
+    /// As [`Self::fail`], but its process may begin a new life at once.
+    fn lose(&mut self, strategy: StrategyId, failure: Failure) {
+        if let Some(running) = self.running.get(&strategy) {
+            running.mailbox().cut_for_now(&failure.text);
+        }
+        self.fail(strategy, failure);
     }
 
     /// This strategy alone is stopped; what it may still do in its thread has no effect.

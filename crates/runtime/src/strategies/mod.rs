@@ -19,6 +19,8 @@ mod dispatcher;
 mod runner;
 /// Why the platform stops a strategy.
 pub(crate) mod failing;
+/// A strategy that runs, as the manager knows it.
+mod running;
 /// Phases in order, start and stop, panics, floods and hangs.
 mod manager;
 /// Strategies that a crash left in a phase and that nobody runs since.
@@ -38,4 +40,4 @@ pub use host::{Controls, Host, HostSettings, Instance, OnFailure, Trouble};
 pub use inside::{Inside, Switchboard};
 pub use link::{Delivery, Link, Lost};
 pub use remote::{Attached, Pulse};
-pub use runner::{Ending, Note, Progress, Runner};
+pub use runner::{Ending, LifeId, Note, Progress, Runner};

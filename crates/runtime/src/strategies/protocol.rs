@@ -11,10 +11,12 @@ use super::clerk::Reason;
 use super::event_bytes;
 
 /// Which dialect of this is spoken, together with the version of the program.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Bars of the past that one message carries: some forty thousand bytes, of the million that a frame takes.
 const BARS_PER_MESSAGE: usize = 500;
+/// Changes that make reference data, in one message: some two hundred thousand bytes.
+const CHANGES_PER_MESSAGE: usize = 1_000;
 
 /// From a strategy to the server.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -85,6 +87,12 @@ pub enum Request {
         #[cbor(n(1), with = "minicbor::bytes")]
         leaf: Vec<u8>,
     },
+    /// Every parcel up to this number was taken. It is said beside the strategy, so it does not tell that that lives.
+    #[n(7)]
+    Taken {
+        #[n(0)]
+        number: u64,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -140,6 +148,7 @@ pub enum Message {
         /// The life before goes on; otherwise a new one begins with INIT.
         #[n(2)]
         is_resumed: bool,
+        /// The last of the changes that make it; those before came in messages of their own.
         #[n(3)]
         reference: Vec<ReferenceChange>,
         /// The server's clock: deadlines are meant by it.
@@ -189,7 +198,19 @@ pub enum Message {
     Cut {
         #[n(0)]
         reason: Text,
+        /// By a new life: it was silent or fell behind, and nothing else is held against it.
+        #[n(1)]
+        may_return: bool,
     },
+    /// Reference data, before the welcome that has the rest of it.
+    #[n(6)]
+    Reference {
+        #[n(0)]
+        changes: Vec<ReferenceChange>,
+    },
+    /// Something may have been lost on the way: it shall say hello again and tell what it heard last.
+    #[n(7)]
+    ComeBack,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -231,6 +252,14 @@ impl Message {
         messages
     }
 
+    /// What of reference data comes before the welcome, and what comes in it.
+    pub fn of_reference(data: &ReferenceData) -> (Vec<Self>, Vec<ReferenceChange>) {
+        let all = changes(data);
+        let mut parts: Vec<_> = all.chunks(CHANGES_PER_MESSAGE).map(<[_]>::to_vec).collect();
+        let last = parts.pop().unwrap_or_default();
+        (parts.into_iter().map(|changes| Self::Reference { changes }).collect(), last)
+    }
+
     pub fn into_bytes(self, epoch: u64, number: u64) -> Vec<u8> {
         encoded(Parcel { epoch, number, message: self })
     }
@@ -243,7 +272,7 @@ pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<
 }
 
 /// Reference data as the changes that make it.
-pub fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
+pub(super) fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
     let exchanges = data.exchanges.values().map(|exchange| ReferenceChange::Exchange((**exchange).clone()));
     let families = data.families.values().map(|family| ReferenceChange::Family((**family).clone()));
     let securities = data.securities.values().map(|security| ReferenceChange::Security((**security).clone()));
@@ -304,9 +333,15 @@ mod tests {
     }
 
     #[test]
-    fn reference_data_comes_back_whole() {
-        let stock = samples::stock(1, "ONE");
-        let data = ReferenceData { securities: [(stock.id, Arc::new(stock))].into(), ..ReferenceData::default() };
-        assert_eq!(reference(changes(&data)), data);
+    fn reference_data_of_a_large_desk_comes_back_whole_in_several_messages() {
+        let stocks = (1..=2_500).map(|id| (SecurityId(id), Arc::new(samples::stock(id, &format!("S{id}")))));
+        let data = ReferenceData { securities: stocks.collect(), ..ReferenceData::default() };
+        let (parts, last) = Message::of_reference(&data);
+        assert_eq!((parts.len(), last.len()), (2, 500));
+        let before = parts.into_iter().flat_map(|part| match part {
+            Message::Reference { changes } => changes,
+            other => panic!("not reference data: {other:?}"),
+        });
+        assert_eq!(reference(before.chain(last).collect()), data);
     }
 }

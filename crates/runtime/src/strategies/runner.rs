@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 use domain::command::Phase;
 use domain::{Published, StrategyId, Timestamp};
-use strategy::{Past, Seat, Wish};
+use strategy::{Past, Seat, Who, Wish};
 
 use super::diary::Diary;
 use super::failing::message_of;
@@ -19,10 +19,23 @@ const IDLE: Duration = Duration::from_millis(500);
 /// What a strategy's thread tells whoever started it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    Entered(StrategyId, Progress),
-    Ended(StrategyId, Ending),
+    Entered(LifeId, Progress),
+    Ended(LifeId, Ending),
     /// The risk gate refused an order of the strategy, because it places too many.
     RateRefused(StrategyId),
+}
+
+/// One life of a strategy: what is said late of an earlier one says nothing of the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LifeId {
+    pub strategy: StrategyId,
+    pub run: u64,
+}
+
+impl From<&Who> for LifeId {
+    fn from(who: &Who) -> Self {
+        Self { strategy: who.id, run: who.run }
+    }
 }
 
 /// A phase that the strategy has gone through.
@@ -72,7 +85,7 @@ impl<L: Link> Runner<L> {
                 break ending;
             }
         };
-        self.note(Note::Ended(self.seat.who().id, ending));
+        self.note(Note::Ended(self.seat.who().into(), ending));
     }
 
     fn turn(&mut self) -> Option<Ending> {
@@ -130,7 +143,7 @@ impl<L: Link> Runner<L> {
             return Some(Ending::Lost(reason));
         }
         let progress = Progress { phase, wishes: self.seat.wishes().to_vec() };
-        self.note(Note::Entered(self.seat.who().id, progress));
+        self.note(Note::Entered(self.seat.who().into(), progress));
         (phase == Phase::Exit).then_some(Ending::Exited)
     }
 

@@ -1,7 +1,7 @@
 //! The publish-subscribe door on its own runtime: topics over TCP, TLS and WebSocket.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ::web::Router;
@@ -13,7 +13,7 @@ use runtime::strategies::Controls;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use super::listening::{failed, listen};
 use crate::config::Config;
@@ -39,6 +39,7 @@ pub(super) struct Topics {
 pub(super) struct Serving {
     broker: Broker,
     runtime: Runtime,
+    bridge: OnceLock<AbortHandle>,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
 }
@@ -101,7 +102,7 @@ impl Topics {
         let broker = self.broker.clone();
         let serving = self.broker.serve(listeners, logs::listen(), async { drop(closed.await) });
         let served = self.runtime.spawn(serving);
-        Serving { broker, runtime: self.runtime, close, served }
+        Serving { broker, runtime: self.runtime, bridge: OnceLock::new(), close, served }
     }
 }
 
@@ -128,13 +129,16 @@ fn limits(config: &Config) -> broker::Limits {
 impl Serving {
     /// Strategies in processes of their own come in by the broker's queues.
     pub(super) fn bridge(&self, controls: Controls, clock: runtime::Clock) {
-        // It must be spawned where the broker's own tasks are.
-        let _inside = self.runtime.enter();
-        self.runtime.spawn(Bridge::serve(self.broker.connect(), controls, clock));
+        let broker = self.broker.clone();
+        let bridge = self.runtime.spawn(Bridge::serve(move || broker.connect(), controls, clock));
+        // There is one for the whole life of the server.
+        let _ = self.bridge.set(bridge.abort_handle());
     }
 
     /// Everybody is told that the server stops.
     pub(super) fn close(self) {
+        // Strategies have left, and a bridge whose connection closes would make it again.
+        self.bridge.get().into_iter().for_each(AbortHandle::abort);
         // Doors that closed by themselves no longer listen.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));

@@ -2,32 +2,35 @@
 //! becomes a command or a note; what the host has for a strategy goes out on the queue of that strategy.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use domain::command::Phase;
-use domain::{Event, IntId, StrategyId, Text};
+use domain::{StrategyId, Text};
 use runtime::Clock;
 use runtime::strategies::protocol::{self, Letter, Message, Request, Resume};
-use runtime::strategies::{Attached, Controls, Delivery, Ending, Inside, Link, Lost, Note, Trouble};
+use runtime::strategies::{Attached, Controls, Lost, Trouble};
 use stomp::{Command, Frame};
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 use tracing::{info, warn};
 
+use super::backoff::Backoff;
 use super::line::Line;
 use super::member::Member;
+use super::pump::{Carried, pump};
 use super::{REQUESTS, TAKEN, build, deliveries};
 
-/// What may wait on its way to the queues; a strategy's pump with one more waits.
+/// What may wait for the bridge; whoever has one more waits.
 const OUTGOING_MAX: usize = 16_384;
+/// A connection to the broker that has lasted so long was a good one: after it the pauses begin anew.
+const STEADY: Duration = Duration::from_secs(5);
 /// Queues of processes that are gone and are emptied; of more the oldest is let go.
 const LEFT_BEHIND_MAX: usize = 64;
 /// The subscription on which letters come.
 const INCOMING: &str = "requests";
 const NOT_ATTACHED: &str = "the server does not know this process, or it is replaced by another process";
-/// How long a pump waits for events before it looks whether it is still needed.
-const PUMP_PATIENCE: Duration = Duration::from_millis(500);
 
 pub struct Bridge {
     line: Line<DuplexStream>,
@@ -37,6 +40,15 @@ pub struct Bridge {
     /// Queues of processes that are gone, oldest first: what is left there is thrown away.
     left_behind: VecDeque<String>,
     outgoing: mpsc::Sender<Outgoing>,
+    answers: mpsc::UnboundedSender<Answered>,
+}
+
+/// What waits for the bridge.
+struct Waiting {
+    outgoing: mpsc::Receiver<Outgoing>,
+    /// Each process has a bounded number of commands to be answered, so these need no bound of their own; with one, the
+    /// engine's answers and the bridge could wait for each other.
+    answers: mpsc::UnboundedReceiver<Answered>,
 }
 
 /// Who sent a letter.
@@ -50,44 +62,64 @@ struct Sender {
 /// What other tasks and threads have for the bridge.
 enum Outgoing {
     /// A strategy was let in, or not.
-    Arrived {
-        sender: Sender,
-        resume: Option<Resume>,
-        attached: Box<Result<Attached, Trouble>>,
-    },
-    Message {
-        name: Text,
-        run: u64,
-        message: Message,
-        order: Option<IntId>,
-    },
-    /// What follows for that strategy begins where it stopped hearing.
-    Replay {
-        name: Text,
-        run: u64,
-    },
+    Arrived { sender: Sender, resume: Option<Resume>, attached: Box<Result<Attached, Trouble>> },
+    /// The host has something for a strategy.
+    Carried(Carried),
+}
+
+/// The engine's answer to a command.
+struct Answered {
+    name: Text,
+    run: u64,
+    message: Message,
 }
 
 impl Bridge {
-    /// Serves until the broker closes.
-    pub async fn serve(stream: DuplexStream, controls: Controls, clock: Clock) {
-        if let Err(error) = Self::run(stream, controls, clock).await {
-            info!("the bus to strategy processes has ended: {error}");
+    /// Serves as long as the program runs. A connection to the broker that breaks is made again, and every process is called
+    /// back to where it stopped hearing.
+    pub async fn serve(connect: impl Fn() -> DuplexStream, controls: Controls, clock: Clock) {
+        let (outgoing, outgoing_waits) = mpsc::channel(OUTGOING_MAX);
+        let (answers, answers_wait) = mpsc::unbounded_channel();
+        let mut waiting = Waiting { outgoing: outgoing_waits, answers: answers_wait };
+        let mut backoff = Backoff::new();
+        let line = open(&connect, &mut backoff).await;
+        let (members, left_behind) = (BTreeMap::new(), VecDeque::new());
+        let mut bridge = Self { line, controls, clock, members, left_behind, outgoing, answers };
+        loop {
+            let begun = Instant::now();
+            let Err(error) = bridge.converse(&mut waiting).await;
+            warn!("the bus to strategy processes is cut and made again: {error}");
+            if begun.elapsed() > STEADY {
+                backoff = Backoff::new();
+            }
+            sleep(backoff.pause()).await;
+            bridge.line = open(&connect, &mut backoff).await;
         }
     }
 
-    async fn run(stream: DuplexStream, controls: Controls, clock: Clock) -> io::Result<()> {
-        let mut line = Line::connect(stream, None).await?;
-        line.subscribe(INCOMING, REQUESTS).await?;
-        let (outgoing, mut waiting) = mpsc::channel(OUTGOING_MAX);
-        let (members, left_behind) = (BTreeMap::new(), VecDeque::new());
-        let mut bridge = Self { line, controls, clock, members, left_behind, outgoing };
+    async fn converse(&mut self, waiting: &mut Waiting) -> io::Result<Infallible> {
+        self.line.subscribe(INCOMING, REQUESTS).await?;
+        for queue in &self.left_behind {
+            self.line.subscribe(queue, queue).await?;
+        }
+        self.call_back().await?;
         loop {
             tokio::select! {
-                frame = bridge.line.next() => bridge.hear(&frame?).await?,
-                Some(outgoing) = waiting.recv() => bridge.carry(outgoing).await?,
+                frame = self.line.next() => self.hear(&frame?).await?,
+                Some(outgoing) = waiting.outgoing.recv() => self.carry(outgoing).await?,
+                Some(answered) = waiting.answers.recv() => self.pass_on(answered).await?,
             }
         }
+    }
+
+    /// What was on its way when a connection broke may be lost.
+    async fn call_back(&mut self) -> io::Result<()> {
+        for (name, member) in &mut self.members {
+            if let Some(parcel) = member.call_back() {
+                self.line.send_to(&deliveries(name, &member.address), parcel).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn hear(&mut self, frame: &Frame) -> io::Result<()> {
@@ -137,23 +169,24 @@ impl Bridge {
 
     async fn request(&mut self, sender: Sender, request: Request) -> io::Result<()> {
         let name = &sender.name;
-        let Some(member) = self.members.get_mut(name).filter(|member| member.epoch == sender.epoch) else {
+        let Some(member) = self.members.get_mut(name).filter(|member| member.epoch() == sender.epoch) else {
             return self.unwelcome(&sender, "not-attached", NOT_ATTACHED).await;
         };
+        if let Request::Taken { number } = request {
+            member.taken(number);
+            return self.flush(name).await;
+        }
         member.pulse.beat();
         match request {
             Request::Alive { heard } => member.pulse.heard(heard),
             Request::Entered { phase, wishes } => {
                 member.entered(phase, wishes.into_iter().map(Into::into).collect());
-                if phase == Phase::Exit {
-                    member.note(Note::Ended(member.id, Ending::Exited));
-                }
             }
-            Request::Failed { reason } => member.note(Note::Ended(member.id, Ending::Panicked(reason.to_string()))),
+            Request::Failed { reason } => member.failed(&reason),
             Request::Leave => self.leave(name.clone()),
             Request::Command { key, expires, command } => return self.command(name, key, expires, *command).await,
             Request::Diary { key, leaf } => return self.diary(name, key, leaf).await,
-            Request::Hello { .. } => {}
+            Request::Hello { .. } | Request::Taken { .. } => {}
         }
         Ok(())
     }
@@ -172,32 +205,31 @@ impl Bridge {
         command: domain::Command,
     ) -> io::Result<()> {
         let Some(member) = self.members.get_mut(name) else { return Ok(()) };
-        let answer = |refusal| Message::Answer { key, refusal };
         match member.begin(key) {
             Ok(()) => {}
             Err(None) => return Ok(()),
             Err(Some(known)) => return self.send(name, known).await,
         }
-        if (self.clock)() > expires {
-            let text = "it came after its deadline and had no effect".into();
-            let late = protocol::Refusal { code: "deadline-passed".into(), text };
+        let refusal = if (self.clock)() > expires {
+            Some(refusal("deadline-passed", "it came after its deadline and had no effect"))
+        } else if member.is_busy() {
+            Some(refusal("busy", "too many commands wait for an answer; this had no effect"))
+        } else {
+            member.check(&command).err()
+        };
+        if refusal.is_some() {
             member.turn_away();
-            return self.answer(name, key, answer(Some(late))).await;
+            return self.answer(name, key, Message::Answer { key, refusal }).await;
         }
-        if let Err(refusal) = member.check(&command) {
-            member.turn_away();
-            return self.answer(name, key, answer(Some(refusal))).await;
-        }
-        let (outgoing, run, to) = (self.outgoing.clone(), member.run, name.clone());
+        let (answers, run, to) = (self.answers.clone(), member.run, name.clone());
         let asked = member.link.ask(command, move |outcome| {
             let message = Message::Answer { key, refusal: outcome.err().map(Into::into) };
             // A bridge that is gone answers nobody.
-            let _ = outgoing.blocking_send(Outgoing::Message { name: to, run, message, order: None });
+            let _ = answers.send(Answered { name: to, run, message });
         });
-        match asked {
-            Ok(()) => Ok(()),
-            Err(Lost(reason)) => self.send(name, Message::Cut { reason: reason.into() }).await,
-        }
+        let Err(Lost(reason)) = asked else { return Ok(()) };
+        let may_return = member.link.may_return();
+        self.send(name, Message::Cut { reason: reason.into(), may_return }).await
     }
 
     async fn diary(&mut self, name: &Text, key: u64, leaf: Vec<u8>) -> io::Result<()> {
@@ -224,34 +256,42 @@ impl Bridge {
                 Ok(attached) => self.arrived(sender, resume, attached).await,
                 Err(trouble) => self.unwelcome(&sender, code_of(&trouble), &trouble.to_string()).await,
             },
-            Outgoing::Message { name, run, message, order } => self.forward(&name, run, message, order).await,
-            Outgoing::Replay { name, run } => {
-                let member = self.members.get_mut(&name).filter(|member| member.run == run);
-                member.into_iter().for_each(|member| member.awaits_replay = false);
-                Ok(())
-            }
+            Outgoing::Carried(carried) => self.forward(carried).await,
         }
     }
 
-    async fn forward(&mut self, name: &Text, run: u64, message: Message, order: Option<IntId>) -> io::Result<()> {
-        let Some(member) = self.members.get_mut(name).filter(|member| member.run == run) else { return Ok(()) };
-        order.into_iter().for_each(|int_id| member.owns(int_id));
+    async fn forward(&mut self, carried: Carried) -> io::Result<()> {
+        let Carried { name, run, message } = carried;
+        let Some(member) = self.members.get_mut(&name).filter(|member| member.run == run) else { return Ok(()) };
+        let Some(message) = message else {
+            member.awaits_replay = false;
+            return Ok(());
+        };
         match &message {
             Message::Event { .. } if member.awaits_replay => return Ok(()),
-            Message::Answer { key, .. } => member.answered(*key, &message),
             Message::Enter { .. } => member.enters(&message),
             _ => {}
         }
-        self.send(name, message).await
+        self.send(&name, message).await
+    }
+
+    async fn pass_on(&mut self, answered: Answered) -> io::Result<()> {
+        let Answered { name, run, message } = answered;
+        let Some(member) = self.members.get_mut(&name).filter(|member| member.run == run) else { return Ok(()) };
+        if let Message::Answer { key, .. } = &message {
+            member.answered(*key, &message);
+        }
+        self.send(&name, message).await
     }
 
     async fn arrived(&mut self, sender: Sender, resume: Option<Resume>, attached: Attached) -> io::Result<()> {
         let Sender { name, address, epoch } = sender;
+        let (parts, reference) = Message::of_reference(&attached.reference);
         let welcome = Message::Welcome {
             id: attached.who.id,
             run: attached.who.run,
             is_resumed: attached.is_resumed,
-            reference: protocol::changes(&attached.reference),
+            reference,
             now: (self.clock)(),
             has_diary: attached.link.has_diary(),
         };
@@ -264,7 +304,8 @@ impl Bridge {
             }
             None => {
                 info!(strategy = %name, "a strategy process is here");
-                pump(name.clone(), attached.who.run, attached.link.clone(), self.outgoing.clone())?;
+                let outgoing = self.outgoing.clone();
+                pump(&attached, move |carried| outgoing.blocking_send(Outgoing::Carried(carried)).is_ok())?;
                 let before = self.members.insert(name.clone(), Member::new(attached, epoch, address.clone()));
                 if let Some(before) = before.filter(|before| before.address != address) {
                     self.empty(deliveries(&name, &before.address)).await?;
@@ -272,17 +313,27 @@ impl Bridge {
                 vec![]
             }
         };
-        self.send(&name, welcome).await?;
-        for part in unfinished {
-            self.send(&name, part).await?;
+        for message in parts.into_iter().chain([welcome]).chain(unfinished) {
+            self.send(&name, message).await?;
         }
         Ok(())
     }
 
     async fn send(&mut self, name: &Text, message: Message) -> io::Result<()> {
+        if let Some(member) = self.members.get_mut(name) {
+            member.put(message);
+        }
+        self.flush(name).await
+    }
+
+    /// As much of what waits for a process as it has room for.
+    async fn flush(&mut self, name: &Text) -> io::Result<()> {
         let Some(member) = self.members.get_mut(name) else { return Ok(()) };
-        let parcel = member.pack(message);
-        self.line.send_to(&deliveries(name, &member.address), parcel).await
+        let queue = deliveries(name, &member.address);
+        while let Some(parcel) = member.next_parcel() {
+            self.line.send_to(&queue, parcel).await?;
+        }
+        Ok(())
     }
 
     async fn unwelcome(&mut self, sender: &Sender, code: &str, text: &str) -> io::Result<()> {
@@ -304,47 +355,26 @@ impl Bridge {
     }
 }
 
+/// A connection to the broker, tried until there is one.
+async fn open(connect: &impl Fn() -> DuplexStream, backoff: &mut Backoff) -> Line<DuplexStream> {
+    loop {
+        match Line::connect(connect(), None).await {
+            Ok(line) => return line,
+            Err(error) => info!("the broker does not let the bus to strategy processes in: {error}"),
+        }
+        sleep(backoff.pause()).await;
+    }
+}
+
+fn refusal(code: &str, text: &str) -> protocol::Refusal {
+    protocol::Refusal { code: code.into(), text: text.into() }
+}
+
 fn code_of(trouble: &Trouble) -> &'static str {
     match trouble {
         Trouble::RunsAlready => "strategy-runs",
         Trouble::LivesElsewhere => TAKEN,
         _ => "not-attached",
-    }
-}
-
-/// A thread that carries what the host has for a strategy, until the host cuts it off.
-fn pump(name: Text, run: u64, mut link: Inside, outgoing: mpsc::Sender<Outgoing>) -> io::Result<()> {
-    let carry = move || {
-        let mut is_over = false;
-        while !is_over {
-            let mut deliveries = vec![];
-            let lost = link.receive(PUMP_PATIENCE, &mut deliveries).err();
-            let has_left = |delivery: &Delivery| matches!(delivery, Delivery::Enter(Phase::Exit, _));
-            is_over = lost.is_some() || outgoing.is_closed() || deliveries.iter().any(has_left);
-            let cut = lost.map(|Lost(reason)| Message::Cut { reason: reason.into() });
-            let cut = cut.map(|message| Outgoing::Message { name: name.clone(), run, message, order: None });
-            let carried = deliveries.into_iter().flat_map(|delivery| outgoing_of(&name, run, delivery));
-            is_over |= carried.chain(cut).map(|carried| outgoing.blocking_send(carried)).any(|sent| sent.is_err());
-        }
-    };
-    std::thread::Builder::new().name("strategy-pump".into()).spawn(carry).map(drop)
-}
-
-/// Prices and generic events have topics of their own; refusals are told as answers.
-fn outgoing_of(name: &Text, run: u64, delivery: Delivery) -> Vec<Outgoing> {
-    let message = |message| Outgoing::Message { name: name.clone(), run, message, order: None };
-    match delivery {
-        Delivery::Event(published) => {
-            let order = match &published.event {
-                Event::Order(order) => Some(order.int_id.clone()),
-                _ => None,
-            };
-            let carried = |message| Outgoing::Message { name: name.clone(), run, message, order };
-            Message::of_event(&published).map(carried).into_iter().collect()
-        }
-        Delivery::Enter(phase, past) => Message::of_phase(phase, &past).into_iter().map(message).collect(),
-        Delivery::Replay => vec![Outgoing::Replay { name: name.clone(), run }],
-        Delivery::Refused(_) => vec![],
     }
 }
 

@@ -1,29 +1,35 @@
 //! One strategy process, as the bridge sees it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use domain::{Command, IntId, StrategyId, Text};
+use domain::command::Phase;
+use domain::{Command, StrategyId, Text};
 use runtime::strategies::protocol::{Message, Refusal};
-use runtime::strategies::{Attached, Inside, Leaf, Note, Progress, Pulse};
+use runtime::strategies::{Attached, Ending, Inside, Leaf, LifeId, Note, Progress, Pulse};
 use strategy::Wish;
+
+use super::outbox::{Full, Outbox, WAITING_MAX};
 
 /// Answers that are kept for a command that is sent again.
 const ANSWERS_MAX: usize = 8_192;
+/// Commands of one process that wait for the engine's answer; one more is refused and has no effect.
+const OPEN_COMMANDS_MAX: usize = 1_024;
 
 pub(super) struct Member {
     pub(super) id: StrategyId,
     pub(super) run: u64,
-    pub(super) epoch: u64,
     /// Of its process.
     pub(super) address: Text,
-    number: u64,
+    outbox: Outbox,
+    /// Nothing but a last word goes to it any more.
+    is_over: bool,
     pub(super) link: Inside,
     notes: crossbeam_channel::Sender<Note>,
     pub(super) pulse: Pulse,
     newest_key: Option<u64>,
     /// Commands by key: answered, or still under way.
     answers: BTreeMap<u64, Option<Message>>,
-    own_orders: BTreeSet<IntId>,
+    open_commands: usize,
     /// A phase that it has not gone through, with its past.
     phase: Vec<Message>,
     /// Events before the replay are dropped: it has them too.
@@ -35,28 +41,57 @@ impl Member {
         Self {
             id: attached.who.id,
             run: attached.who.run,
-            epoch,
             address,
-            number: 0,
+            outbox: Outbox::of(epoch),
+            is_over: false,
             newest_key: None,
             link: attached.link,
             notes: attached.notes,
             pulse: attached.pulse,
             answers: BTreeMap::new(),
-            own_orders: BTreeSet::new(),
+            open_commands: 0,
             phase: vec![],
             awaits_replay: false,
         }
     }
 
-    pub(super) fn pack(&mut self, message: Message) -> Vec<u8> {
-        self.number += 1;
-        message.into_bytes(self.epoch, self.number)
+    pub(super) fn life(&self) -> LifeId {
+        LifeId { strategy: self.id, run: self.run }
     }
 
-    /// From now on it is spoken to under a new epoch.
+    pub(super) fn epoch(&self) -> u64 {
+        self.outbox.epoch()
+    }
+
+    /// From now on it is spoken to under a new epoch. What waited is told again from where it stopped hearing.
     pub(super) fn resume(&mut self, epoch: u64) {
-        (self.epoch, self.number, self.awaits_replay) = (epoch, 0, true);
+        (self.outbox, self.awaits_replay) = (Outbox::of(epoch), true);
+    }
+
+    /// A message for it waits. One that takes nothing is lost when too much does, and nobody else is.
+    pub(super) fn put(&mut self, message: Message) {
+        if let Message::Cut { .. } = message {
+            self.is_over = true;
+            return self.outbox.put_last(message);
+        }
+        if !self.is_over && self.outbox.put(message) == Err(Full) {
+            self.is_over = true;
+            let reason = format!("it takes nothing: {WAITING_MAX} messages wait for it");
+            self.note(Note::Ended(self.life(), Ending::Lost(reason)));
+        }
+    }
+
+    pub(super) fn next_parcel(&mut self) -> Option<Vec<u8>> {
+        self.outbox.next()
+    }
+
+    pub(super) fn taken(&mut self, number: u64) {
+        self.outbox.taken(number);
+    }
+
+    /// What calls it back after parcels may have been lost, unless it is gone.
+    pub(super) fn call_back(&mut self) -> Option<Vec<u8>> {
+        (!self.is_over).then(|| self.outbox.pack(Message::ComeBack))
     }
 
     /// Whether a command is new; one that is known is answered again, or waited for.
@@ -69,10 +104,18 @@ impl Member {
         (0..missing).for_each(|_| self.turn_away());
         self.newest_key = Some(key);
         self.answers.insert(key, None);
-        if self.answers.len() > ANSWERS_MAX {
-            self.answers.pop_first();
+        self.open_commands += 1;
+        if self.answers.len() > ANSWERS_MAX
+            && let Some((_, None)) = self.answers.pop_first()
+        {
+            self.open_commands -= 1;
         }
         Ok(())
+    }
+
+    /// Whether so many of its commands wait for an answer that no other is taken.
+    pub(super) fn is_busy(&self) -> bool {
+        self.open_commands > OPEN_COMMANDS_MAX
     }
 
     /// A command does not reach the engine: its diary tells.
@@ -92,24 +135,19 @@ impl Member {
     }
 
     pub(super) fn answered(&mut self, key: u64, message: &Message) {
-        if let Some(answer) = self.answers.get_mut(&key) {
+        if let Some(answer @ None) = self.answers.get_mut(&key) {
             *answer = Some(message.clone());
+            self.open_commands -= 1;
         }
     }
 
-    pub(super) fn owns(&mut self, int_id: IntId) {
-        self.own_orders.insert(int_id);
-    }
-
-    /// A strategy trades in its own name alone and touches nothing of others.
-    pub(super) fn check(&mut self, command: &Command) -> Result<(), Refusal> {
+    /// A strategy trades in its own name alone and touches nothing of others: it says whose order it means, and the engine
+    /// refuses where that is not so.
+    pub(super) fn check(&self, command: &Command) -> Result<(), Refusal> {
         let is_own = match command {
-            Command::Place(ask) => {
-                ask.int_id.clone().into_iter().for_each(|int_id| self.owns(int_id));
-                ask.strategy == Some(self.id)
-            }
-            Command::Modify(change) => self.own_orders.contains(&change.int_id),
-            Command::Cancel(cancel) => self.own_orders.contains(&cancel.int_id),
+            Command::Place(ask) => ask.strategy == Some(self.id),
+            Command::Modify(change) => change.restated.strategy == Some(self.id),
+            Command::Cancel(cancel) => cancel.restated.strategy == Some(self.id),
             Command::Subscribe(wish) | Command::Unsubscribe(wish) => wish.strategy == self.id,
             Command::Publish(event) => event.strategy == self.id,
             _ => false,
@@ -129,12 +167,22 @@ impl Member {
         self.phase.clone()
     }
 
-    pub(super) fn entered(&mut self, phase: domain::command::Phase, wishes: Vec<Wish>) {
-        self.phase.clear();
-        self.note(Note::Entered(self.id, Progress { phase, wishes }));
+    pub(super) fn entered(&mut self, phase: Phase, wishes: Vec<Wish>) {
+        // It may say it twice, and the second time be on its way through the next.
+        self.phase.retain(|part| !matches!(part, Message::Enter { phase: told, .. } if *told == phase));
+        self.is_over |= phase == Phase::Exit;
+        self.note(Note::Entered(self.life(), Progress { phase, wishes }));
+        if phase == Phase::Exit {
+            self.note(Note::Ended(self.life(), Ending::Exited));
+        }
     }
 
-    pub(super) fn note(&self, note: Note) {
+    pub(super) fn failed(&mut self, reason: &str) {
+        self.is_over = true;
+        self.note(Note::Ended(self.life(), Ending::Panicked(reason.to_owned())));
+    }
+
+    fn note(&self, note: Note) {
         // A host that is gone needs no note.
         let _ = self.notes.send(note);
     }

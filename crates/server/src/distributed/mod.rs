@@ -5,10 +5,20 @@
 mod line;
 /// The server's end: strategy processes as members of the strategy host.
 mod bridge;
+/// From the strategy host to the bridge.
+mod pump;
 /// One strategy process, as the bridge sees it.
 mod member;
-/// The strategy's end: one conversation that outlives connections.
+/// What one process has not taken yet.
+mod outbox;
+/// The strategy's end, as whoever runs the strategy has it.
 mod conversation;
+/// One conversation with the server that outlives connections.
+mod talk;
+/// When a process tells what it has taken.
+mod taken;
+/// How far a strategy has come in its life.
+mod phases;
 /// Pauses between tries to connect.
 mod backoff;
 /// What was sent under a key and waits for its answer.
@@ -40,7 +50,8 @@ fn deliveries(strategy: &str, address: &str) -> String {
     format!("/queue/strategy-bus.{}.{}.delivery", encode_segment(strategy), encode_segment(address))
 }
 
-/// Program and dialect: two that differ do not work together.
+/// Version, dialect and source: two that differ do not work together.
 fn build() -> String {
-    format!("{}/{}", env!("CARGO_PKG_VERSION"), runtime::strategies::protocol::PROTOCOL)
+    let (version, source) = (env!("CARGO_PKG_VERSION"), env!("RIALTO_SOURCE"));
+    format!("{version}/{}/{source}", runtime::strategies::protocol::PROTOCOL)
 }

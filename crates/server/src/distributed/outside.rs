@@ -1,21 +1,29 @@
 //! The bus as a strategy in a process of its own sees it: the same promises as inside the server, over a network.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use domain::{Command, Event, SecurityId};
 use runtime::strategies::protocol::Request;
 use runtime::strategies::{Delivery, Link, Lost};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// How often the server hears that the strategy lives. It is said by the strategy's own thread, so that one that hangs
 /// falls silent.
 const ALIVE_EVERY: Duration = Duration::from_millis(250);
 
-/// What the strategy has for the conversation.
+/// What a strategy, or whoever runs it, has for the conversation.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) struct Said {
+    /// The life in which it was said, where it was in one: what an earlier one said late is not heard.
+    pub(super) run: Option<u64>,
+    pub(super) words: Words,
+}
+
+#[derive(Debug)]
+pub(super) enum Words {
     Alive,
     Command(Box<Command>),
     Leaf(Vec<u8>),
@@ -24,18 +32,27 @@ pub(super) enum Said {
 
 /// The link of one life of a strategy.
 pub struct Outside {
+    run: u64,
     heard: Receiver<Delivery>,
     said: mpsc::Sender<Said>,
     alive_at: Instant,
+    /// Dropped with the link: the strategy has let go of this life.
+    _holds: oneshot::Sender<Infallible>,
 }
 
 impl Outside {
-    pub(super) fn new(heard: Receiver<Delivery>, said: mpsc::Sender<Said>) -> Self {
-        Self { heard, said, alive_at: Instant::now() }
+    /// The link, and what ends when the strategy has let go of it.
+    pub(super) fn new(
+        run: u64,
+        heard: Receiver<Delivery>,
+        said: mpsc::Sender<Said>,
+    ) -> (Self, oneshot::Receiver<Infallible>) {
+        let (holds, let_go) = oneshot::channel();
+        (Self { run, heard, said, alive_at: Instant::now(), _holds: holds }, let_go)
     }
 
-    fn say(&self, said: Said) -> Result<(), Lost> {
-        self.said.blocking_send(said).map_err(|_| over())
+    fn say(&self, words: Words) -> Result<(), Lost> {
+        self.said.blocking_send(Said { run: Some(self.run), words }).map_err(|_| over())
     }
 }
 
@@ -47,7 +64,7 @@ impl Link for Outside {
     fn receive(&mut self, patience: Duration, into: &mut Vec<Delivery>) -> Result<(), Lost> {
         if self.alive_at.elapsed() >= ALIVE_EVERY {
             self.alive_at = Instant::now();
-            self.say(Said::Alive)?;
+            self.say(Words::Alive)?;
         }
         match self.heard.recv_timeout(patience.min(ALIVE_EVERY)) {
             Ok(first) => into.push(first),
@@ -60,11 +77,11 @@ impl Link for Outside {
     }
 
     fn send(&mut self, command: Command) -> Result<(), Lost> {
-        self.say(Said::Command(Box::new(command)))
+        self.say(Words::Command(Box::new(command)))
     }
 
     fn write(&mut self, leaf: Vec<u8>) -> Result<(), Lost> {
-        self.say(Said::Leaf(leaf))
+        self.say(Words::Leaf(leaf))
     }
 }
 

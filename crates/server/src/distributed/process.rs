@@ -33,6 +33,7 @@ pub fn run(config: &Config, registry: &Registry, name: &str, server: &str, takes
     let leave = conversation.sayer();
     signals::on_stop(move || leave(Request::Leave)).map_err(cannot)?;
     while let Some(life) = conversation.next_life() {
+        let run = life.who.run;
         match live(life, &conversation, &instance, registry)? {
             Ending::Exited => {
                 conversation.end();
@@ -40,16 +41,16 @@ pub fn run(config: &Config, registry: &Registry, name: &str, server: &str, takes
                 return Ok(());
             }
             Ending::Lost(_) => {}
-            Ending::Panicked(reason) => return fail(conversation, format!("it panicked: {reason}")),
-            Ending::Flooded => return fail(conversation, "one call-back asked for too much".to_owned()),
+            Ending::Panicked(reason) => return fail(conversation, run, format!("it panicked: {reason}")),
+            Ending::Flooded => return fail(conversation, run, "one call-back asked for too much".to_owned()),
         }
     }
     let Lost(reason) = conversation.end();
     Err(Failure::new(Exit::Failed, format!("strategy {name}: {reason}")))
 }
 
-fn fail(conversation: Conversation, reason: String) -> Result<(), Failure> {
-    conversation.say(Request::Failed { reason: reason.clone().into() });
+fn fail(conversation: Conversation, run: u64, reason: String) -> Result<(), Failure> {
+    conversation.say(run, Request::Failed { reason: reason.clone().into() });
     conversation.end();
     Err(Failure::new(Exit::Failed, reason))
 }
@@ -71,10 +72,10 @@ fn live(life: Life, conversation: &Conversation, instance: &Instance, registry: 
 fn follow(notes: &Receiver<Note>, conversation: &Conversation) -> Ending {
     loop {
         match notes.recv_timeout(WATCH) {
-            Ok(Note::Entered(_, progress)) => {
+            Ok(Note::Entered(life, progress)) => {
                 info!(phase = progress.phase.name(), "strategy");
                 let wishes = progress.wishes.iter().map(Into::into).collect();
-                conversation.say(Request::Entered { phase: progress.phase, wishes });
+                conversation.say(life.run, Request::Entered { phase: progress.phase, wishes });
             }
             Ok(Note::Ended(_, ending)) => return ending,
             Err(RecvTimeoutError::Timeout) if conversation.is_over() => return Ending::Lost(String::new()),

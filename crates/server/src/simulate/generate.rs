@@ -30,7 +30,7 @@ fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
     let Some(every_nanos) = wish.every.checked_mul(NANOS_PER_MILLI).filter(|nanos| *nanos > 0) else {
         return refused("--every must be above 0");
     };
-    Ok(Plan {
+    let plan = Plan {
         kind: wish.kind,
         rows: wish.rows,
         seed: wish.seed,
@@ -39,5 +39,9 @@ fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
         price: wish.price,
         tick_size: wish.tick,
         step_ticks: wish.step,
-    })
+    };
+    match plan.check_reach() {
+        Ok(()) => Ok(plan),
+        Err(reason) => refused(&format!("--rows {}: the last row cannot be: {reason}", plan.rows)),
+    }
 }

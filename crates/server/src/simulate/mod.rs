@@ -18,6 +18,8 @@ mod refusals;
 mod report;
 /// From a plan to everything a run works with.
 mod stage;
+/// What strategies wait for in vain.
+mod unheard;
 /// Somebody who watches over a run.
 mod watch;
 
@@ -60,11 +62,11 @@ pub fn execute(arguments: SimulateArgs, registry: &Registry) -> Result<String, F
 fn run(file: &Path, out: Option<&Path>, registry: &Registry) -> Result<String, Failure> {
     let plan = Plan::read(file)?;
     let folder: PathBuf = out.map_or_else(|| plan.output.clone(), Path::to_owned);
-    let stage = Stage::set(&plan, registry)?;
+    let mut stage = Stage::set(&plan, registry)?;
     let watched = Watched::of(&stage.setup);
     let output = Output::open(&folder, |traces| watch::on_interrupt(watched.clone(), traces))?;
     let _watch = Watch::over(watched).map_err(|error| Failure::new(Exit::Failed, format!("no thread: {error}")))?;
-    let mut onlooker = Onlooker::new(&plan, stage.opening_value, output.aside());
+    let mut onlooker = Onlooker::new(&plan, std::mem::take(&mut stage.recorded), output.aside());
     let began = Instant::now();
     let ended = play(stage, &mut onlooker)?;
     let seconds = began.elapsed().as_secs_f64();

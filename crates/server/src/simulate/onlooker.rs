@@ -1,19 +1,22 @@
 //! Who looks on: the record for the report, the tables of fills and orders, and the progress that a person sees.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use domain::{Command, Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+use domain::{Amount, BalanceId, Command, Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
 use results::{Assumptions, DealSheet, Fates, OrderSheet, Record, Refusals, Stop, TripSheet};
 use runtime::simulation::{Seen, Witness};
+use strategy::Selection;
 use tracing::{info, warn};
 
 use super::plan::Plan;
 use super::refusals;
+use super::unheard::Recorded;
 use crate::failure::{Exit, Failure};
 
 /// Alarms that are told one by one; further ones are only counted.
@@ -22,13 +25,16 @@ const TOLD_MAX: u64 = 5;
 pub(super) struct Onlooker {
     assumptions: Assumptions,
     base: Currency,
-    opening_value: f64,
+    recorded: Recorded,
+    /// What accounts began with, in base currency.
+    opening_cash: BTreeMap<BalanceId, Amount>,
     fills: PathBuf,
     orders: PathBuf,
     trips: PathBuf,
     begun: Option<Begun>,
     stopped: Vec<Stop>,
     refusals: Refusals,
+    unheard: Vec<String>,
     reference: Option<Arc<ReferenceData>>,
     alarms: u64,
     progress: Telling,
@@ -47,20 +53,25 @@ pub(super) struct Looked {
     pub(super) refusals: Refusals,
     pub(super) stopped: Vec<Stop>,
     pub(super) orders: Fates,
+    pub(super) unheard: Vec<String>,
+    /// Accounts that began with cash.
+    pub(super) accounts: usize,
 }
 
 impl Onlooker {
-    pub(super) fn new(plan: &Plan, opening_value: f64, folder: &Path) -> Self {
+    pub(super) fn new(plan: &Plan, recorded: Recorded, folder: &Path) -> Self {
         Self {
             assumptions: plan.assumptions,
             base: plan.base_currency,
-            opening_value,
+            recorded,
+            opening_cash: BTreeMap::new(),
             fills: folder.join("fills.csv"),
             orders: folder.join("orders.csv"),
             trips: folder.join("trades.csv"),
             begun: None,
             stopped: Vec::new(),
             refusals: Refusals::default(),
+            unheard: Vec::new(),
             reference: None,
             alarms: 0,
             progress: Telling::new(),
@@ -73,7 +84,14 @@ impl Onlooker {
         deals.finish().map_err(|error| Failure::io("write", &self.fills, &error))?;
         trips.finish().map_err(|error| Failure::io("write", &self.trips, &error))?;
         let orders = orders.finish().map_err(|error| Failure::io("write", &self.orders, &error))?;
-        Ok(Looked { record, refusals: self.refusals, stopped: self.stopped, orders })
+        Ok(Looked {
+            record,
+            refusals: self.refusals,
+            stopped: self.stopped,
+            orders,
+            unheard: self.unheard,
+            accounts: self.opening_cash.len(),
+        })
     }
 
     fn alarm(&mut self, text: &str) {
@@ -88,17 +106,29 @@ impl Witness for Onlooker {
     fn begin(&mut self, at: Timestamp, reference: &Arc<ReferenceData>) -> Seen {
         let deals = sheet(&self.fills, |file| DealSheet::new(file, reference.clone()))?;
         let orders = sheet(&self.orders, |file| OrderSheet::new(file, reference.clone()))?;
-        let record = Record::new(self.assumptions, self.base, reference.clone(), at, self.opening_value);
+        let opening_value = self.opening_cash.values().filter_map(|amount| f64::try_from(amount.0).ok()).sum();
+        let record = Record::new(self.assumptions, self.base, reference.clone(), at, opening_value);
         let trips = sheet(&self.trips, |file| TripSheet::new(file, reference.clone()))?;
         self.begun = Some(Begun { record, deals, orders, trips });
         self.reference = Some(reference.clone());
         Ok(())
     }
 
+    fn want(&mut self, strategy: &Text, selection: &Selection) {
+        let Some(reference) = &self.reference else { return };
+        let unheard = self.recorded.unheard(strategy, selection, reference);
+        unheard.iter().for_each(|sentence| warn!("{sentence}"));
+        self.unheard.extend(unheard);
+    }
+
     fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
         for event in events {
-            if let Event::Alarm(alarm) = event {
-                self.alarm(&alarm.text);
+            match event {
+                Event::Alarm(alarm) => self.alarm(&alarm.text),
+                Event::Cash(balance) if self.begun.is_none() => {
+                    self.opening_cash.insert(balance.id, balance.amount);
+                }
+                _ => {}
             }
         }
         let Some(begun) = &mut self.begun else { return Ok(()) };
@@ -126,12 +156,21 @@ impl Witness for Onlooker {
         Ok(())
     }
 
+    fn end_data(&mut self) {
+        if let Some(begun) = &mut self.begun {
+            begun.orders.end_data();
+        }
+    }
+
     fn refuse(&mut self, at: Timestamp, strategy: &Text, command: &Command, refusal: &Refusal) {
         refusals::note(&mut self.refusals, (at, strategy), command, refusal, self.reference.as_deref());
     }
 
     fn fall(&mut self, at: Timestamp, strategy: &Text, failure: &domain::command::Failure) {
         warn!("{at} strategy {strategy} {}; it is stopped, the others go on", failure.text);
+        if let Some(begun) = &mut self.begun {
+            begun.orders.stop(strategy);
+        }
         self.stopped.push(Stop { at, strategy: strategy.clone(), reason: failure.text.clone() });
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use domain::time::NotAnInstant;
 use domain::{Amount, Currency, Decimal, Timestamp};
 use results::Assumptions;
 use runtime::strategies::OnFailure;
@@ -20,6 +21,8 @@ use crate::problem::Problems;
 const NANOS_PER_MICRO: i64 = 1_000;
 /// The highest fee, as a part of the traded value: a tenth. Whoever writes more means percent or basis points.
 const FEE_RATE_MAX: Decimal = Decimal::from_parts(1, 0, 0, false, 1);
+/// The highest rate of a year, also below zero: a half. Whoever writes more means percent.
+const RISK_FREE_RATE_MAX: f64 = 0.5;
 
 /// What is to be simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -285,7 +288,15 @@ fn assumptions(risk_free_rate: Option<f64>, days_per_year: Option<f64>, problems
     if !(1.0..=366.0).contains(&days_per_year) {
         problems.add("daysPerYear", format!("{days_per_year} is not from 1 to 366"));
     }
-    Assumptions { risk_free_rate: risk_free_rate.unwrap_or(usual.risk_free_rate), days_per_year }
+    let risk_free_rate = risk_free_rate.unwrap_or(usual.risk_free_rate);
+    if !(-RISK_FREE_RATE_MAX..=RISK_FREE_RATE_MAX).contains(&risk_free_rate) {
+        let percent = risk_free_rate * 100.0;
+        let text = format!(
+            "{risk_free_rate} is {percent} % a year, and not from -{RISK_FREE_RATE_MAX} to {RISK_FREE_RATE_MAX}"
+        );
+        problems.add("riskFreeRate", text);
+    }
+    Assumptions { risk_free_rate, days_per_year }
 }
 
 fn decimal(key: &str, value: Option<Value>, default: Decimal, problems: &mut Problems) -> Decimal {
@@ -338,7 +349,11 @@ fn from_one(key: &str, value: Option<u32>, problems: &mut Problems) -> Option<u3
 fn instant(key: &str, value: &Value, problems: &mut Problems) -> Option<Timestamp> {
     let text = written(value);
     let full = if text.len() == "2025-01-01".len() { format!("{text}T00:00:00Z") } else { text.clone() };
-    full.parse().map_err(|_| problems.add(key, format!("'{text}' is not an instant such as 2025-01-01T00:00:00Z"))).ok()
+    let told = |reason| match reason {
+        NotAnInstant::OutOfReach => format!("'{text}': {reason}"),
+        NotAnInstant::Unreadable(_) => format!("'{text}' is not an instant such as 2025-01-01T00:00:00Z"),
+    };
+    full.parse().map_err(|reason| problems.add(key, told(reason))).ok()
 }
 
 /// As a person would write it, without quotes.
@@ -422,6 +437,7 @@ mod tests {
               strategy 2, name: 'A' is taken by an earlier one
               strategy 3, name: 'SERVER' is no name for a strategy"#]]
         .assert_eq(&refused(text));
+        assert!(refused("end = 1600-01-01").contains("end: '1600-01-01': its year is not from 1678 to 2261"));
         assert!(refused("").contains("[[data]]"));
         assert!(refused("tilte = 'a'").contains("tilte"));
     }

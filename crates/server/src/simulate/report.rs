@@ -21,15 +21,16 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn of(plan: &Plan, ended: &Ended, onlooker: Onlooker, took: f64) -> Result<Self, Failure> {
-        let Looked { record, refusals, stopped, orders } = onlooker.finish()?;
+        let Looked { record, refusals, stopped, orders, unheard, accounts } = onlooker.finish()?;
         let heading = Heading {
             title: plan.title.clone(),
-            settings: settings(plan),
+            settings: settings(plan, accounts),
             events: ended.events,
             orders,
             refusals,
             took,
             stopped,
+            unheard,
             digest: ended.digest.clone(),
         };
         Ok(Self { heading, outcome: record.finish(ended.to) })
@@ -59,7 +60,7 @@ impl Report {
     }
 
     fn happened(&self) -> Vec<(&'static str, String)> {
-        let Heading { events, orders, took, stopped, refusals, .. } = &self.heading;
+        let Heading { events, orders, took, stopped, refusals, unheard, .. } = &self.heading;
         let pace = *events as f64 / took.max(1e-9);
         let mut lines = vec![
             ("events", format!("{events} in {took:.2} s, {pace:.0} a second")),
@@ -72,6 +73,7 @@ impl Report {
         }
         let stop = |Stop { at, strategy, reason }: &Stop| format!("{strategy} at {}: it {reason}", to_the_second(*at));
         lines.extend(stopped.iter().map(|stopped| ("stopped", stop(stopped))));
+        lines.extend(unheard.iter().map(|sentence| ("unheard", sentence.clone())));
         lines.extend(refusals.by_code.iter().map(|(code, count)| ("refused", format!("{count} times {code}"))));
         lines.extend(refusals.first.as_ref().map(|first| ("first refused", first.clone())));
         lines
@@ -136,7 +138,7 @@ fn sheet(path: PathBuf, write: impl FnOnce(BufWriter<File>) -> io::Result<()>) -
     written.map_err(|error| Failure::io("write", &path, &error))
 }
 
-fn settings(plan: &Plan) -> Vec<(String, String)> {
+fn settings(plan: &Plan, accounts: usize) -> Vec<(String, String)> {
     let mut settings = vec![
         ("Fill rule".to_owned(), fill_rule(plan).to_string()),
         ("Order latency".to_owned(), format!("{} µs each way", plan.market.order_latency_nanos / 1_000)),
@@ -146,11 +148,17 @@ fn settings(plan: &Plan) -> Vec<(String, String)> {
             "Fees".to_owned(),
             plan.market.fee_rate.map_or("of the security family".into(), |rate| format!("{rate} of the value")),
         ),
-        ("Cash".to_owned(), format!("{} {}", plan.cash, plan.base_currency)),
+        ("Cash".to_owned(), cash(plan, accounts)),
     ];
     settings.extend(plan.data.iter().map(|data| (format!("Data of {}", data.security), data.name.clone())));
     settings.extend(plan.strategies.iter().map(|instance| (format!("Strategy {}", instance.name), told(instance))));
     settings
+}
+
+/// Of each account, and how many had it.
+fn cash(plan: &Plan, accounts: usize) -> String {
+    let each = format!("{} {}", plan.cash, plan.base_currency);
+    if accounts == 1 { each } else { format!("{accounts} × {each}") }
 }
 
 fn told(instance: &Instance) -> String {

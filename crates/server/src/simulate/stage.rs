@@ -11,12 +11,13 @@ use domain::{
     AccountId, AdapterName, Amount, BarSize, Currency, Exchange, ExchangeId, Family, Limits, Price, ReferenceData,
     Scope, Security, SecurityId, SecurityKind, StrategyId, TransactionKind,
 };
-use runtime::simulation::{Setup, VenueSetup};
-use storage::history::{CsvSource, FileOf, Kind, Merge, Source};
+use runtime::simulation::{OpeningCash, Setup, VenueSetup};
+use storage::history::{CsvSource, FileOf, Kind, Merge};
 use strategy::{Registry, Seat, Who};
 use venue_sim::replay::{FillRule, Replay, ReplayConfig};
 
 use super::plan::{Data, Instance, Plan};
+use super::unheard::Recorded;
 use crate::compose::strategies::explain;
 use crate::failure::{Exit, Failure};
 use crate::nearest::hint;
@@ -30,8 +31,7 @@ const VALUATION_OF_BARS_SECONDS: i64 = 900;
 pub(super) struct Stage {
     pub(super) setup: Setup,
     pub(super) source: Merge,
-    /// In base currency.
-    pub(super) opening_value: f64,
+    pub(super) recorded: Recorded,
 }
 
 impl Stage {
@@ -52,24 +52,14 @@ impl Stage {
         let desk = Arc::new(desk);
         let seats = seats(plan, &ids, &files, registry, &desk)?;
         let venues = venues(plan, &files, &desk)?;
-        let accounts = trading_accounts(&venues, &desk);
-        let opening_value = f64::try_from(plan.cash.0).unwrap_or(0.0) * accounts.len() as f64;
         let source = open(&files)?;
-        Ok(Self { setup: setup(plan, &desk, &files, venues, seats, &accounts), source, opening_value })
+        Ok(Self { setup: setup(plan, &desk, &files, venues, seats), source, recorded: Recorded::of(&files) })
     }
 }
 
-fn setup(
-    plan: &Plan,
-    desk: &ReferenceData,
-    files: &[FileOf],
-    venues: Vec<VenueSetup>,
-    seats: Vec<Seat>,
-    accounts: &[AccountId],
-) -> Setup {
+fn setup(plan: &Plan, desk: &ReferenceData, files: &[FileOf], venues: Vec<VenueSetup>, seats: Vec<Seat>) -> Setup {
     let changes = reference::differences(&ReferenceData::default(), desk);
     let mut commands: Vec<Command> = reference::commands(&changes).map(|envelope| envelope.command).collect();
-    commands.extend(accounts.iter().map(|account| Command::Record(opening_cash(plan, *account))));
     commands
         .extend(plan.orders_per_second.into_iter().flat_map(|rate| seats.iter().map(move |seat| bound(seat, rate))));
     let settings = Settings {
@@ -81,6 +71,7 @@ fn setup(
     Setup {
         settings,
         commands,
+        opening_cash: opening_cash(plan, &venues, desk),
         venues,
         seats,
         on_failure: plan.on_failure,
@@ -89,6 +80,7 @@ fn setup(
         feed_latency_nanos: plan.market.feed_latency_nanos,
         valuation_nanos: valuation_seconds(plan, files).saturating_mul(NANOS_PER_SECOND),
         recorded_bars: files.iter().filter_map(recorded_bar).collect(),
+        priced: files.iter().filter(|file| recorded_bar(file).is_none()).map(|file| file.security).collect(),
         pulse: Arc::default(),
     }
 }
@@ -109,7 +101,17 @@ fn files(plan: &Plan, desk: &ReferenceData) -> Result<Vec<FileOf>, Failure> {
             Err(reason) => problems.add(format!("data {}, security", place + 1), reason),
         }
     }
+    check_twice(&files, &mut problems);
     problems.none_or(files).map_err(|problems| Failure::configuration(&problems))
+}
+
+/// Prices that come twice would be traded on twice.
+fn check_twice(files: &[FileOf], problems: &mut Problems) {
+    for (place, file) in files.iter().enumerate() {
+        if files[..place].contains(file) {
+            problems.add("data", format!("{} is there twice, for the same security and as the same kind", file.name));
+        }
+    }
 }
 
 fn file(data: &Data, security: &Security) -> FileOf {
@@ -148,10 +150,7 @@ fn recorded_bar(file: &FileOf) -> Option<(SecurityId, BarSize)> {
 
 fn open(files: &[FileOf]) -> Result<Merge, Failure> {
     let refused = |error: storage::history::BadData| Failure::new(Exit::Refused, error.to_string());
-    let mut sources: Vec<Box<dyn Source>> = Vec::new();
-    for file in files {
-        sources.push(Box::new(CsvSource::open(file).map_err(refused)?));
-    }
+    let sources = files.iter().map(CsvSource::open).collect::<Result<_, _>>().map_err(refused)?;
     Merge::new(sources).map_err(refused)
 }
 
@@ -310,13 +309,21 @@ fn securities_on(exchange: ExchangeId, files: &[FileOf], desk: &ReferenceData) -
     files.iter().map(|file| file.security).filter(listed).collect()
 }
 
-fn trading_accounts(venues: &[VenueSetup], desk: &ReferenceData) -> Vec<AccountId> {
-    let trades = |adapter: &AdapterName| venues.iter().any(|venue| venue.adapter == *adapter);
-    let active = desk.accounts.values().filter(|account| account.active && trades(&account.adapter()));
-    active.map(|account| account.id).collect()
+/// Of each active account that reaches a venue, with what can be bought there: an index cannot.
+fn opening_cash(plan: &Plan, venues: &[VenueSetup], desk: &ReferenceData) -> Vec<OpeningCash> {
+    let is_tradeable = |security: &SecurityId| desk.securities[security].tradeable;
+    let mut all = Vec::new();
+    for account in desk.accounts.values().filter(|account| account.active) {
+        let venue = venues.iter().find(|venue| venue.adapter == account.adapter());
+        all.extend(venue.map(|venue| OpeningCash {
+            securities: venue.securities.iter().copied().filter(is_tradeable).collect(),
+            credit: Command::Record(credit(plan, account.id)),
+        }));
+    }
+    all
 }
 
-fn opening_cash(plan: &Plan, account: AccountId) -> RecordTransaction {
+fn credit(plan: &Plan, account: AccountId) -> RecordTransaction {
     RecordTransaction {
         uuid: None,
         at: None,

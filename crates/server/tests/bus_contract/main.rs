@@ -9,5 +9,9 @@ mod desk;
 mod roads;
 /// What every road promises.
 mod promises;
+/// A strategy that writes its letters by hand.
+mod writer;
 /// What only a network needs: builds, keys, deadlines.
 mod letters;
+/// One that takes nothing, stays in a phase or speaks late: the others go on.
+mod stuck;

@@ -26,6 +26,8 @@ promises!(
     a_refused_command_is_told_once_with_its_code,
     strategies_hear_what_others_say,
     after_a_cut_nothing_is_missing_and_nothing_comes_twice,
+    after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_comes_twice,
+    many_events_come_all_and_in_order,
 );
 
 fn events(heard: &[Delivery]) -> impl Iterator<Item = &Published> {
@@ -145,5 +147,35 @@ fn after_a_cut_nothing_is_missing_and_nothing_comes_twice<R: Road>() {
     desk.credit(STRATEGY, 21);
     heard.extend(road.hear(|heard| bookings(heard).contains(&"21".to_owned())));
     let expected: Vec<String> = (1..=21).map(|dollars: i32| dollars.to_string()).collect();
+    assert_eq!(bookings(&heard), expected);
+}
+
+fn after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_comes_twice<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    let mut heard = vec![];
+    for dollars in 1..=60 {
+        desk.credit(STRATEGY, dollars);
+        if dollars % 20 == 0 {
+            road.cut_server();
+            desk.credit(STRATEGY, 1_000 + dollars);
+            let last = (1_000 + dollars).to_string();
+            heard.extend(road.hear(|heard| bookings(heard).contains(&last)));
+        }
+    }
+    let expected = (1..=60).flat_map(|dollars| [Some(dollars), (dollars % 20 == 0).then_some(1_000 + dollars)]);
+    let expected: Vec<String> = expected.flatten().map(|dollars: i32| dollars.to_string()).collect();
+    assert_eq!(bookings(&heard), expected);
+}
+
+/// More than are sent ahead of what was taken.
+fn many_events_come_all_and_in_order<R: Road>() {
+    let desk = Desk::open();
+    let mut road = R::open(&desk);
+    for dollars in 1..=1_500 {
+        desk.credit(STRATEGY, dollars);
+    }
+    let heard = road.hear(|heard| bookings(heard).len() >= 1_500);
+    let expected: Vec<String> = (1..=1_500).map(|dollars: i32| dollars.to_string()).collect();
     assert_eq!(bookings(&heard), expected);
 }

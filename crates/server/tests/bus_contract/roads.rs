@@ -1,17 +1,19 @@
 //! The roads from a strategy to the desk: the thread's own inside the server, and a socket to the broker.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use broker::{Broker, Limits, Listeners, Rate, Settings};
 use domain::Command;
 use domain::command::Phase;
 use runtime::strategies::protocol::Request;
-use runtime::strategies::{Attached, Delivery, Link, Note, Progress};
+use runtime::strategies::{Attached, Delivery, LifeId, Link, Note, Progress};
 use scenarios::patience::PATIENCE;
 use scenarios::proxy::Proxy;
 use server::distributed::{Bridge, Conversation, Life};
+use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
 
 use crate::desk::{Desk, NAME, STRATEGY};
 
@@ -29,6 +31,9 @@ pub(crate) trait Road {
 
     /// The wire is cut, and mended after `meanwhile`.
     fn cut(&mut self, meanwhile: &mut dyn FnMut());
+
+    /// The server's own end of the wire breaks.
+    fn cut_server(&mut self);
 
     /// Hears until `enough`; phases are gone through on the way.
     fn hear(&mut self, mut is_enough: impl FnMut(&[Delivery]) -> bool) -> Vec<Delivery>
@@ -77,20 +82,23 @@ impl Road for InProcess {
 
     fn entered(&mut self, phase: Phase) {
         let progress = Progress { phase, wishes: vec![] };
-        self.0.notes.send(Note::Entered(STRATEGY, progress)).unwrap();
+        let life = LifeId { strategy: STRATEGY, run: self.0.who.run };
+        self.0.notes.send(Note::Entered(life, progress)).unwrap();
     }
 
     /// There is no wire inside a process.
     fn cut(&mut self, meanwhile: &mut dyn FnMut()) {
         meanwhile();
     }
+
+    fn cut_server(&mut self) {}
 }
 
 pub(crate) struct OverTheBroker {
     life: Life,
     conversation: Conversation,
     proxy: Proxy,
-    _broker: OpenBroker,
+    broker: OpenBroker,
 }
 
 impl Road for OverTheBroker {
@@ -100,7 +108,7 @@ impl Road for OverTheBroker {
         let address = proxy.address().to_string();
         let conversation = Conversation::begin(move || Ok(address.clone()), NAME.into(), None, false).unwrap();
         let life = conversation.next_life().expect("a life");
-        Self { life, conversation, proxy, _broker: broker }.until_run()
+        Self { life, conversation, proxy, broker }.until_run()
     }
 
     fn link(&mut self) -> &mut dyn Link {
@@ -108,7 +116,7 @@ impl Road for OverTheBroker {
     }
 
     fn entered(&mut self, phase: Phase) {
-        self.conversation.say(Request::Entered { phase, wishes: vec![] });
+        self.conversation.say(self.life.who.run, Request::Entered { phase, wishes: vec![] });
     }
 
     fn cut(&mut self, meanwhile: &mut dyn FnMut()) {
@@ -116,11 +124,16 @@ impl Road for OverTheBroker {
         meanwhile();
         self.proxy.mend();
     }
+
+    fn cut_server(&mut self) {
+        self.broker.cut_bridge();
+    }
 }
 
 /// The real broker on a port of its own, with the bridge behind it.
 pub(crate) struct OpenBroker {
     pub(crate) address: std::net::SocketAddr,
+    wires: Wires,
     _runtime: tokio::runtime::Runtime,
     _folder: tempfile::TempDir,
 }
@@ -137,10 +150,32 @@ impl OpenBroker {
         let listeners = Listeners { tcp: Some(listener), ..Listeners::default() };
         let (_, log) = tokio::sync::mpsc::channel(1);
         runtime.spawn(broker.clone().serve(listeners, log, std::future::pending()));
-        let _inside = runtime.enter();
-        runtime.spawn(Bridge::serve(broker.connect(), desk.host.controls(), desk.clock.clone()));
-        drop(_inside);
-        Self { address, _runtime: runtime, _folder: folder }
+        let wires = Wires::default();
+        let connect = wires.connect_to(broker);
+        runtime.spawn(Bridge::serve(connect, desk.host.controls(), desk.clock.clone()));
+        Self { address, wires, _runtime: runtime, _folder: folder }
+    }
+
+    /// The bridge's own connection to the broker breaks.
+    pub(crate) fn cut_bridge(&self) {
+        self.wires.0.lock().unwrap().drain(..).for_each(|wire| wire.abort());
+    }
+}
+
+/// What carries the bridge's words to the broker.
+#[derive(Clone, Default)]
+struct Wires(Arc<Mutex<Vec<AbortHandle>>>);
+
+impl Wires {
+    fn connect_to(&self, broker: Broker) -> impl Fn() -> DuplexStream + Send + Sync + 'static {
+        let wires = self.clone();
+        move || {
+            let (near, mut middle) = tokio::io::duplex(65_536);
+            let mut far = broker.connect();
+            let wire = tokio::spawn(async move { tokio::io::copy_bidirectional(&mut middle, &mut far).await });
+            wires.0.lock().unwrap().push(wire.abort_handle());
+            near
+        }
     }
 }
 

@@ -1,29 +1,48 @@
-//! Many sources in the order of time. At the same instant the source that was named first comes first, and rows of one
-//! source keep their order, so that every run sees the same sequence.
+//! Many files in the order of time. At the same instant the file that was named first comes first, and rows of one file keep
+//! their order, so that every run sees the same sequence. Bars of one security and size may come from several files, one
+//! after the other: nobody is told the same time twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use domain::Timestamp;
+use domain::{Bar, Timestamp};
 
-use super::{BadData, Recorded, Source};
+use super::{BadData, CsvSource, Kind, Recorded, Source};
 
 pub struct Merge {
-    sources: Vec<Box<dyn Source>>,
+    sources: Vec<CsvSource>,
     /// The next of each source.
     heads: Vec<Option<Recorded>>,
     /// By instant, then by the place of the source.
     order: BinaryHeap<Reverse<(Timestamp, usize)>>,
+    /// For each source the first one that has bars of the same security and size.
+    series: Vec<usize>,
+    /// By the first source of a series: when its newest bar is over, and which source it is from.
+    newest: Vec<(Timestamp, usize)>,
 }
 
 impl Merge {
-    pub fn new(sources: Vec<Box<dyn Source>>) -> Result<Self, BadData> {
+    pub fn new(sources: Vec<CsvSource>) -> Result<Self, BadData> {
         let heads = sources.iter().map(|_| None).collect();
-        let mut merge = Self { sources, heads, order: BinaryHeap::new() };
+        let series = (0..sources.len()).map(|place| first_alike(&sources, place)).collect();
+        let newest = vec![(Timestamp(i64::MIN), 0); sources.len()];
+        let mut merge = Self { sources, heads, order: BinaryHeap::new(), series, newest };
         for place in 0..merge.sources.len() {
             merge.refill(place)?;
         }
         Ok(merge)
+    }
+
+    /// The source still stands at the line of this bar.
+    fn check_apart(&mut self, place: usize, bar: &Bar) -> Result<(), BadData> {
+        let (over, from) = &mut self.newest[self.series[place]];
+        if bar.at < *over {
+            let earlier = self.sources[*from].sheet.name();
+            let reason = format!("is within a bar of {} of the same security from {earlier}", bar.size.name());
+            return Err(self.sources[place].sheet.bad("dateTime", reason));
+        }
+        (*over, *from) = (bar.at.plus_seconds(bar.size.seconds()), place);
+        Ok(())
     }
 
     fn refill(&mut self, place: usize) -> Result<(), BadData> {
@@ -39,12 +58,24 @@ impl Source for Merge {
     fn next(&mut self) -> Result<Option<Recorded>, BadData> {
         let Some(Reverse((_, place))) = self.order.pop() else { return Ok(None) };
         let next = self.heads[place].take();
+        if let Some(Recorded::Bar(bar)) = &next {
+            self.check_apart(place, bar)?;
+        }
         self.refill(place)?;
         Ok(next)
     }
 
     fn progress(&self) -> (u64, u64) {
-        let parts = self.sources.iter().map(|source| source.progress());
+        let parts = self.sources.iter().map(Source::progress);
         parts.fold((0, 0), |(read, total), (part, whole)| (read + part, total + whole))
+    }
+}
+
+fn first_alike(sources: &[CsvSource], place: usize) -> usize {
+    let CsvSource { kind, security, .. } = &sources[place];
+    let is_alike = |other: &CsvSource| other.kind == *kind && other.security == *security;
+    match kind {
+        Kind::Bar(_) => sources.iter().position(is_alike).unwrap_or(place),
+        Kind::Tick | Kind::Trade | Kind::Book => place,
     }
 }

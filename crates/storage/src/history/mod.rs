@@ -98,6 +98,8 @@ pub struct FileOf {
 pub struct CsvSource {
     sheet: Sheet,
     rows: Rows,
+    kind: Kind,
+    security: SecurityId,
     last: Option<Timestamp>,
 }
 
@@ -105,7 +107,7 @@ impl CsvSource {
     pub fn open(file: &FileOf) -> Result<Self, BadData> {
         let sheet = Sheet::open(&file.path, &file.name)?;
         let rows = Rows::new(file, &sheet)?;
-        Ok(Self { sheet, rows, last: None })
+        Ok(Self { sheet, rows, kind: file.kind, security: file.security, last: None })
     }
 
     /// Time never runs backwards in a file, and a bar never begins before the one before it is over.

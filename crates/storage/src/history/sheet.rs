@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
+use domain::time::NotAnInstant;
 use domain::{Decimal, Price, Quantity, Timestamp};
 
 use super::error::BadData;
 
 /// Bytes read from the disk at once.
 const BUFFER_BYTES: usize = 256 * 1024;
+/// What an instant looks like.
+const SHAPE: &str = "epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z";
 /// Fractions of a millisecond reach down to nanoseconds.
 const FRACTION_DIGITS: usize = 6;
 const NANOS_PER_MILLI: i64 = 1_000_000;
@@ -70,6 +73,11 @@ impl Sheet {
         BadData { file: self.name.clone(), line: line_from(&self.path, 0), column: Some(column.to_owned()), reason }
     }
 
+    /// How messages call the file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Goes to the next line; false at the end.
     pub(super) fn step(&mut self) -> Result<bool, BadData> {
         self.reader.read_byte_record(&mut self.record).map_err(|error| BadData {
@@ -95,8 +103,9 @@ impl Sheet {
 
     pub(super) fn time(&self, column: Column) -> Result<Timestamp, BadData> {
         let text = self.text(column)?;
-        let at = instant(text).ok_or_else(|| {
-            self.bad_cell(column, "epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z")
+        let at = instant(text).map_err(|reason| match reason {
+            NotAnInstant::OutOfReach => self.bad(&self.header[column.0], format!("'{text}': {reason}")),
+            NotAnInstant::Unreadable(shape) => self.bad_cell(column, &shape),
         })?;
         // A date that is written out cannot be mistaken for another, however long ago it is.
         if at.millis() < MILLIS_MIN && !text.contains(':') {
@@ -167,12 +176,18 @@ fn line_from(path: &Path, byte: u64) -> Option<u64> {
 }
 
 /// Milliseconds since 1970, with up to six decimals, or a date and time with zone.
-fn instant(text: &str) -> Option<Timestamp> {
-    let (millis, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if let Ok(millis) = millis.parse::<i64>() {
-        return millis.checked_mul(NANOS_PER_MILLI)?.checked_add(nanos(fraction)?).map(Timestamp);
+fn instant(text: &str) -> Result<Timestamp, NotAnInstant> {
+    let unreadable = || NotAnInstant::Unreadable(SHAPE.to_owned());
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if let Ok(millis) = whole.parse::<i64>() {
+        let rest = nanos(fraction).ok_or_else(unreadable)?;
+        let sum = millis.checked_mul(NANOS_PER_MILLI).and_then(|nanos| nanos.checked_add(rest));
+        return sum.map(Timestamp).ok_or(NotAnInstant::OutOfReach)?.within_reach();
     }
-    Timestamp::from_str(text).ok()
+    Timestamp::from_str(text).map_err(|reason| match reason {
+        NotAnInstant::OutOfReach => reason,
+        NotAnInstant::Unreadable(_) => unreadable(),
+    })
 }
 
 fn nanos(fraction: &str) -> Option<i64> {
@@ -198,13 +213,16 @@ mod tests {
     #[test]
     fn an_instant_is_milliseconds_or_a_date_with_zone() {
         let whole = Timestamp(1_735_689_600_000_000_000);
-        assert_eq!(instant("1735689600000"), Some(whole));
-        assert_eq!(instant("1735689600000.000001"), Some(Timestamp(whole.0 + 1)));
-        assert_eq!(instant("1735689600000.5"), Some(Timestamp(whole.0 + 500_000)));
-        assert_eq!(instant("2025-01-01T00:00:00Z"), Some(whole));
-        assert_eq!(instant("2025-01-01T01:00:00+01:00"), Some(whole));
-        for bad in ["", "yesterday", "2025-01-01", "1735689600000.0000001", "1735689600000.x", "9999999999999999"] {
-            assert_eq!(instant(bad), None, "{bad}");
+        assert_eq!(instant("1735689600000"), Ok(whole));
+        assert_eq!(instant("1735689600000.000001"), Ok(Timestamp(whole.0 + 1)));
+        assert_eq!(instant("1735689600000.5"), Ok(Timestamp(whole.0 + 500_000)));
+        assert_eq!(instant("2025-01-01T00:00:00Z"), Ok(whole));
+        assert_eq!(instant("2025-01-01T01:00:00+01:00"), Ok(whole));
+        for bad in ["", "yesterday", "2025-01-01", "1735689600000.0000001", "1735689600000.x"] {
+            assert_eq!(instant(bad), Err(NotAnInstant::Unreadable(SHAPE.into())), "{bad}");
+        }
+        for far in ["9223372036854", "9999999999999999", "1600-01-01T00:00:00Z", "9999-03-03T10:00:00Z"] {
+            assert_eq!(instant(far), Err(NotAnInstant::OutOfReach), "{far}");
         }
     }
 }

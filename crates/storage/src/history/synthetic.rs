@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use domain::time::NotAnInstant;
 use domain::{BarSize, Decimal, Timestamp};
 
 use super::Kind;
@@ -46,6 +47,16 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Whether every row has an instant that can be read again.
+    pub fn check_reach(&self) -> Result<(), NotAnInstant> {
+        // Days of a weekend are passed over.
+        let weekends = if self.kind == Kind::Bar(BarSize::Day1) { self.rows / 5 * 2 + 2 } else { 0 };
+        let steps = self.rows.checked_add(weekends).and_then(|steps| i64::try_from(steps).ok());
+        let span = steps.and_then(|steps| steps.checked_mul(self.every()));
+        let last = span.and_then(|span| self.from.0.checked_add(span)).map(Timestamp);
+        last.ok_or(NotAnInstant::OutOfReach)?.within_reach().map(|_| ())
+    }
+
     fn every(&self) -> i64 {
         match self.kind {
             Kind::Bar(size) => size.seconds() * NANOS_PER_SECOND,

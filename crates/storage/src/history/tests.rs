@@ -189,6 +189,16 @@ fn so_is_a_bad_tick_trade_or_book() {
              seconds; an earlier time is written as a date",
         ),
         (
+            BARS,
+            "dateTime,open,high,low,close\n9999-03-03T10:00:00Z,1,1,1,1\n",
+            "a.csv line 2, column dateTime: '9999-03-03T10:00:00Z': its year is not from 1678 to 2261",
+        ),
+        (
+            Kind::Tick,
+            "dateTime,last,lastDateTime\n1735689600000,10,1600-01-01T00:00:00Z\n",
+            "a.csv line 2, column lastDateTime: '1600-01-01T00:00:00Z': its year is not from 1678 to 2261",
+        ),
+        (
             Kind::Tick,
             "dateTime,bid,ask\n1735689600000,10,10\n1735689600001,10.1,10\n",
             "a.csv line 3, column bid: 10.1 is above the ask of 10",
@@ -242,6 +252,31 @@ fn ticks_of_one_instant_pass_and_keep_their_order() {
     assert_eq!(found.len(), 3);
 }
 
+fn merged(files: &[FileOf]) -> Merge {
+    Merge::new(files.iter().map(|file| CsvSource::open(file).unwrap()).collect()).unwrap()
+}
+
+#[test]
+fn bars_of_one_security_and_size_may_come_from_files_that_follow_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let bars = |name: &str, minutes: &[i64]| {
+        let row = |minute: &i64| format!("{},1,1,1,1\n", 1_735_689_600_000 + minute * 60_000);
+        let rows: String = minutes.iter().map(row).collect();
+        file(folder.path(), name, BARS, &format!("dateTime,open,high,low,close\n{rows}"))
+    };
+    let together = |files: &[FileOf]| all(&mut merged(files)).map(|rows| rows.len());
+    let (first, second) = (bars("a.csv", &[0, 1, 2]), bars("b.csv", &[3, 4]));
+    assert_eq!(together(&[second.clone(), first.clone()]), Ok(5));
+    let within = "line 3, column dateTime: is within a bar of MIN_1 of the same security from";
+    assert_eq!(together(&[second, bars("c.csv", &[2, 4])]), Err(format!("c.csv {within} b.csv")));
+    let again = "b.csv line 2, column dateTime: is within a bar of MIN_1 of the same security from a.csv";
+    assert_eq!(together(&[first.clone(), bars("b.csv", &[0])]), Err(again.into()));
+    let other = |kind, security| FileOf { kind, security, ..first.clone() };
+    let beside =
+        [other(BARS, SecurityId(2)), other(Kind::Bar(BarSize::Sec1), SecurityId(1)), other(BARS, SecurityId(1))];
+    assert_eq!(together(&beside), Ok(9));
+}
+
 #[test]
 fn files_are_merged_by_time_and_at_one_instant_in_the_order_of_their_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -258,8 +293,7 @@ fn files_are_merged_by_time_and_at_one_instant_in_the_order_of_their_names() {
         "dateTime,price,quantity\n1735689600000,20,1\n1735689600005,21,1\n1735689600007,22,1\n",
     );
     (first.security, second.security) = (SecurityId(1), SecurityId(2));
-    let open = |file: &FileOf| Box::new(CsvSource::open(file).unwrap()) as Box<dyn Source>;
-    let mut merge = Merge::new(vec![open(&first), open(&second)]).unwrap();
+    let mut merge = merged(&[first, second]);
     let found = all(&mut merge).unwrap();
     let order: Vec<_> =
         found.iter().map(|recorded| (recorded.at().millis() - 1_735_689_600_000, recorded.security().0)).collect();

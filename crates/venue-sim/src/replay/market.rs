@@ -61,11 +61,20 @@ impl Market {
         }
         let waits = self.rule == FillRule::NextBarOpen;
         if order.is_market() && !waits && order.waits_for().is_none() && self.quotes.opposite(order.side).is_none() {
-            return words.push(rejected(order.id, "market: no price is recorded yet"));
+            return words.push(rejected(order.id, self.nobody_there(order.side)));
         }
         words.push(Said::Accepted { order: order.id, ext_id: Some(minted.order()) });
         self.go_to_market(at, &mut order, words, minted);
         self.settle(order, words);
+    }
+
+    /// Why a taker of this side meets nobody.
+    fn nobody_there(&self, side: Side) -> &'static str {
+        match side {
+            _ if !self.quotes.has_quotes() => "market: no price is recorded yet",
+            Side::Buy => "market: no offer is shown",
+            Side::Sell => "market: no bid is shown",
+        }
     }
 
     /// What can trade on arrival does.
@@ -168,8 +177,10 @@ impl Market {
         }
     }
 
+    /// A bar belongs to the day on which it begins: the last of a day closes when the day is over, and a daily one spans a
+    /// midnight in every zone but UTC.
     pub(super) fn bar_closes(&mut self, at: Timestamp, bar: &Bar, words: &mut Words, minted: &mut Minted) {
-        if self.is_awaited(at, words) {
+        if self.is_awaited(bar.at, words) {
             self.meet(at, words, minted, |market, order| market.by_range(order, bar));
         }
         self.quotes.take_last(bar.close);
@@ -236,7 +247,8 @@ impl Market {
             self.trigger_by_quote(order);
             return if order.waits_for().is_none() { self.taken(order) } else { Vec::new() };
         }
-        let (Some(limit), Some(price)) = (order.limit(), self.quotes.quoted(order.side)) else { return Vec::new() };
+        let Some(limit) = order.limit() else { return Vec::new() };
+        let Some(price) = self.quotes.quoted(order.side) else { return self.by_last(order, limit) };
         match self.rule {
             FillRule::Touch if reaches(order.side, price, limit) => in_full(order, limit),
             FillRule::Cross if goes_beyond(order.side, price, limit) => in_full(order, limit),
@@ -244,6 +256,13 @@ impl Market {
             FillRule::QueuePosition => self.in_queue(order, limit, price),
             _ => Vec::new(),
         }
+    }
+
+    /// Where nobody quotes, what was traded last is all that ticks tell, and not how much it was.
+    fn by_last(&self, order: &Working, limit: Price) -> Vec<Level> {
+        let last = self.quotes.opposite(order.side);
+        let is_filled = last.is_some_and(|last| self.fills_by_price(order.side, last, limit));
+        if is_filled { in_full(order, limit) } else { Vec::new() }
     }
 
     fn in_queue(&mut self, order: &mut Working, limit: Price, opposite: Price) -> Vec<Level> {
@@ -309,11 +328,15 @@ impl Market {
             };
         }
         let Some(limit) = order.limit() else { return Vec::new() };
-        let is_filled = match self.rule {
-            FillRule::Touch => reaches(order.side, best, limit),
-            _ => goes_beyond(order.side, best, limit),
-        };
-        if is_filled { in_full(order, limit) } else { Vec::new() }
+        if self.fills_by_price(order.side, best, limit) { in_full(order, limit) } else { Vec::new() }
+    }
+
+    /// Whether a price fills what rests at a limit, where nobody knows how much was there.
+    fn fills_by_price(&self, side: Side, price: Price, limit: Price) -> bool {
+        match self.rule {
+            FillRule::Touch => reaches(side, price, limit),
+            _ => goes_beyond(side, price, limit),
+        }
     }
 
     fn trigger_by_quote(&self, order: &mut Working) {

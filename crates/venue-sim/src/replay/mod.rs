@@ -5,7 +5,7 @@
 //! move because of our orders.
 //!
 //! - A DAY order lives until the first price of a later exchange day than that of the first price it saw: a day without
-//!   prices is no trading day. GTD ends at its instant, IOC and FOK at once.
+//!   prices is no trading day, and a bar belongs to the day on which it begins. GTD ends at its instant, IOC and FOK at once.
 //! - Auctions are not recorded: ATO and ATC are rejected.
 //! - Stops are triggered by trades, by the other side's quote where nothing trades, and by the range of bars.
 
@@ -105,6 +105,10 @@ impl Replay {
             minted,
             spoken: Words::new(),
         }
+    }
+
+    pub fn rule(&self) -> FillRule {
+        self.config.rule
     }
 
     /// From now on the security trades here.

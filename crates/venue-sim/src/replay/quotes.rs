@@ -50,9 +50,15 @@ impl Quotes {
         self.last = Some(price);
     }
 
-    /// The best price that a taker of this side meets: the other side's quote, else the last price.
+    /// The best price that a taker of this side meets: the other side's quote. What was traded last stands for it only where
+    /// nobody has quoted yet, because quotes leave it behind.
     pub(super) fn opposite(&self, side: Side) -> Option<Price> {
-        self.facing(side).first().map(|level| level.price).or(self.last)
+        if self.has_quotes() { self.quoted(side) } else { self.last }
+    }
+
+    /// Whether either side was ever quoted: of two quotes the feed forgets one at most, and a book may have run empty.
+    pub(super) fn has_quotes(&self) -> bool {
+        self.has_book || !self.bids.is_empty() || !self.asks.is_empty()
     }
 
     /// The other side's quote only.

@@ -10,8 +10,8 @@ pub enum FillRule {
     /// Takers wait for the first price of the next bar. What rests is filled at that price where it is as good, else at its
     /// limit when the bar goes beyond it.
     NextBarOpen,
-    /// Takers trade in full at the other side's quote, else at the last price. What rests is filled at its limit as soon as
-    /// the other side, a trade or a bar touches it.
+    /// Takers trade in full at the other side's quote, or at the last price where nobody has quoted yet. What rests is filled
+    /// at its limit as soon as the other side, a trade or a bar touches it.
     Touch,
     /// As touch, but what rests is filled only when the market goes beyond its limit.
     Cross,
@@ -19,7 +19,7 @@ pub enum FillRule {
     /// limit by what the other side shows there or better, or by what is traded there.
     Depth,
     /// As depth for takers. What rests waits behind what its level showed when it arrived, until trades or a shrinking level
-    /// have let it to the front, or the market goes beyond it.
+    /// have let it to the front, the other side's quote reaches it, or a trade goes beyond it.
     QueuePosition,
 }
 

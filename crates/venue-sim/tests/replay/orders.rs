@@ -2,7 +2,7 @@
 
 use venue_sim::replay::FillRule;
 
-use crate::transcript::check;
+use crate::transcript::{check, check_in};
 
 #[test]
 fn a_resting_order_is_replaced_and_canceled() {
@@ -35,6 +35,61 @@ fn a_day_order_ends_with_the_day_of_its_first_price_and_a_day_without_prices_is_
         quote 10 x 11           =>
         wait 86400              =>
         quote 9 x 9             => 1 expired (DAY: the day is over), 2 filled 10 @ 9 by touch
+        ",
+    );
+}
+
+#[test]
+fn a_day_order_meets_the_range_of_every_bar_that_begins_on_its_day() {
+    check(
+        FillRule::Touch,
+        "
+        1 buy 10 @ 9            => 1 accepted
+        2 sell 10 stop 8.5      => 2 accepted
+        3 buy 10 @ 7            => 3 accepted
+        4 buy 10 @ 7 gtc        => 4 accepted
+        open 10                 =>
+        wait 86400              =>
+        bar 10 11 8 10          => 1 filled 10 @ 9 by touch, 2 filled 10 @ 8.5 by touch
+        open 6                  => 3 expired (DAY: the day is over), 4 filled 10 @ 6 by touch
+        ",
+    );
+}
+
+#[test]
+fn the_last_bar_of_a_day_is_met_and_the_first_of_the_next_is_not() {
+    check(
+        FillRule::Touch,
+        "
+        wait 86340              =>
+        open 10                 =>
+        1 buy 10 @ 9            => 1 accepted
+        2 buy 10 @ 8            => 2 accepted
+        wait 60                 =>
+        bar 10 10 9 10          => 1 filled 10 @ 9 by touch
+        open 10                 => 2 expired (DAY: the day is over)
+        wait 60                 =>
+        bar 10 10 8 10          =>
+        ",
+    );
+}
+
+/// Midnight in New York comes five hours after a daily bar began.
+#[test]
+fn a_daily_bar_belongs_to_the_day_on_which_it_begins_whatever_the_zone() {
+    check_in(
+        "America/New_York",
+        FillRule::NextBarOpen,
+        "
+        1 buy 10 @ 9            => 1 accepted
+        2 buy 10 @ 7            => 2 accepted
+        open 10                 =>
+        wait 86400              =>
+        bar 10 11 8 10          => 1 filled 10 @ 9 by next-bar-open
+        3 buy 10 @ 6            => 3 accepted
+        open 10                 => 2 expired (DAY: the day is over)
+        wait 86400              =>
+        bar 10 11 5 10          => 3 filled 10 @ 6 by next-bar-open
         ",
     );
 }

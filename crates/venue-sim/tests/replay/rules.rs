@@ -65,13 +65,71 @@ fn a_quote_that_the_other_side_has_passed_can_not_be_traded_at() {
         "
         quote 10.00 x 10.02     =>
         quote 10.50 x -         =>
-        1 buy 100 market        => 1 rejected (market: no price is recorded yet)
+        1 buy 100 market        => 1 rejected (market: no offer is shown)
         quote - x 10.52         =>
         2 buy 100 market        => 2 accepted, 2 filled 100 @ 10.52 by touch
         quote - x 9.90          =>
-        3 sell 100 market       => 3 rejected (market: no price is recorded yet)
+        3 sell 100 market       => 3 rejected (market: no bid is shown)
         ",
     );
+}
+
+#[test]
+fn the_last_price_stands_for_quotes_only_where_nobody_has_quoted_yet() {
+    check(
+        FillRule::Touch,
+        "
+        trade 5 @ 100           =>
+        1 buy 10 market         => 1 accepted, 1 filled 10 @ 100 by touch
+        quote 99.98 x 100.02    =>
+        quote 150 x -           =>
+        2 buy 10 market         => 2 rejected (market: no offer is shown)
+        3 buy 10 @ 120          => 3 accepted
+        4 buy 10 @ 120 ioc      => 4 accepted, 4 expired (IOC: the rest could not trade at once)
+        5 buy 10 stop 90        => 5 accepted, 5 canceled (market: the book shows no more)
+        quote - x 119           => 3 filled 10 @ 120 by touch
+        6 sell 10 market        => 6 rejected (market: no bid is shown)
+        ",
+    );
+}
+
+#[test]
+fn ticks_that_quote_nothing_reach_what_rests_by_what_was_traded_last() {
+    let story = "
+        last 10                 =>
+        1 buy 10 @ 9            => 1 accepted
+        last 9                  => TOUCHED
+        last 8                  => PASSED
+        2 buy 10 @ 6            => 2 accepted
+        quote 7 x 8             =>
+        last 5                  =>
+        ";
+    check(FillRule::Touch, &story.replace("TOUCHED", "1 filled 10 @ 9 by touch").replace("PASSED", ""));
+    for rule in [FillRule::Cross, FillRule::Depth, FillRule::QueuePosition] {
+        let passed = format!("1 filled 10 @ 9 by {rule}");
+        check(rule, &story.replace("TOUCHED", "").replace("PASSED", &passed));
+    }
+}
+
+#[test]
+fn what_was_traded_last_adds_nothing_to_the_size_that_is_shown() {
+    for rule in [FillRule::Depth, FillRule::QueuePosition] {
+        let story = "
+        trade 5 @ 100                       =>
+        quote 100.99 x 101.01 of 10 x 10    =>
+        1 buy 15 market         => 1 accepted, 1 filled 10 @ 101.01 by RULE, 1 canceled (market: the book shows no more)
+        quote 150 x - of 10 x 0             =>
+        2 buy 15 market         => 2 rejected (market: no offer is shown)
+        book 9x5 |                          =>
+        3 buy 15 market         => 3 rejected (market: no offer is shown)
+        4 buy 15 @ 200          => 4 accepted
+        book | 10x5                         => 4 filled 5 @ 200 by RULE
+        5 sell 15 market        => 5 rejected (market: no bid is shown)
+        ";
+        let story = story.replace("RULE", rule.name());
+        // Only depth counts what comes to an order that rests.
+        check(rule, &story.replace("filled 5 @ 200 by queue-position", "filled 15 @ 200 by queue-position"));
+    }
 }
 
 #[test]

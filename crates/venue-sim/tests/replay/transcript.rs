@@ -1,7 +1,7 @@
 //! A venue, told what happens line by line: `what => what the venue says`.
 //!
 //! ```text
-//! quote 10.00 x 10.02 of 500 x 300     trade 100 @ 10.01      book 9x5 10x5 | 11x7 12x9
+//! quote 10.00 x 10.02 of 500 x 300     trade 100 @ 10.01      book 9x5 10x5 | 11x7 12x9      last 10.01 (a tick)
 //! open 10      bar 10 12 9 11 (open, high, low, close)        wait 60 (seconds)
 //! 1 buy 100 market [ioc]      2 sell 50 @ 10.5 gtc      3 buy 10 stop 11      4 buy 10 stop 11 @ 11.5
 //! replace 2 to 40 @ 10.6      cancel 2
@@ -12,8 +12,8 @@ use std::fmt::Write;
 use domain::order::Terms;
 use domain::report::Said;
 use domain::{
-    Bar, BarSize, Decimal, Level, Order, OrderBook, OrderKind, Price, Quantity, SecurityId, Side, Tick, TimeInForce,
-    Timestamp, Trade,
+    Bar, BarSize, Decimal, Exchange, Level, Order, OrderBook, OrderKind, Price, Quantity, SecurityId, Side, Tick,
+    TimeInForce, Timestamp, Trade,
 };
 use venue_sim::replay::{FillRule, Replay, ReplayConfig};
 
@@ -23,6 +23,8 @@ const START: Timestamp = Timestamp(1_735_689_600_000_000_000);
 struct MarketBox {
     venue: Replay,
     now: Timestamp,
+    /// When the newest bar began.
+    opened: Timestamp,
 }
 
 /// Plays the lines under a rule and compares everything that the venue says.
@@ -35,9 +37,18 @@ pub(crate) fn config(rule: FillRule) -> ReplayConfig {
 }
 
 pub(crate) fn check_with(config: ReplayConfig, story: &str) {
+    compare(config, &samples::exchange(), story);
+}
+
+/// At an exchange whose days are those of a zone.
+pub(crate) fn check_in(zone: &str, rule: FillRule, story: &str) {
+    compare(config(rule), &Exchange { time_zone: zone.into(), ..samples::exchange() }, story);
+}
+
+fn compare(config: ReplayConfig, exchange: &Exchange, story: &str) {
     let mut venue = Replay::new(config);
-    venue.list(&samples::stock(1, "TEST"), &samples::exchange());
-    let mut market = MarketBox { venue, now: START };
+    venue.list(&samples::stock(1, "TEST"), exchange);
+    let mut market = MarketBox { venue, now: START, opened: START };
     let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut found = String::new();
     let mut wanted = String::new();
@@ -58,10 +69,13 @@ impl MarketBox {
             ["cancel", order] => self.venue.cancel(self.now, &samples::order(order.parse().unwrap())),
             ["replace", order, "to", quantity, "@", limit] => self.replace(order, quantity, limit),
             ["quote", bid, "x", ask, ref sizes @ ..] => self.quote(bid, ask, sizes),
+            ["last", at] => self.last(at),
             ["trade", quantity, "@", at] => self.trade(quantity, at),
             ["book", ref sides @ ..] => self.book(sides),
-            ["open", open] => self.venue.bar_opens(self.now, &bar(open, open, open, open)),
-            ["bar", open, high, low, close] => self.venue.bar_closes(self.now, &bar(open, high, low, close)),
+            ["open", open] => self.open(open),
+            ["bar", open, high, low, close] => {
+                self.venue.bar_closes(self.now, &bar(self.opened, open, high, low, close));
+            }
             [order, side, quantity, ref terms @ ..] => self.submit(order, side, quantity, terms),
             _ => panic!("not understood: {deed}"),
         }
@@ -110,6 +124,16 @@ impl MarketBox {
         self.venue.tick(self.now, &tick);
     }
 
+    fn open(&mut self, open: &str) {
+        self.opened = self.now;
+        self.venue.bar_opens(self.now, &bar(self.now, open, open, open, open));
+    }
+
+    fn last(&mut self, at: &str) {
+        let tick = Tick { at: self.now, last: Some(price(at)), bid: None, ask: None, ..samples::tick(SECURITY.0) };
+        self.venue.tick(self.now, &tick);
+    }
+
     fn trade(&mut self, amount: &str, at: &str) {
         let trade = Trade {
             security: SECURITY,
@@ -147,10 +171,10 @@ fn kind<'a>(terms: &'a [&'a str]) -> (OrderKind, &'a [&'a str]) {
     }
 }
 
-fn bar(open: &str, high: &str, low: &str, close: &str) -> Bar {
+fn bar(at: Timestamp, open: &str, high: &str, low: &str, close: &str) -> Bar {
     let [open, high, low, close] = [open, high, low, close].map(price);
     let (security, feed, vol) = (SECURITY, "F".into(), Quantity::from(100));
-    Bar { security, feed, at: START, size: BarSize::Min1, open, high, low, close, vol, vwap: None }
+    Bar { security, feed, at, size: BarSize::Min1, open, high, low, close, vol, vwap: None }
 }
 
 /// A dash is a side that the feed left out.

@@ -210,6 +210,24 @@ fn a_size_of_bars_that_is_first_asked_for_while_prices_flow_is_made_from_then_on
 }
 
 #[test]
+fn a_longer_bar_is_told_and_fills_nothing_where_there_is_finer_data() {
+    let five_minutes = [(0, "10", "12", "8", "11"), (300, "11", "12", "7", "11")];
+    let told = |world: World| {
+        let diary = world.with_bars(BarSize::Min5, &five_minutes).run(|act| {
+            act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5)));
+            act.on_bar(0, |desk| drop(desk.place(bid())));
+        });
+        let tells = |line: &&String| line.contains("bar") || line.contains("fill");
+        diary.iter().filter(tells).cloned().collect::<Vec<_>>()
+    };
+    let unfilled = ["300 bar 10 12 8 11", "600 bar 11 12 7 11"];
+    assert_eq!(told(World::ticks(&[(0, "10", "11"), (400, "10", "11")])), unfilled);
+    assert_eq!(told(World::bars(&[(0, "10", "11", "10", "11"), (360, "11", "12", "10", "11")])), unfilled);
+    let nothing_finer = told(World::bars(&[]));
+    assert_eq!(nothing_finer[1], "600 fill 1 @ 9 next-bar-open:REPLAY-1");
+}
+
+#[test]
 fn timers_fire_at_their_instant_between_two_prices() {
     let world = World::ticks(&[(0, "10", "11"), (100, "20", "21")]);
     let diary = world.run(|act| {
@@ -337,6 +355,17 @@ fn a_price_at_midnight_counts_for_the_day_that_it_begins() {
     assert_eq!(looker.values.last().unwrap(), "2025-01-02T00:00:00Z 900");
     let ended = World::ticks_of_days(&[(1, 0, "10", "11")]).try_run(|_| ()).unwrap();
     assert_eq!((ended.from, ended.to), (later(86_400), later(86_400)));
+}
+
+/// 100 bought at 11 and worth 10 on the last quote of the first day, which the engine has valued when the fill comes.
+#[test]
+fn a_fill_on_the_last_price_of_a_day_counts_for_that_day() {
+    let world = World::ticks_of_days(&[(0, 0, "10", "11"), (0, 1, "10", "11"), (2, 0, "10", "11"), (2, 9, "10", "11")]);
+    let looker = world.look(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        script.on_tick(1, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+    });
+    assert_eq!(looker.values, ["2025-01-01T00:00:00Z 0", "2025-01-01T23:59:59.999999999Z -100"]);
 }
 
 #[test]

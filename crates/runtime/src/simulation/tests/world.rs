@@ -71,6 +71,14 @@ impl World {
         Self::ticks(&quotes)
     }
 
+    /// The same, and longer bars beside it.
+    pub(super) fn with_bars(mut self, size: BarSize, bars: &[(i64, &str, &str, &str, &str)]) -> Self {
+        let longer = bars.iter().map(|(at, open, high, low, close)| bar(*at, open, high, low, close));
+        self.rows.extend(longer.map(|bar| Recorded::Bar(Bar { size, ..bar })));
+        self.rows.sort_by_key(Recorded::at);
+        self
+    }
+
     /// The diary of a run that ends well.
     pub(super) fn run(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
         let diary = Arc::new(Mutex::new(Vec::new()));
@@ -140,6 +148,7 @@ impl World {
         Setup {
             settings: Settings::default(),
             commands,
+            opening_cash: vec![],
             venues: vec![VenueSetup {
                 adapter: AdapterName("REPLAY".into()),
                 exchanges: vec![samples::EXCHANGE],
@@ -153,6 +162,7 @@ impl World {
             feed_latency_nanos: self.feed_latency_seconds * NANOS_PER_SECOND,
             valuation_nanos: NANOS_PER_SECOND,
             recorded_bars: self.rows.iter().filter_map(recorded).collect(),
+            priced: self.rows.iter().filter(|row| recorded(row).is_none()).map(Recorded::security).collect(),
             pulse: Arc::default(),
         }
     }
