@@ -9,7 +9,13 @@ use tokio::sync::mpsc::error::TrySendError;
 
 /// The dispatcher: many listeners, each with its own bounded queue.
 #[derive(Clone, Default)]
-pub struct Feed(Arc<Mutex<Vec<Registered>>>);
+pub struct Feed(Arc<Mutex<Listeners>>);
+
+#[derive(Default)]
+struct Listeners {
+    registered: Vec<Registered>,
+    is_closed: bool,
+}
 
 struct Registered {
     classes: u32,
@@ -20,25 +26,32 @@ struct Registered {
 pub struct Listener(mpsc::Receiver<Published>);
 
 impl Feed {
-    /// Everything of these classes from now on; `capacity` events may wait.
+    /// Everything of these classes from now on; `capacity` events may wait. Of a feed that is closed it hears nothing.
     pub fn listen(&self, classes: &[EventClass], capacity: usize) -> Listener {
         let (queue, receiver) = mpsc::channel(capacity);
         let classes = classes.iter().fold(0, |mask, class| mask | bit(*class));
-        self.lock().push(Registered { classes, queue });
+        let mut listeners = self.lock();
+        if !listeners.is_closed {
+            listeners.registered.push(Registered { classes, queue });
+        }
         Listener(receiver)
     }
 
     pub fn publish(&self, published: &Published) {
         let class = bit(published.event.class());
-        self.lock().retain(|listener| listener.classes & class == 0 || listener.take(published));
+        self.lock().registered.retain(|listener| listener.classes & class == 0 || listener.take(published));
     }
 
     /// No listener hears anything after this.
     pub fn close(&self) {
-        self.lock().clear();
+        *self.lock() = Listeners { registered: vec![], is_closed: true };
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Registered>> {
+    pub fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Listeners> {
         // Each listener is whole on its own.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,6 +110,15 @@ mod tests {
         feed.publish(&alarm(1));
         assert_eq!(alarms.poll(), Some(alarm(1)));
         assert_eq!(ticks.poll(), None);
+    }
+
+    #[test]
+    fn whoever_comes_after_the_end_hears_that_it_is_over() {
+        let feed = Feed::default();
+        let (before, is_open) = (feed.listen(&[EventClass::Alarm], 8), !feed.is_closed());
+        feed.close();
+        let after = feed.listen(&[EventClass::Alarm], 8);
+        assert_eq!((before.is_over(), is_open, after.is_over(), feed.is_closed()), (true, true, true, true));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tracing::error;
 
 use super::mailbox::Mailbox;
 
-/// Events that may wait for the dispatcher; with one more it is cut off and all strategies with it.
+/// Events that may wait for the dispatcher; with one more it is cut off, and all strategies that run with it.
 const FEED_MAX: usize = 131_072;
 
 const CLASSES: [EventClass; 15] = [
@@ -51,19 +51,75 @@ impl Mailboxes {
 
 /// Starts the dispatcher; it ends with the feed.
 pub(super) fn start(feed: &Feed, mailboxes: Mailboxes) -> std::io::Result<()> {
-    let listener = feed.listen(&CLASSES, FEED_MAX);
-    std::thread::Builder::new().name("strategy-feed".into()).spawn(move || deliver(listener, &mailboxes)).map(drop)
+    let (feed, listener) = (feed.clone(), feed.listen(&CLASSES, FEED_MAX));
+    let deliver = move || deliver_all(&feed, listener, &mailboxes);
+    std::thread::Builder::new().name("strategy-feed".into()).spawn(deliver).map(drop)
 }
 
-fn deliver(mut listener: Listener, mailboxes: &Mailboxes) {
+/// Where it falls behind, those who would miss something are cut off; for those who come after, it listens anew.
+fn deliver_all(feed: &Feed, mut listener: Listener, mailboxes: &Mailboxes) {
+    while !feed.is_closed() || !listener.is_over() {
+        deliver(&mut listener, mailboxes);
+        listener = feed.listen(&CLASSES, FEED_MAX);
+        cut_off(feed, mailboxes);
+    }
+}
+
+fn deliver(listener: &mut Listener, mailboxes: &Mailboxes) {
     while let Some(published) = listener.next_blocking() {
         for mailbox in mailboxes.lock().values() {
             mailbox.offer(&published);
         }
     }
+}
+
+fn cut_off(feed: &Feed, mailboxes: &Mailboxes) {
     let left: Vec<_> = mailboxes.lock().values().cloned().collect();
-    if !left.is_empty() {
-        error!("the feed of strategies has ended: either the engine stopped or the machine is too slow");
-        left.iter().for_each(|mailbox| mailbox.cut("the feed has ended"));
+    if left.is_empty() {
+        return;
+    }
+    let reason = if feed.is_closed() { "the engine stopped" } else { "the machine is too slow for what happens" };
+    error!("the feed of strategies has ended: {reason}");
+    left.iter().for_each(|mailbox| mailbox.cut("the feed has ended"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::{AccountId, Amount, BalanceId, CashBalance, Currency, Event, Published, Timestamp};
+
+    use super::super::link::Delivery;
+    use super::*;
+
+    /// How long a step of a story may take on a slow machine.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    fn cash(sequence: u64, strategy: StrategyId) -> Published {
+        let (id, account, currency) = (BalanceId(1), AccountId(1), Currency::USD);
+        let balance = CashBalance { id, strategy, account, currency, amount: Amount::ZERO };
+        Published { sequence, at: Timestamp(0), event: Event::Cash(Arc::new(balance)) }
+    }
+
+    #[test]
+    fn after_the_feed_ran_over_those_who_were_there_are_cut_off_and_newcomers_hear() {
+        let (feed, mailboxes) = (Feed::default(), Mailboxes::default());
+        let [old, new] = [StrategyId(7), StrategyId(8)].map(|id| (id, Arc::new(Mailbox::new(id))));
+        mailboxes.add(old.0, old.1.clone());
+        let narrow = feed.listen(&CLASSES, 1);
+        (1..=2).for_each(|sequence| feed.publish(&cash(sequence, old.0)));
+        let dispatcher = {
+            let (feed, mailboxes) = (feed.clone(), mailboxes.clone());
+            std::thread::spawn(move || deliver_all(&feed, narrow, &mailboxes))
+        };
+        while old.1.take(PATIENCE, &mut vec![]).is_ok() {}
+        mailboxes.remove(old.0);
+        mailboxes.add(new.0, new.1.clone());
+        feed.publish(&cash(3, new.0));
+        let mut heard = vec![];
+        new.1.take(PATIENCE, &mut heard).unwrap();
+        assert!(matches!(&heard[..], [Delivery::Event(published)] if published.sequence == 3));
+        feed.close();
+        dispatcher.join().unwrap();
     }
 }
