@@ -58,10 +58,14 @@ pub(super) fn start(feed: &Feed, mailboxes: Mailboxes) -> std::io::Result<()> {
 
 /// Where it falls behind, those who would miss something are cut off; for those who come after, it listens anew.
 fn deliver_all(feed: &Feed, mut listener: Listener, mailboxes: &Mailboxes) {
-    while !feed.is_closed() || !listener.is_over() {
+    loop {
         deliver(&mut listener, mailboxes);
         listener = feed.listen(&CLASSES, FEED_MAX);
         cut_off(feed, mailboxes);
+        // A feed that closes after this look ends the new listener.
+        if feed.is_closed() {
+            return;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What every road promises.
 
-use domain::command::{CancelOrder, GenericEvent, Subscription};
+use domain::command::{CancelOrder, GenericEvent, Restated, Subscription};
 use domain::{Command, Event, Published, StrategyId};
 use runtime::strategies::Delivery;
 
@@ -113,7 +113,8 @@ fn a_refused_command_is_told_once_with_its_code<R: Road>() {
     desk.credit(STRATEGY, 1);
     let heard = road.hear(|heard| !bookings(heard).is_empty());
     assert_eq!(refusals(&heard), [""; 0]);
-    let cancel = CancelOrder::of("ONE-1".parse().unwrap());
+    let restated = Restated { strategy: Some(STRATEGY), ..Restated::default() };
+    let cancel = CancelOrder { restated, ..CancelOrder::of("ONE-1".parse().unwrap()) };
     road.send(Command::Cancel(cancel));
     let heard = road.hear(|heard| !refusals(heard).is_empty());
     assert_eq!(refusals(&heard), ["unknown-order"]);
