@@ -65,10 +65,15 @@ pub(super) fn on_interrupt(watched: Watched, traces: Arc<Traces>) -> io::Result<
     signals::on_stop(move || {
         traces.remove(|| {
             let whose = watched.called().map_or(String::new(), |name| format!(", while strategy {name} was called"));
-            error!("interrupted at {}{whose}; no results were written", watched.pulse.at());
+            error!("interrupted {}{whose}; no results were written", when(watched.pulse.at()));
             std::process::exit(Exit::Forced as i32)
         });
     })
+}
+
+/// Virtual time, which stands at its origin until the first price comes.
+fn when(at: Timestamp) -> String {
+    if at == Timestamp::default() { "before the first price".to_owned() } else { format!("at {at}") }
 }
 
 /// What was seen the last time, and for how long it has been so.
