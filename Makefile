@@ -2,21 +2,24 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench lint build setup ui
+.PHONY: help run test test-screen test-stories test-docs test-rust bench lint build setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
-RIALTO := $(abspath $(or $(CARGO_TARGET_DIR),target))/release/rialto
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+RIALTO := $(TARGET)/release/rialto
 export RIALTO_BIN := $(RIALTO)
 
 # Commands and the Debian packages that bring them: a C compiler for SQLite, a tool that makes syncs fail, and what the
-# README calls the server with.
-TOOLS := cc=gcc strace=strace curl=curl python3=python3-venv g++=g++ node=nodejs npm=npm chromium=chromium
+# README calls the server with. QuickFIX is the foreign FIX client of the tests and the peer of the benchmark.
+TOOLS := cc=gcc strace=strace curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium \
+  /usr/include/quickfix/Session.h=libquickfix-dev
 
-# The same for headers: QuickFIX is the foreign FIX client of the tests and the peer of the benchmark.
-HEADERS := /usr/include/quickfix/Session.h=libquickfix-dev
+# Node for the machine that has none, or too old a one; where it has been installed, it comes first.
+NODE := $(TARGET)/node
+export PATH := $(NODE)/bin:$(PATH)
 
 # The tool that tries the interface against its own description, in a folder of its own; end-to-end tests find it there.
-VENV := $(abspath $(or $(CARGO_TARGET_DIR),target))/venv
+VENV := $(TARGET)/venv
 SCHEMATHESIS := schemathesis==4.32.5
 export SCHEMATHESIS_BIN := $(VENV)/bin/schemathesis
 
@@ -29,15 +32,25 @@ export EXAMPLES_PYTHON := $(VENV)/bin/python
 UI_SOURCES := ui/src ui/public ui/index.html ui/package-lock.json ui/vite.config.ts ui/svelte.config.js ui/tsconfig.json
 
 help: ## list what can be done here
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 run: build ## build the server and open the demo desk on http://localhost:9090 (ARGS="--set http.port=0" adds flags)
 	$(RIALTO) serve $(ARGS)
 
-# The runner's own closing summary is the last line of a good run, so nothing follows it here.
-test: setup ui lint build ## check everything that must hold: tools, format, lints, stories, house rules
-	cd ui && npm test --silent && npm run --silent stories
+# One stage that fails does not hide the others. The Rust tests come last: their runner's closing summary ends the run.
+test: ## check everything that must hold: tools, format, lints, stories, house rules
+	@MAKE="$(MAKE)" scripts/test-stages.sh setup ui lint build test-screen test-stories test-docs test-rust
+
+test-screen: ui ## the screen's types, unit tests and size
+	cd ui && npm test --silent
+
+test-stories: ui build ## the screen in Chromium against the real server
+	cd ui && npm run --silent stories
+
+test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
+
+test-rust: ## every other test, the end-to-end stories included
 	cargo build -p server --example troupe
 	@if command -v cargo-nextest >/dev/null; then \
 	  cargo nextest run --workspace --no-fail-fast; \
@@ -61,27 +74,22 @@ lint: ## check format and lints, warnings denied
 	cargo clippy --workspace --all-targets -- -D warnings
 
 build: ui ## build the rialto binary in release mode, with the screen in it
+	@scripts/install-packages.sh cc=gcc
 	REQUIRE_UI=1 cargo build --release -p server
 
 # Packages are installed when the lock file is newer than they are, the screen is built when a source is newer than it.
-ui: ## build the trading screen into ui/dist
-	@node -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null \
-	  || { echo "the screen needs Node 20.19 or later, https://nodejs.org" >&2; exit 1; }
+ui: node ## build the trading screen into ui/dist
 	@[ ui/node_modules/.package-lock.json -nt ui/package-lock.json ] \
 	  || { cd ui && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json; }
 	@[ -f ui/dist/index.html ] && [ -z "$$(find $(UI_SOURCES) -newer ui/dist/index.html)" ] \
 	  || { cd ui && npm run --silent build -- --logLevel warn; }
 
-setup: ## check that the tools are there; install missing Debian packages where allowed, and schemathesis
+node: ## see to Node 20.19 or later: the machine's own, else one from PyPI in target/node
+	@scripts/install-node.sh $(NODE)
+
+setup: node ## check that the tools are there; install missing Debian packages where allowed, and schemathesis
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or later, https://rustup.rs" >&2; exit 1; }
-	@missing=""; \
-	for tool in $(TOOLS); do command -v $${tool%=*} >/dev/null || missing="$$missing $${tool#*=}"; done; \
-	for header in $(HEADERS); do [ -e $${header%=*} ] || missing="$$missing $${header#*=}"; done; \
-	[ -n "$$missing" ] || exit 0; \
-	if [ "$$(id -u)" = 0 ]; then as_root=""; else as_root="sudo -n"; fi; \
-	echo "installing$$missing"; \
-	$$as_root apt-get update -qq && $$as_root apt-get install -y -qq --no-install-recommends $$missing \
-	  || { echo "could not install$$missing: please install with your package manager and try again" >&2; exit 1; }
+	@scripts/install-packages.sh $(TOOLS)
 	@[ -x $(SCHEMATHESIS_BIN) ] || { \
 	  echo "installing $(SCHEMATHESIS) into $(VENV)"; \
 	  rm -rf $(VENV) && python3 -m venv $(VENV) && $(VENV)/bin/pip install -q --disable-pip-version-check $(SCHEMATHESIS) \
