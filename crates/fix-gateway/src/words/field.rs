@@ -86,6 +86,7 @@ const NAMES: [(Tag, &str); 25] = [
 /// `OrdType (40)`.
 pub(crate) fn named(tag: Tag) -> String {
     let name = NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name);
+    let name = name.or_else(|| super::terms::name_of(tag));
     name.map_or_else(|| format!("tag {tag}"), |name| format!("{name} ({tag})"))
 }
 

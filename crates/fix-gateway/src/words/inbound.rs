@@ -14,6 +14,7 @@ use super::naming;
 use super::reading::{Complaint, date, decimal, flag, required, text_of, time};
 use super::reasons::{UNKNOWN_ORDER, UNSUPPORTED};
 use super::scope::Scope;
+use super::terms;
 
 /// A new order; what is absent is given its default by the engine, the same as for every door.
 pub(crate) fn order(
@@ -29,6 +30,7 @@ pub(crate) fn order(
     required(message, TRANSACT_TIME)?;
     time(message, TRANSACT_TIME)?;
     let security = naming::security(message, reference)?.ok_or_else(|| Complaint::missing(SYMBOL))?;
+    terms::check(message, Some(security), rules)?;
     Ok(PlaceOrder {
         int_id: None,
         cl_ord_id: Some(cl_ord_id),
@@ -55,6 +57,7 @@ pub(crate) fn replace(
     let int_id = meant(message)?;
     let kind = kind(message, rules)?;
     let security = naming::security(message, reference)?;
+    terms::check(message, security.map(|security| &**security), rules)?;
     time(message, TRANSACT_TIME)?;
     let restated = Restated {
         side: Some(side(message)?),

@@ -10,6 +10,8 @@ mod naming;
 mod scope;
 /// Messages that can't even be answered as what they are.
 mod unfit;
+/// Which fields of an order are honoured, refused or ignored.
+mod terms;
 /// Orders and requests on their way in.
 mod inbound;
 /// What is remembered of a request until it is answered.

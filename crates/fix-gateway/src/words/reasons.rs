@@ -30,6 +30,9 @@ pub(crate) const NOT_AVAILABLE: u64 = 4;
 /// Of OrdRejReason and CxlRejReason.
 pub(crate) const OTHER: u64 = 99;
 
+/// The code of a term that could change an execution and is not honoured.
+pub(crate) const TERM_NOT_OFFERED: &str = "term-not-offered";
+
 /// OrdRejReason for the code of a refusal.
 pub(crate) fn of_order(code: &str, text: &str) -> u64 {
     match code {
@@ -39,7 +42,7 @@ pub(crate) fn of_order(code: &str, text: &str) -> u64 {
         | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" => ABOVE_LIMIT,
         "unknown-order" => UNKNOWN_ORDER_TO_STATE,
         "duplicate-order" => DUPLICATE_ORDER,
-        "no-auction" | "order-type-not-offered" => UNSUPPORTED,
+        "no-auction" | "order-type-not-offered" | TERM_NOT_OFFERED => UNSUPPORTED,
         "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
         // These are of a quantity or of a price, and the text begins with which.
         "not-positive" | "not-a-multiple" | "too-small" | "too-large" if text.starts_with("quantity") => {

@@ -40,6 +40,11 @@ impl Group {
         })
     }
 
+    /// Members of groups within it included.
+    pub(super) fn all_members(&self) -> Vec<Tag> {
+        self.members.iter().copied().chain(self.nested.iter().flat_map(Self::all_members)).collect()
+    }
+
     /// Walks over the entries from the field behind the count on.
     pub(super) fn walk(&self, message: &Message<'_>, start: usize) -> Walk {
         let mut walk = Walk { end: start, ..Walk::default() };

@@ -135,6 +135,26 @@ impl Dictionary {
         &self.version
     }
 
+    /// The types of messages that it knows.
+    pub fn msg_types(&self) -> impl Iterator<Item = &[u8]> {
+        self.messages.keys().map(Vec::as_slice)
+    }
+
+    /// Every field that the body of a message can have, members of groups included; ascending.
+    pub fn fields_of(&self, msg_type: &[u8]) -> Vec<Tag> {
+        let Some(section) = self.message(msg_type) else { return Vec::new() };
+        let listed = self.tags().filter(|(_, slot)| section.fields.contains(*slot)).map(|(tag, _)| tag);
+        let mut tags: Vec<Tag> = listed.chain(section.groups.iter().flat_map(Group::all_members)).collect();
+        tags.sort_unstable();
+        tags
+    }
+
+    fn tags(&self) -> impl Iterator<Item = (Tag, Slot)> + '_ {
+        let near = self.near.iter().enumerate().filter(|(_, slot)| **slot != NO_SLOT);
+        let near = near.filter_map(|(tag, slot)| Some((Tag::try_from(tag).ok()?, *slot)));
+        near.chain(self.far.iter().map(|(tag, slot)| (*tag, *slot)))
+    }
+
     pub(super) fn slot(&self, tag: Tag) -> Option<Slot> {
         let slot = match usize::try_from(tag).ok().and_then(|tag| self.near.get(tag)) {
             Some(slot) => *slot,

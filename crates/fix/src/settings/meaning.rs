@@ -252,6 +252,7 @@ impl<'a> Reader<'a> {
             cancel_on_disconnect: self.cancel_on_disconnect(),
             cancel_on_disconnect_grace_seconds: self.number("CancelOnDisconnectGrace", 0),
             max_orders_per_second: Some(self.number("MaxOrdersPerSecond", 0)).filter(|rate| *rate > 0),
+            ignore_user_defined_fields: !self.flag("ValidateUserDefinedFields", true),
         }
     }
 

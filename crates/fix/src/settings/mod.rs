@@ -127,6 +127,9 @@ pub struct GatewaySettings {
     pub cancel_on_disconnect_grace_seconds: u32,
     /// None: no throttle.
     pub max_orders_per_second: Option<u32>,
+    /// `ValidateUserDefinedFields=N`: the client's own tags (5000 and above) mean nothing here. Otherwise an order that has one
+    /// is refused, because it could be a term.
+    pub ignore_user_defined_fields: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub(super) struct Floor {
     engine: Engine,
     sequence: u64,
     now: Timestamp,
-    rules: GatewaySettings,
+    pub(super) rules: GatewaySettings,
     /// What happened to an order last.
     last: Option<Arc<OrderStatus>>,
     /// How much of a report is shown.
@@ -51,6 +51,7 @@ impl Floor {
             cancel_on_disconnect: CancelOnDisconnect::Off,
             cancel_on_disconnect_grace_seconds: 0,
             max_orders_per_second: None,
+            ignore_user_defined_fields: false,
         };
         let now = Timestamp(NOON);
         let mut floor = Self { engine: Engine::default(), sequence: 0, now, rules, last: None, shows_all: false };

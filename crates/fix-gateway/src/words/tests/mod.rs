@@ -14,6 +14,8 @@ mod names;
 mod outside;
 /// Every field of an order, right and wrong.
 mod orders;
+/// Terms that are not honoured.
+mod terms;
 /// Questions that can't be answered.
 mod questions;
 /// All orders of a client at once.
