@@ -22,6 +22,14 @@ const withoutForeignThemes = {
   transform: (code: string, id: string) => (id.endsWith('/dockview.css') ? withoutRules(code, '.dockview-theme-') : undefined),
 };
 
+/** Grids have our own theme too; the library's default brings icons and controls that are nowhere in sight. */
+const withoutDefaultTheme = {
+  name: 'without-default-theme',
+  enforce: 'pre' as const,
+  transform: (code: string, id: string) =>
+    id.includes('/ag-grid-community/') ? code.replace(/(makeThemeQuartzTreeShakeable = \(\) => createTheme\(\))[^;]*;/, '$1;') : undefined,
+};
+
 /** Rules of which every selector has this word in it; in a style sheet without nesting. */
 function withoutRules(styles: string, word: string): string {
   return styles.replaceAll(/([^{}]+)\{[^{}]*\}/g, (rule, selectors: string) =>
@@ -30,7 +38,7 @@ function withoutRules(styles: string, word: string): string {
 }
 
 export default defineConfig({
-  plugins: [svelte(), withoutForeignThemes],
+  plugins: [svelte(), withoutForeignThemes, withoutDefaultTheme],
   define: { __SCREEN_VERSION__: JSON.stringify(version) },
   build: {
     target: 'es2022',

@@ -16,7 +16,7 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const TARGET = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
 const BINARY = process.env.RIALTO_BIN ?? join(TARGET, 'release/rialto');
 /** Stories wait for what they want to see, and give up after this, in milliseconds. A busy machine is slow, not wrong. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = Number(process.env.STORY_PATIENCE_MS ?? 90_000);
 export const SCREENSHOTS = join(TARGET, 'ui-screenshots');
 
 /** No port that another server on this machine may have: those not needed are shut, the others are free ones. */

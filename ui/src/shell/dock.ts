@@ -18,6 +18,8 @@ import { isWidget, WIDGETS, type WidgetId } from './widgets';
 /** A change of layout is remembered when it has rested for so long, in milliseconds. */
 const REMEMBER_AFTER_MS = 400;
 const RETRY_AFTER_MS = 2_000;
+/** A window that is being dragged is followed when it has rested for so long, in milliseconds. */
+const FOLLOW_AFTER_MS = 150;
 
 export interface DockTools {
   element: HTMLElement;
@@ -38,6 +40,10 @@ export class Dock {
   private texts: Texts | null = null;
   private isArranging = false;
   private stopRemembering: Stop = () => undefined;
+  private stopFollowing: Stop = () => undefined;
+  private readonly window: ResizeObserver;
+  /** What is arranged now. */
+  private form: Form;
 
   constructor(private readonly tools: DockTools) {
     this.api = createDockview(tools.element, {
@@ -47,12 +53,16 @@ export class Dock {
       theme: { name: 'rialto', className: 'rialto-dock', gap: 3, dndPanelOverlay: 'group' },
       disableFloatingGroups: true,
     });
+    this.form = this.fittingForm();
+    this.window = new ResizeObserver(() => this.follow());
+    this.window.observe(tools.element);
     this.api.onDidLayoutChange(() => this.changed());
     tools.element.addEventListener('keydown', (event) => this.closeByKey(event));
   }
 
   show(page: Page): void {
     this.page = page;
+    this.form = this.fittingForm();
     this.arrange(() => this.restore() || this.build());
   }
 
@@ -93,6 +103,8 @@ export class Dock {
   }
 
   dispose(): void {
+    this.window.disconnect();
+    this.stopFollowing();
     this.stopRemembering();
     this.api.dispose();
   }
@@ -107,7 +119,7 @@ export class Dock {
 
   private build(): void {
     this.api.clear();
-    const places = layoutOf(this.page, this.form()).filter(({ widget }) => this.tools.maySee(widget));
+    const places = layoutOf(this.page, this.form).filter(({ widget }) => this.tools.maySee(widget));
     for (const place of places) this.add(place);
     for (const place of places) this.size(place);
     for (const panel of this.firsts(places)) panel.api.setActive();
@@ -147,7 +159,8 @@ export class Dock {
   }
 
   private changed(): void {
-    if (this.isArranging) return;
+    // What is squeezed by the window was arranged by nobody.
+    if (this.isArranging || this.fittingForm() !== this.form) return;
     this.tools.onOpenChange(this.openWidgets());
     this.stopRemembering();
     this.stopRemembering = this.tools.clock.after(REMEMBER_AFTER_MS, () => this.remember());
@@ -161,13 +174,20 @@ export class Dock {
     return this.api.panels.map((panel) => panel.id).filter(isWidget);
   }
 
-  private form(): Form {
+  private fittingForm(): Form {
     return formOf(this.tools.element.clientWidth, this.tools.element.clientHeight);
+  }
+
+  /** A window made narrow, or a tablet that is turned, has the layout of its new form. */
+  private follow(): void {
+    this.stopFollowing();
+    if (this.fittingForm() === this.form || this.tools.element.clientWidth === 0) return;
+    this.stopFollowing = this.tools.clock.after(FOLLOW_AFTER_MS, () => this.show(this.page));
   }
 
   /** What was arranged on a large screen is not forced onto a small one. */
   private key(): string {
-    return `layout.${this.tools.user}.${this.page}.${this.form()}`;
+    return `layout.${this.tools.user}.${this.page}.${this.form}`;
   }
 
   private titleOf(id: string): string {

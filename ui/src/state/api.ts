@@ -153,6 +153,12 @@ export interface Orders {
   fills: Table<number, Fill>;
 }
 
+/** As `open` and `history` of all orders, without what strategies placed where the settings hide that and none is selected. */
+export interface ShownOrders {
+  open: Table<string, OrderVO>;
+  history: Table<string, OrderVO>;
+}
+
 /** A fill as it was booked. */
 export interface Fill {
   id: number;
@@ -216,10 +222,22 @@ export interface AdapterSession extends Omit<SessionEvent, 'dateTime'> {
   dateTime: number | null;
 }
 
+/** Where orders go and prices come from: one for each session that an active account names. */
+export interface Venue {
+  /** As prices name it: `SIMULATED-ALPHA`. */
+  key: string;
+  /** As people do: `ALPHA`. */
+  name: string;
+  isAway: boolean;
+}
+
 /** Connections of the server to the world, and its health. */
 export interface Sessions {
-  /** Key: adapter and qualifier, `SIMULATED-ALPHA`. */
+  /** Those to venues; clients that trade by FIX are in `fix`. Key: adapter and qualifier, `SIMULATED-ALPHA`. */
   adapters: Table<string, AdapterSession>;
+  venues: Readable<readonly Venue[]>;
+  /** Whether the venue of this feed is away. */
+  isAway(feed: string): boolean;
   fix: Table<string, FixSessionVO>;
   health: Readable<Health | null>;
   /** Keeps `fix` and `health` fresh while somebody looks. */
@@ -308,6 +326,8 @@ export interface Settings {
   palette: Palette;
   /** Orders of at least this notional (base currency) are confirmed; 0 = all, `null` = none. */
   confirmFrom: number | null;
+  /** Orders that strategies placed are out of sight in the lists of orders, unless their strategy is selected. */
+  hideStrategyOrders: boolean;
   /** Which events raise a notification. */
   notify: { fills: boolean; strategyFills: boolean; rejects: boolean; errors: boolean };
 }
@@ -321,12 +341,14 @@ export interface Notice {
   detail: string;
   at: number;
   seen: boolean;
+  /** What it is about, where later news take its place. */
+  key: string | null;
 }
 
 export interface Notifications {
   all: Readable<readonly Notice[]>;
-  /** Shows a toast and keeps the notice in the list. */
-  raise(kind: NoticeKind, title: string, detail?: string): void;
+  /** Shows a toast and keeps the notice in the list. One with a key takes the place of the one before it. */
+  raise(kind: NoticeKind, title: string, detail?: string, key?: string): void;
   /** A failed call, in the server's own words. */
   raiseError(title: string, error: unknown): void;
   dismiss(id: number): void;
@@ -395,6 +417,7 @@ export interface Desk {
   book(securityId: number): LiveBook;
   trades(securityId: number): LiveTrades;
   orders: Orders;
+  shownOrders: ShownOrders;
   trading: Trading;
   portfolio: Portfolio;
   strategies: Strategies;

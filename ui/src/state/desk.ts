@@ -6,7 +6,7 @@ import type { Feed } from '../wire/feed';
 import type { Server } from '../wire/server';
 import { Entrance } from './access';
 import { administrationOf } from './administration';
-import type { Clock, Desk } from './api';
+import type { Clock, Desk, Fill } from './api';
 import { LiveBars } from './bars';
 import { Connection } from './connection';
 import type { Surroundings } from './context';
@@ -23,6 +23,7 @@ import { ReferenceData } from './reference';
 import { RiskDesk } from './risk';
 import { rememberedSelection } from './selection';
 import { SessionList } from './sessions';
+import { shownOrders } from './shown';
 import { rememberedSettings } from './settings';
 import type { Memory } from './storage';
 import { StrategyList } from './strategies';
@@ -53,7 +54,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const connection = new Connection(feed, clock);
   const selection = rememberedSelection(memory);
   const notifications = new NoticeBoard(clock);
-  const herald = new Herald({ notifications, settings, texts, formats });
+  const herald = new Herald({ notifications, settings, texts, formats, strategy: selection.strategyId });
   const onTrouble = (error: unknown) => herald.trouble(error);
   const tools = { server, feed, clock, onTrouble, strategy: selection.strategyId };
 
@@ -63,11 +64,20 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   };
   const strategies = new StrategyList({ ...tools, onUnknown });
   const reference = new ReferenceData(server, clock, strategies.all);
-  const portfolio = new Holdings({ ...tools, security: selection.securityId });
-  const orders = new OrderBlotter({ ...tools, fills: portfolio.fills, onNews: (news) => herald.orderNews(news, reference) });
+  const onFill = (fill: Fill) => herald.booked(fill, reference);
+  const portfolio = new Holdings({ ...tools, security: selection.securityId, onFill });
+  const hidesStrategies = derive([settings], (chosen) => chosen.hideStrategyOrders);
+  const orders = new OrderBlotter({
+    ...tools,
+    fills: portfolio.fills,
+    onNews: (news) => herald.orderNews(news, reference),
+  });
   const mayTrade = () => access.may('TRADER');
   const isLive = () => connection.state.get().link === 'live';
-  const market = new MarketPrices({ ...tools, mayTrade, isLive, onHeard: (at) => connection.heard(at) });
+  const onVenue = (name: string, isAway: boolean) => herald.venue(name, isAway);
+  const sessions = new SessionList({ ...tools, accounts: reference.accounts, onVenue });
+  const isAway = (feed: string) => sessions.isAway(feed);
+  const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onHeard: (at) => connection.heard(at) });
   const risk = new RiskDesk(tools);
   const desk: Desk = {
     clock,
@@ -83,17 +93,18 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     book: (securityId) => new Book(securityId, tools),
     trades: (securityId) => new Tape(securityId, tools),
     orders,
+    shownOrders: shownOrders(orders, selection.strategyId, hidesStrategies),
     trading: new TradingDesk(server, orders.open, access.identity),
     portfolio,
     strategies,
-    sessions: new SessionList(tools),
+    sessions,
     log: new LogLines({ ...tools, onError: (line) => herald.serverError(line) }),
     risk,
     administration: administrationOf(server),
   };
 
   const load = async () => {
-    await Promise.all([reference.load(), market.load(), risk.loadLimits()]);
+    await Promise.all([reference.load(), market.load(), risk.loadLimits(), sessions.load()]);
     if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
   };
   comeAndGo(feed, clock, access, load, () => herald.reconnected());

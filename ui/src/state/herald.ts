@@ -3,8 +3,9 @@
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
 import { UNREACHABLE, WireError } from '../wire/error';
-import type { LogEvent } from '../wire/types';
-import type { Notifications, Readable, Reference, Settings } from './api';
+import type { LogEvent, OrderVO } from '../wire/types';
+import type { Fill, Notifications, Readable, Reference, Settings } from './api';
+import { OrderFills } from './fills';
 import type { OrderNews } from './orders';
 
 export interface HeraldTools {
@@ -12,20 +13,32 @@ export interface HeraldTools {
   settings: Readable<Settings>;
   texts: Readable<Texts>;
   formats: Readable<Formats>;
+  /** The one that is selected. */
+  strategy: Readable<number | null>;
 }
 
-type Names = Pick<Reference, 'symbol' | 'priceDigits'>;
+type Names = Pick<Reference, 'symbol' | 'priceDigits' | 'strategyName'>;
 
 export class Herald {
   private readonly told = new Set<string>();
+  private readonly fills = new OrderFills();
+  /** Orders of strategies that were rejected, by strategy, since the screen was opened. */
+  private readonly rejects = new Map<number, number>();
 
   constructor(private readonly tools: HeraldTools) {}
 
   orderNews(news: OrderNews, names: Names): void {
+    const { order } = news;
     const { fills, strategyFills, rejects } = this.tools.settings.get().notify;
-    const areWanted = news.order.source === 'STRATEGY' ? strategyFills : fills;
-    if (news.filled > 0 && areWanted) this.fill(news, names);
-    if (news.isRejected && rejects) this.reject(news, names);
+    const areWanted = order.source === 'STRATEGY' ? strategyFills : fills;
+    if (news.filled > 0 && areWanted) this.tellFill(order, names);
+    if (news.isRejected && rejects && this.concerns(order)) this.reject(order, names);
+  }
+
+  /** The order may have been told of before its fill was booked: the notice then says the price. */
+  booked(fill: Fill, names: Names): void {
+    const order = this.fills.book(fill);
+    if (order !== undefined) this.sayFill(order, names);
   }
 
   serverError(line: LogEvent): void {
@@ -35,6 +48,13 @@ export class Herald {
 
   reconnected(): void {
     this.tools.notifications.raise('info', this.words().reconnected, this.words().reconnectedDetail);
+  }
+
+  /** Once for each time that it goes, and the same notice tells when it is back. */
+  venue(name: string, isAway: boolean): void {
+    const { venueAway, venueBack, venueAwayDetail } = this.words();
+    const [kind, title, detail] = isAway ? (['warning', venueAway, venueAwayDetail] as const) : (['success', venueBack, ''] as const);
+    this.tools.notifications.raise(kind, title(name), detail, `venue ${name}`);
   }
 
   /** This browser remembered a strategy that the server does not have. */
@@ -51,18 +71,51 @@ export class Herald {
     this.tools.notifications.raise('error', this.words().trouble, text);
   }
 
-  private fill({ order, filled }: OrderNews, names: Names): void {
-    const formats = this.tools.formats.get();
-    const price = formats.price(order.avgPrice, names.priceDigits(order.securityId));
-    const say = order.side === 'BUY' ? this.words().bought : this.words().sold;
-    const progress = [formats.quantity(order.filledQuantity), formats.quantity(order.quantity)] as const;
-    const title = say(formats.quantity(filled), names.symbol(order.securityId), price);
-    this.tools.notifications.raise('fill', title, this.words().ofOrder(order.intId, ...progress));
+  /** Nothing of what one user was told is known to the next. */
+  forget(): void {
+    this.told.clear();
+    this.fills.clear();
+    this.rejects.clear();
   }
 
-  private reject({ order }: OrderNews, names: Names): void {
-    const title = this.words().rejected(names.symbol(order.securityId));
-    this.tools.notifications.raise('reject', title, order.reason ?? order.intId);
+  private tellFill(order: OrderVO, names: Names): void {
+    this.fills.tell(order);
+    this.sayFill(order, names);
+  }
+
+  /** One notice for each order: how much is filled by now, at which price, and the last fill where there were several. */
+  private sayFill(order: OrderVO, names: Names): void {
+    const formats = this.tools.formats.get();
+    const words = this.words();
+    const digits = names.priceDigits(order.securityId);
+    const { price, isAverage, last } = this.fills.summary(order);
+    const say = order.side === 'BUY' ? words.bought : words.sold;
+    const at = isAverage ? words.onAverage(formats.price(price, digits)) : formats.price(price, digits);
+    const title = say(formats.quantity(order.filledQuantity), names.symbol(order.securityId), at);
+    const progress = words.ofOrder(order.intId, formats.quantity(order.filledQuantity), formats.quantity(order.quantity));
+    const newest = last === null ? '' : `, ${words.lastFill(formats.quantity(last.quantity), formats.price(last.price, digits))}`;
+    this.tools.notifications.raise('fill', title, `${progress}${newest}`, `fill ${order.intId}`);
+  }
+
+  /** What strategies do is news to those who look at them all, or at that one. */
+  private concerns(order: OrderVO): boolean {
+    const selected = this.tools.strategy.get();
+    return order.source !== 'STRATEGY' || selected === null || selected === order.strategyId;
+  }
+
+  private reject(order: OrderVO, names: Names): void {
+    const { rejected } = this.words();
+    const what = `${this.tools.texts.get().side[order.side]} ${this.tools.formats.get().quantity(order.quantity)} ${names.symbol(order.securityId)}`;
+    if (order.source === 'STRATEGY') return this.rejectOfStrategy(order, what, names);
+    this.tools.notifications.raise('reject', rejected(what), order.reason ?? order.intId);
+  }
+
+  /** A strategy may be rejected many times a minute: one notice counts. */
+  private rejectOfStrategy({ strategyId, reason, intId }: OrderVO, what: string, names: Names): void {
+    const count = (this.rejects.get(strategyId) ?? 0) + 1;
+    this.rejects.set(strategyId, count);
+    const title = this.words().strategyRejected(names.strategyName(strategyId), this.tools.formats.get().quantity(count));
+    this.tools.notifications.raise('reject', title, `${what}: ${reason ?? intId}`, `rejects ${strategyId}`);
   }
 
   private words(): Texts['notices'] {

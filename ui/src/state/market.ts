@@ -29,6 +29,8 @@ export interface MarketTools {
   mayTrade(): boolean;
   /** Whether news arrive in time; while they don't, every price may be old. */
   isLive(): boolean;
+  /** Whether the venue of a feed is away. */
+  isAway?(feed: string): boolean;
   /** A price came that was not held back. */
   onHeard(serverTime: number): void;
   onTrouble(error: unknown): void;
@@ -72,7 +74,7 @@ export class MarketPrices implements Market {
   }
 
   isStale(quote: Quote): boolean {
-    return !this.tools.isLive() || this.ageOf(quote) > STALE_AFTER_MS;
+    return !this.tools.isLive() || this.ageOf(quote) > STALE_AFTER_MS || (this.tools.isAway?.(quote.tick.feed) ?? false);
   }
 
   private hold(securityId: number): void {

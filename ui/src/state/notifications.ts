@@ -13,9 +13,11 @@ export class NoticeBoard implements Notifications {
     this.all = new FrameCell<readonly Notice[]>([], clock);
   }
 
-  raise(kind: NoticeKind, title: string, detail = ''): void {
-    const notice: Notice = { id: ++this.lastId, kind, title, detail, at: this.clock.now(), seen: false };
-    this.all.update((notices) => [notice, ...notices].slice(0, NOTICES_MAX));
+  /** The same id for the same matter: its toast changes where it stands. */
+  raise(kind: NoticeKind, title: string, detail = '', key: string | null = null): void {
+    const before = key === null ? undefined : this.all.get().find((notice) => notice.key === key);
+    const notice: Notice = { id: before?.id ?? ++this.lastId, kind, title, detail, at: this.clock.now(), seen: false, key };
+    this.all.update((notices) => [notice, ...notices.filter((other) => other !== before)].slice(0, NOTICES_MAX));
   }
 
   raiseError(title: string, error: unknown): void {

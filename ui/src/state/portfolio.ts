@@ -21,6 +21,8 @@ export interface PortfolioTools extends JoinTools {
   strategy: Readable<number | null>;
   /** The one whose fills are drawn. */
   security: Readable<number | null>;
+  /** A fill was booked just now, of whichever strategy. */
+  onFill?(fill: Fill): void;
 }
 
 export class Holdings implements Portfolio {
@@ -81,7 +83,12 @@ export class Holdings implements Portfolio {
     };
     const { transactions: topic } = topics;
     const picture = () => server.transactions();
-    new Join({ topic, decoder: read.transaction, picture, reset, apply: (row) => keep([row]) }, this.tools);
+    const apply = (row: TransactionVO) => {
+      keep([row]);
+      const fill = fillOf(row);
+      if (fill !== null) this.tools.onFill?.(fill);
+    };
+    new Join({ topic, decoder: read.transaction, picture, reset, apply }, this.tools);
     return isCutOf(strategy, isCut, ofSelected.isCut, hasForgotten);
   }
 

@@ -5,13 +5,16 @@ import { session } from '../wire/decoders';
 import type { Feed, Message } from '../wire/feed';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
-import type { FixSessionVO, Health, SessionState } from '../wire/types';
-import type { AdapterSession, Clock, Sessions, Stop } from './api';
-import { Cell } from './readable';
-import { Rows } from './table';
+import type { AccountVO, FixSessionVO, Health, SessionState } from '../wire/types';
+import type { AdapterSession, Clock, Readable, Sessions, Stop, Table, Venue } from './api';
+import { Cell, derive } from './readable';
+import { Rows, View } from './table';
 
 /** No topic tells of FIX clients and health, so whoever looks asks, in milliseconds. */
 const LOOK_EVERY_MS = 3_000;
+
+/** Orders reach the venue. */
+const REACHED: ReadonlySet<SessionState> = new Set<SessionState>(['LOGGED_ON', 'SUBSCRIBED']);
 
 const PREFIX = 'adapter ';
 /** `adapter SIMULATED-ALPHA`. */
@@ -26,20 +29,44 @@ export interface SessionsTools {
   feed: Feed;
   clock: Clock;
   server: Pick<Server, 'fixSessions' | 'health' | 'logoutFix' | 'resetFix'>;
+  /** Their sessions are venues; all others that are told of belong to clients. */
+  accounts: Readable<readonly AccountVO[]>;
+  /** A venue went, or came back. */
+  onVenue(name: string, isAway: boolean): void;
   onTrouble(error: unknown): void;
 }
 
 export class SessionList implements Sessions {
-  readonly adapters: Rows<string, AdapterSession>;
+  readonly adapters: Table<string, AdapterSession>;
+  readonly venues: Readable<readonly Venue[]>;
   readonly fix: Rows<string, FixSessionVO>;
   readonly health = new Cell<Health | null>(null);
+  private readonly known: Rows<string, AdapterSession>;
+  /** Heard of since the last connect: newer than what health says. */
+  private readonly heard = new Set<string>();
+  /** Which of them were away when somebody was last told. */
+  private away: ReadonlySet<string> = new Set();
   private lookers = 0;
 
   constructor(private readonly tools: SessionsTools) {
-    this.adapters = new Rows(tools.clock, adapterKey);
+    this.known = new Rows(tools.clock, adapterKey);
+    const keys = derive([tools.accounts], (accounts) => new Map(accounts.filter(({ active }) => active).map(venueOf)));
+    this.adapters = new View(this.known, derive([keys], (venues) => (row: AdapterSession) => venues.has(adapterKey(row))));
+    this.venues = derive([this.known, keys], (_, venues) => [...venues].flatMap(([key, name]) => this.venue(key, name)));
+    this.venues.subscribe((venues) => this.tell(venues));
     this.fix = new Rows(tools.clock, (row) => row.id);
     tools.feed.subscribe(topics.sessions, { message: (message) => this.receive(message) }, { snapshot: true });
     tools.clock.every(LOOK_EVERY_MS, () => this.lookers > 0 && void this.ask());
+  }
+
+  /** At each connect: what became of the venues while we were away. */
+  async load(): Promise<void> {
+    this.heard.clear();
+    this.take(await this.tools.server.health());
+  }
+
+  isAway(feed: string): boolean {
+    return this.away.has(feed);
   }
 
   look(): Stop {
@@ -60,7 +87,9 @@ export class SessionList implements Sessions {
 
   private receive(message: Message): void {
     try {
-      this.adapters.put(decodeText(session, message.body));
+      const event = decodeText(session, message.body);
+      if (!message.isSnapshot) this.heard.add(adapterKey(event));
+      this.known.put(event);
     } catch (error) {
       this.tools.onTrouble(error);
     }
@@ -70,21 +99,35 @@ export class SessionList implements Sessions {
     try {
       const [fix, health] = await Promise.all([this.tools.server.fixSessions(), this.tools.server.health()]);
       this.showFix(fix);
-      this.health.set(health);
-      this.addAdapters(health);
+      this.take(health);
     } catch {
       // The connection state says that the server is away; its last word stays until it is back.
       this.health.set(null);
     }
   }
 
-  /** One topic has all sessions of an adapter and remembers the last; health knows the others by name. */
-  private addAdapters(health: Health): void {
+  /** One topic has all sessions of an adapter and remembers the last; health knows all of them by name. */
+  private take(health: Health): void {
+    this.health.set(health);
     for (const check of health.checks) {
       const named = ADAPTER_CHECK.exec(check.name);
-      if (!named || !isSessionState(check.detail) || this.adapters.row(named[0].slice(PREFIX.length))) continue;
-      this.adapters.put({ dateTime: null, adapter: named[1] ?? '', qualifier: named[2] ?? null, state: check.detail });
+      if (!named || !isSessionState(check.detail)) continue;
+      const key = named[0].slice(PREFIX.length);
+      if (this.heard.has(key) || this.known.row(key)?.state === check.detail) continue;
+      this.known.put({ dateTime: null, adapter: named[1] ?? '', qualifier: named[2] ?? null, state: check.detail });
     }
+  }
+
+  /** Nothing is said of one that nothing is known of yet. */
+  private venue(key: string, name: string): Venue[] {
+    const session = this.known.row(key);
+    return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state) }];
+  }
+
+  private tell(venues: readonly Venue[]): void {
+    const before = this.away;
+    this.away = new Set(venues.filter(({ isAway }) => isAway).map(({ key }) => key));
+    for (const { key, name, isAway } of venues) if (isAway !== before.has(key)) this.tools.onVenue(name, isAway);
   }
 
   /** Rows that did not change stay, so that nobody loses the place in the list. */
@@ -93,6 +136,10 @@ export class SessionList implements Sessions {
     for (const row of this.fix.get()) if (!ids.has(row.id)) this.fix.remove(row.id);
     for (const row of sessions) this.fix.put(row);
   }
+}
+
+function venueOf({ adapterType, sessionQualifier }: AccountVO): [string, string] {
+  return sessionQualifier === null ? [adapterType, adapterType] : [`${adapterType}-${sessionQualifier}`, sessionQualifier];
 }
 
 function adapterKey(event: AdapterSession): string {

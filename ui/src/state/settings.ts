@@ -13,6 +13,7 @@ export const DEFAULT_SETTINGS: Settings = {
   timeZone: 'local',
   palette: 'classic',
   confirmFrom: 100_000,
+  hideStrategyOrders: true,
   notify: { fills: true, strategyFills: false, rejects: true, errors: true },
 };
 
@@ -44,6 +45,7 @@ function understood(memory: unknown, fallback: Settings): Settings {
     timeZone: choice('timeZone'),
     palette: choice('palette'),
     confirmFrom: isThreshold(said['confirmFrom']) ? said['confirmFrom'] : fallback.confirmFrom,
+    hideStrategyOrders: typeof said['hideStrategyOrders'] === 'boolean' ? said['hideStrategyOrders'] : fallback.hideStrategyOrders,
     notify: {
       fills: flag('fills'),
       strategyFills: flag('strategyFills'),

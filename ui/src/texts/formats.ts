@@ -22,6 +22,8 @@ export interface Formats {
   /** Two places with a sign, also a plus. */
   signed(value: Maybe): string;
   percent(value: Maybe): string;
+  /** A part of something, without a sign: `8.2 %`. */
+  share(value: Maybe): string;
   /** Times are of 24 hours in every language, as on every tape. */
   time(at: Maybe): string;
   /** The time of what happened today, of all else the day and the time without seconds. */
@@ -54,6 +56,7 @@ export function formatsOf(settings: FormatSettings, now: () => number = Date.now
     money: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
     signed: number({ minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' }),
     percent: number({ style: 'percent', minimumFractionDigits: 2, signDisplay: 'exceptZero' }),
+    share: number({ style: 'percent', maximumFractionDigits: 1 }),
     time,
     moment: (at) => (at == null || date(at) === date(now()) ? time(at) : `${day(at)} ${timeShort(at)}`),
     timeShort,

@@ -46,9 +46,11 @@ test('sizes and changes of a stale quote fade with its prices', () => {
   expect(shown(true)).toEqual(['10 stale', '10 stale', '+1.00% stale', '+1.00 stale', '100 stale']);
 });
 
+const REFERENCE = { priceDigits: () => 2, securities: { get: () => [] } } as unknown as Reference;
+
 test('values and profit of a position fade while nothing is heard', () => {
   const shown = (isLive: boolean) => {
-    const columns = positionColumns({ priceDigits: () => 2 } as unknown as Reference, texts, formats, isLive);
+    const columns = positionColumns(REFERENCE, texts, formats, isLive);
     return ['unrealized', 'marketPrice', 'marketValue', 'realized'].map((id) => painted(columns, id, LONG));
   };
   expect(shown(true)).toEqual(['+5.00', '272.00', '2,720.00', '-2.00']);
@@ -58,7 +60,7 @@ test('values and profit of a position fade while nothing is heard', () => {
 test('an open order that nothing is heard of does not look as if it worked', () => {
   const order = { securityId: 1, status: 'SUBMITTED', filledQuantity: 3, remainingQuantity: 7, avgPrice: null, limit: 250 } as OrderVO;
   const shown = (isLive: boolean) => {
-    const all = orderColumns({ priceDigits: () => 2 } as unknown as Reference, texts, formats);
+    const all = orderColumns(REFERENCE, texts, formats);
     const columns = openOrderColumns(all, isLive);
     return ['status', 'filled', 'remaining', 'limit'].map((id) => painted(columns, id, order));
   };

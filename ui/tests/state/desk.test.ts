@@ -7,7 +7,7 @@ import type { Memory } from '../../src/state/storage';
 import { WireError } from '../../src/wire/error';
 import type { Server } from '../../src/wire/server';
 import { settle, VirtualClock, VirtualFeed } from '../virtual';
-import { order, tick } from './samples';
+import { order, tick, transaction } from './samples';
 
 let feed: VirtualFeed;
 let clock: VirtualClock;
@@ -148,10 +148,34 @@ describe('a desk', () => {
     const filled = { filledQuantity: 10, avgPrice: 272.5 };
     feed.say('order.>', 5, order(filled));
     feed.say('order.>', 6, order({ ...filled, id: 2, intId: 'M-1', source: 'STRATEGY', side: 'SELL' }));
+    feed.say('transaction.>', 7, transaction({ intOrderId: 'A-1', price: 272.5 }));
     expect(notices()).toEqual(['Bought 10 #1 at 272.50']);
     open.desk.settings.update((settings) => ({ ...settings, notify: { ...settings.notify, strategyFills: true } }));
-    feed.say('order.>', 7, order({ ...filled, id: 3, intId: 'M-2', source: 'STRATEGY', side: 'SELL' }));
-    expect(notices()[0]).toBe('Sold 10 #1 at 272.50');
+    feed.say('order.>', 8, order({ ...filled, id: 3, intId: 'M-2', source: 'STRATEGY', side: 'SELL' }));
+    expect(notices()[0]).toBe('Sold 10 #1 at 272.50 on average');
+  });
+
+  it('tells the fills of an order in one notice, each at its own price', async () => {
+    await enter();
+    const details = () => open.desk.notifications.all.get().map(({ title, detail }) => `${title} | ${detail}`);
+    feed.say('order.>', 5, order({ filledQuantity: 6, avgPrice: 272, quantity: 10 }));
+    feed.say('transaction.>', 6, transaction({ id: 1, intOrderId: 'A-1', quantity: 6, price: 272 }));
+    expect(details()).toEqual(['Bought 6 #1 at 272.00 | Order A-1: 6 of 10 filled']);
+    feed.say('transaction.>', 7, transaction({ id: 2, intOrderId: 'A-1', quantity: 4, price: 272.5 }));
+    feed.say('order.>', 8, order({ filledQuantity: 10, avgPrice: 272.2, quantity: 10 }));
+    expect(details()).toEqual(['Bought 10 #1 at 272.20 on average | Order A-1: 10 of 10 filled, last 4 at 272.50']);
+  });
+
+  it('counts the rejects of a strategy in one notice, and spares who looks at another', async () => {
+    await enter();
+    const rejected = { status: 'REJECTED' as const, source: 'STRATEGY', strategyId: 3, reason: 'no' };
+    feed.say('order.>', 5, order({ ...rejected, id: 5, intId: 'M-1' }));
+    feed.say('order.>', 6, order({ ...rejected, id: 6, intId: 'M-2' }));
+    expect(notices()).toEqual(['Rejected orders of #3: 2']);
+    open.desk.selection.strategyId.set(1);
+    feed.say('order.>', 7, order({ ...rejected, id: 7, intId: 'M-3' }));
+    feed.say('order.>', 8, order({ ...rejected, id: 8, intId: 'R-1', source: 'REST' }));
+    expect(notices()).toEqual(['Order rejected: Buy 100 #1', 'Rejected orders of #3: 2']);
   });
 
   it('tells once of a message that it cannot read', async () => {

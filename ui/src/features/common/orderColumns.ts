@@ -8,6 +8,7 @@ import { ORDER_TONE, SIDE_TONE } from '../../state/tones';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { OrderVO } from '../../wire/types';
+import { securityColumn } from './symbols';
 
 type Column = GridColumn<OrderVO>;
 
@@ -17,7 +18,7 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
     value === null ? '' : formats.price(value, reference.priceDigits(row.securityId));
   return [
     instants('time', column.time, 78, (row) => row.dateTime, formats.moment, { sorted: 'desc' }),
-    words('symbol', column.symbol, 74, (row) => reference.symbol(row.securityId)),
+    securityColumn(reference, texts, formats, 74, (row) => row.securityId),
     sideColumn(texts),
     figures('quantity', column.quantity, 62, (row) => row.quantity, formats.quantity),
     figures('limit', column.limit, 64, (row) => row.limit ?? null, priced),

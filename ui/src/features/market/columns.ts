@@ -10,6 +10,7 @@ import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { SecurityVO, Side } from '../../wire/types';
 import { clickName, CLICKED, type QuoteSide } from '../common/clicks';
+import { paintSymbol } from '../common/symbols';
 
 export interface QuoteBoard {
   quote(securityId: number): Quote | undefined;
@@ -17,6 +18,10 @@ export interface QuoteBoard {
   isStale(quote: Quote): boolean;
   digits(securityId: number): number;
   exchangeCode(exchangeId: number): string;
+  /** What the security is, in words. */
+  terms(security: SecurityVO): string;
+  /** Room for every symbol of the list. */
+  symbolPx: number;
 }
 
 export interface Clicks {
@@ -28,8 +33,10 @@ export interface Clicks {
 type Reading = (quote: Quote) => number | null;
 type Column = GridColumn<SecurityVO>;
 
-/** For the longest symbol of the demo, `USDT.USD`, and beside it the button that removes the row. */
-const SYMBOL_PX = 98;
+/** For a short symbol such as `USDT.USD`, and beside it the button that removes the row. */
+export const SYMBOL_PX = 98;
+/** The button and the edges of the cell. */
+export const BESIDE_SYMBOL_PX = 40;
 /** For the longest size that is written, `0.00123`. */
 const SIZE_PX = 56;
 /** Read as parts of one, written as the title says. */
@@ -57,7 +64,7 @@ function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks:
     `${value !== null && value > 0 ? '+' : ''}${formats.price(value, board.digits(row.id))}`;
   const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
   return [
-    symbolColumn(texts, clicks),
+    symbolColumn(board, texts, clicks),
     figures('bidSize', column.bidSize, SIZE_PX, read(({ tick }) => tick.volBid), formats.size),
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
@@ -77,7 +84,7 @@ function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks:
   ];
 }
 
-function symbolColumn(texts: Texts, { remove }: Clicks): Column {
+function symbolColumn(board: QuoteBoard, texts: Texts, { remove }: Clicks): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     if (cell.childElementCount > 0) return;
     const button = document.createElement('button');
@@ -87,12 +94,11 @@ function symbolColumn(texts: Texts, { remove }: Clicks): Column {
     button.ariaLabel = `${texts.market.remove}: ${row.symbol}`;
     button.textContent = '✕';
     button.onclick = () => remove(row.id);
-    // Who removes a row does not choose it.
-    button.onmousedown = (event) => event.stopPropagation();
+    paintSymbol(cell, row.symbol, () => board.terms(row));
     cell.classList.add('beside-quiet');
-    cell.replaceChildren(button, row.symbol);
+    cell.prepend(button);
   };
-  return { ...words<SecurityVO>('symbol', texts.column.symbol, SYMBOL_PX, (row) => row.symbol, { pinned: true }), paint };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, board.symbolPx, (row) => row.symbol, { pinned: true }), paint };
 }
 
 function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }: Clicks): Column {

@@ -5,6 +5,7 @@ import type { Reference } from '../../state/api';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { PositionVO } from '../../wire/types';
+import { securityColumn } from '../common/symbols';
 
 /** What moves with the market, and is old when nothing is heard of it. */
 const LIVE_COLUMNS: ReadonlySet<string> = new Set(['unrealized', 'marketPrice', 'marketValue', 'realized']);
@@ -23,7 +24,7 @@ function plainColumns(reference: Reference, texts: Texts, formats: Formats): Gri
   const { column } = texts;
   const priced = (value: number | null, row: PositionVO) => formats.price(value, reference.priceDigits(row.securityId));
   return [
-    words('symbol', column.symbol, 78, (row) => reference.symbol(row.securityId), { pinned: true }),
+    securityColumn(reference, texts, formats, 78, (row) => row.securityId, { pinned: true }),
     directionColumn(texts),
     figures('quantity', column.quantity, 66, (row) => row.quantity, formats.quantity),
     figures('average', column.average, 74, (row) => row.avgPrice, priced),

@@ -1,6 +1,6 @@
 /** How much is at stake, and whether a person is asked once more before it goes out. */
 
-import type { OrderBody, SecurityVO, Side, Tick } from '../../wire/types';
+import type { AccountVO, OrderBody, SecurityVO, Side, Tick } from '../../wire/types';
 import { isUnreadable, type DryRun } from './verdict';
 
 /** What the server says, else the estimate; in base currency, `null` where nobody knows. */
@@ -18,6 +18,24 @@ export function estimateOf(order: OrderBody, security: SecurityVO, tick: Tick | 
 /** The best price that an order of this side meets, else the last one. */
 export function touchOf(side: Side, tick: Tick | null): number | null {
   return (side === 'BUY' ? tick?.ask : tick?.bid) ?? tick?.last ?? null;
+}
+
+/** How far the limit stands from the price that it would meet, as a part of that price; below zero is away from the market. */
+export function distanceOf({ side, limit }: OrderBody, tick: Tick | null): number | null {
+  const touch = side === 'BUY' ? (tick?.ask ?? null) : (tick?.bid ?? null);
+  return typeof limit !== 'number' || touch === null || touch === 0 ? null : (limit - touch) / touch;
+}
+
+/**
+ * Where the order names no account the server takes the only one that reaches the exchange: that of the venue which the price comes
+ * from. Two of them it refuses to choose between, and so do we.
+ */
+export function accountFor(order: OrderBody, tick: Tick | null, accounts: readonly AccountVO[]): number | null {
+  if (order.accountId !== undefined) return order.accountId;
+  const isOfVenue = ({ active, adapterType, sessionQualifier }: AccountVO): boolean =>
+    active && tick?.feed === (sessionQualifier === null ? adapterType : `${adapterType}-${sessionQualifier}`);
+  const [only, ...others] = accounts.filter(isOfVenue);
+  return only === undefined || others.length > 0 ? null : only.id;
 }
 
 /** A new order that the server can't even read goes to it as it is, for its words: it can't trade. */

@@ -88,6 +88,11 @@ export function isUnreadable(run: DryRun): boolean {
   return run.kind === 'refused' && (run.error.status === 400 || run.error.status === 422);
 }
 
+/** The server has read the order, and would not take it. */
+export function isKnownRefused(run: DryRun): boolean {
+  return run.kind === 'verdict' && !run.verdict.accepted;
+}
+
 /** A verdict holds while the server can take it back, and until the order is sent. */
 export function runWhile(link: Link, isSending: boolean, run: DryRun): DryRun {
   if (isSending) return { kind: 'sending' };
@@ -116,6 +121,8 @@ export interface Remarks {
   general: string;
   /** Nobody knows whether the order was taken. */
   isFateUnknown?: true;
+  /** It was not even sent, because the server would refuse it. */
+  isNotSent?: true;
 }
 
 export const NO_REMARKS: Remarks = { fields: {}, general: '' };

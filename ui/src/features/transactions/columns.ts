@@ -6,6 +6,7 @@ import { SIDE_TONE } from '../../state/tones';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { TransactionVO } from '../../wire/types';
+import { securityColumn } from '../common/symbols';
 
 export function transactionColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<TransactionVO>[] {
   const { column } = texts;
@@ -13,7 +14,7 @@ export function transactionColumns(reference: Reference, texts: Texts, formats: 
     row.securityId === null ? formats.money(value) : formats.price(value, reference.priceDigits(row.securityId));
   return [
     instants('time', column.time, 92, (row) => row.dateTime, formats.moment, { sorted: 'desc' }),
-    words('symbol', column.symbol, 88, (row) => (row.securityId === null ? '' : reference.symbol(row.securityId))),
+    securityColumn(reference, texts, formats, 88, (row) => row.securityId),
     typeColumn(texts),
     figures('quantity', column.quantity, 84, (row) => row.quantity, formats.quantity),
     figures('price', column.price, 104, (row) => row.price, priced),

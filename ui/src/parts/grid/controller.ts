@@ -15,7 +15,7 @@ import { ACTIONS, actionsDefinition, columnDefinition } from './columns';
 import { csvTitle, csvValue, isExported } from './csv';
 import { DrawnColumn } from './drawn';
 import { parseFilter, type Filter } from './filter';
-import { HEADER_HEIGHT, ROW_HEIGHT, theme } from './library';
+import { HEADER_HEIGHT, icons, ROW_HEIGHT, theme } from './library';
 import { recall, remember } from './memory';
 import { styleContainer } from './styles';
 import type { CellValue, GridColumn, GridLabels, RowAction, RowChange } from './types';
@@ -45,6 +45,8 @@ export interface ColumnChoice {
   shown: boolean;
 }
 
+const LEADING_KEYS: ReadonlySet<string> = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End']);
+
 export class GridController<Row> {
   private readonly api: GridApi<Row>;
   private readonly root = document.createElement('div');
@@ -63,6 +65,7 @@ export class GridController<Row> {
     this.filter = this.filterOf(this.filterLine);
     this.root.className = 'grid-root';
     this.api = createGrid(this.root, this.options());
+    this.listenToChoices();
     const drawn = () => this.plan.columns.find((column) => column.draw !== undefined);
     this.drawn = drawn() === undefined ? null : new DrawnColumn(this.api, this.root, drawn);
     this.api.setGridAriaProperty('label', plan.title);
@@ -101,7 +104,14 @@ export class GridController<Row> {
     this.filter = this.filterOf(this.filterLine);
     this.api.setGridOption('columnDefs', this.definitions());
     this.api.setGridAriaProperty('label', plan.title);
+    this.widen();
     this.inSight.repaintAll();
+  }
+
+  /** A pinned column has a width of its own, which must not be less than what it needs by now. */
+  private widen(): void {
+    const narrow = this.plan.columns.filter(({ id, width }) => (this.api.getColumn(id)?.getActualWidth() ?? width) < width);
+    if (narrow.length > 0) this.api.setColumnWidths(narrow.map(({ id: key, width: newWidth }) => ({ key, newWidth })));
   }
 
   /** Paints these rows again where they are in sight; for values that change many times a second. */
@@ -171,6 +181,7 @@ export class GridController<Row> {
   private options(): GridOptions<Row> {
     return {
       theme,
+      icons,
       themeStyleContainer: styleContainer(),
       rowHeight: ROW_HEIGHT,
       headerHeight: HEADER_HEIGHT,
@@ -193,7 +204,6 @@ export class GridController<Row> {
       doesExternalFilterPass: (node) => this.fits(node),
       onCellKeyDown: (event) => this.onKey(event as CellKeyDownEvent<Row>),
       onRowDoubleClicked: ({ data }) => data && this.plan.onactivate?.(data),
-      onCellFocused: ({ rowIndex }) => this.onFocus(rowIndex),
       onColumnMoved: () => this.keep(),
       onColumnVisible: () => this.keep(),
       onColumnResized: ({ finished }) => {
@@ -225,8 +235,24 @@ export class GridController<Row> {
     else if (event.key === 'Enter') this.plan.onactivate?.(data);
   }
 
-  private onFocus(rowIndex: number | null): void {
-    const row = rowIndex === null ? undefined : this.api.getDisplayedRowAtIndex(rowIndex)?.data;
+  /**
+   * A row is chosen by a press on it or by keys that lead to it. That the library moves its cursor, because a row came or went,
+   * is nobody's choice, and neither is a press on one of the row's own buttons.
+   */
+  private listenToChoices(): void {
+    this.root.addEventListener('pointerdown', ({ target, button }) => {
+      if (button !== 0 || !(target instanceof Element) || target.closest('.row-action')) return;
+      const id = target.closest('[row-id]')?.getAttribute('row-id');
+      if (id != null) this.choose(this.api.getRowNode(id)?.data);
+    });
+    this.root.addEventListener('keydown', ({ key, target }) => {
+      if (!LEADING_KEYS.has(key) || !(target instanceof Element) || !target.closest('.ag-cell')) return;
+      const rowIndex = this.api.getFocusedCell()?.rowIndex;
+      if (rowIndex !== undefined) this.choose(this.api.getDisplayedRowAtIndex(rowIndex)?.data);
+    });
+  }
+
+  private choose(row: Row | undefined): void {
     if (row !== undefined) this.plan.onfocusrow?.(row);
   }
 

@@ -1,0 +1,26 @@
+/**
+ * What stands in the ticket while its panel is moved: a window that is made narrow arranges all panels anew, and nobody should
+ * lose what was typed.
+ */
+
+import type { OrderVO } from '../../wire/types';
+import type { TicketForm } from './form';
+
+export interface Draft {
+  form: TicketForm;
+  changing: OrderVO | null;
+  user: string | null;
+}
+
+let kept: Draft | null = null;
+
+export function keepDraft(draft: Draft): void {
+  kept = draft;
+}
+
+/** Once, and only for whoever wrote it. */
+export function takeDraft(user: string | null): Draft | null {
+  const draft = kept;
+  kept = null;
+  return draft !== null && draft.user === user ? draft : null;
+}

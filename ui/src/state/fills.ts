@@ -1,0 +1,69 @@
+/** What was booked of the orders that were filled while somebody looked. */
+
+import type { OrderVO } from '../wire/types';
+import type { Fill } from './api';
+
+/** Of so many orders the fills are remembered; those before them are told of no more. */
+const ORDERS_MAX = 200;
+/** Below this a difference of quantities is noise of binary fractions. */
+const NOISE = 1e-9;
+
+interface Booked {
+  quantity: number;
+  worth: number;
+  prices: Set<number>;
+  last: Fill;
+}
+
+export interface FillSummary {
+  price: number | null;
+  /** The price is that of several fills. */
+  isAverage: boolean;
+  /** The newest fill, where there were several. */
+  last: Fill | null;
+}
+
+export class OrderFills {
+  private readonly booked = new Map<string, Booked>();
+  private readonly told = new Map<string, OrderVO>();
+
+  /** Gives the order as it was told of, where it was. */
+  book(fill: Fill): OrderVO | undefined {
+    const { orderIntId: intId, quantity, price } = fill;
+    if (intId === null) return undefined;
+    const before = this.booked.get(intId) ?? { quantity: 0, worth: 0, prices: new Set<number>(), last: fill };
+    const now = { quantity: before.quantity + quantity, worth: before.worth + quantity * price, prices: before.prices.add(price), last: fill };
+    remember(this.booked, intId, now);
+    return this.told.get(intId);
+  }
+
+  tell(order: OrderVO): void {
+    remember(this.told, order.intId, order);
+  }
+
+  /** What was booked counts where all of it is known; else the order says an average. */
+  summary({ intId, filledQuantity, avgPrice }: OrderVO): FillSummary {
+    const booked = this.booked.get(intId);
+    if (booked === undefined) return { price: avgPrice, isAverage: true, last: null };
+    const isWhole = Math.abs(booked.quantity - filledQuantity) < NOISE;
+    const isOne = isWhole && booked.prices.size === 1;
+    return {
+      price: isWhole ? booked.worth / booked.quantity : avgPrice,
+      isAverage: !isOne,
+      last: isOne ? null : booked.last,
+    };
+  }
+
+  clear(): void {
+    this.booked.clear();
+    this.told.clear();
+  }
+}
+
+/** The oldest goes where there are too many. */
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > ORDERS_MAX && oldest !== undefined) map.delete(oldest);
+}
