@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use domain::order::Step;
-use domain::{Event, Order, OrderId, Price, ReferenceData, Side, Text};
+use domain::{Event, Fill, Order, OrderId, Price, ReferenceData, Side, Text, Transaction};
 
 use crate::figures::growth;
 use crate::outcome::{Fates, Outcome};
@@ -21,37 +21,53 @@ pub struct DealSheet<W: Write> {
 
 impl<W: Write> DealSheet<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
-        writeln!(file, "dateTime,strategy,security,intId,side,quantity,price,rule,extId,extDateTime")?;
+        writeln!(
+            file,
+            "dateTime,strategy,security,intId,side,quantity,price,rule,extId,extDateTime,executionCommission,\
+             clearingCommission,fee,currency"
+        )?;
         Ok(Self { file, reference })
     }
 
+    /// The engine tells a fill, and then the transaction that books it.
     pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
-        for event in events {
-            if let Event::Fill(fill) = event {
-                let deal = deal(fill);
-                writeln!(
-                    self.file,
-                    "{},{},{},{},{},{},{},{},{},{}",
-                    deal.at.millis(),
-                    cell(&strategy_name(&self.reference, deal.strategy)),
-                    cell(&symbol(&self.reference, deal.security)),
-                    cell(&deal.order),
-                    side(deal.side),
-                    deal.quantity,
-                    deal.price,
-                    cell(&deal.rule),
-                    cell(&deal.execution),
-                    fill.ext_at.map_or(String::new(), |at| at.millis().to_string()),
-                )?;
+        for pair in events.windows(2) {
+            if let [Event::Fill(fill), Event::Transaction(transaction)] = pair {
+                self.write(fill, transaction)?;
             }
         }
         Ok(())
+    }
+
+    fn write(&mut self, fill: &Fill, transaction: &Transaction) -> io::Result<()> {
+        let deal = deal(fill);
+        writeln!(
+            self.file,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            deal.at.millis(),
+            cell(&strategy_name(&self.reference, deal.strategy)),
+            cell(&symbol(&self.reference, deal.security)),
+            cell(&deal.order),
+            side(deal.side),
+            deal.quantity,
+            deal.price,
+            cell(&deal.rule),
+            cell(&deal.execution),
+            fill.ext_at.map_or(String::new(), |at| at.millis().to_string()),
+            transaction.execution_commission,
+            transaction.clearing_commission,
+            transaction.fee,
+            transaction.currency,
+        )
     }
 
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()
     }
 }
+
+const ORDER_COLUMNS: &str =
+    "dateTime,ended,strategy,security,intId,side,orderType,limit,stop,tif,quantity,filled,averagePrice,status,reason";
 
 /// Every order that ended, with how and why, written as it ends.
 pub struct OrderSheet<W: Write> {
@@ -67,7 +83,7 @@ pub struct OrderSheet<W: Write> {
 
 impl<W: Write> OrderSheet<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
-        writeln!(file, "dateTime,ended,strategy,security,intId,side,orderType,quantity,filled,status,reason")?;
+        writeln!(file, "{ORDER_COLUMNS}")?;
         Ok(Self {
             file,
             reference,
@@ -119,7 +135,7 @@ impl<W: Write> OrderSheet<W> {
     fn write(&mut self, order: &Order, fate: &str, asked: &str) -> io::Result<()> {
         writeln!(
             self.file,
-            "{},{},{},{},{},{},{},{},{},{fate},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{fate},{}",
             order.at.millis(),
             order.changed_at.millis(),
             cell(&strategy_name(&self.reference, order.strategy)),
@@ -127,8 +143,12 @@ impl<W: Write> OrderSheet<W> {
             cell(order.int_id.as_str()),
             side(order.side),
             order.terms.kind.name(),
+            price(order.terms.kind.limit()),
+            price(order.terms.kind.stop()),
+            order.terms.tif.name(),
             order.terms.quantity,
             order.filled,
+            price(order.avg_price()),
             cell(order.reason.as_deref().unwrap_or(asked)),
         )
     }
@@ -196,7 +216,6 @@ impl OpenSheet {
     pub fn write(outcome: &Outcome, mut file: impl Write) -> io::Result<()> {
         writeln!(file, "strategy,security,quantity,averagePrice,price,unrealizedPL")?;
         for open in &outcome.open {
-            let price = |price: Option<Price>| price.map_or(String::new(), |price| price.to_string());
             writeln!(
                 file,
                 "{},{},{},{},{},{}",
@@ -245,6 +264,11 @@ impl<W: Write> TripSheet<W> {
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// Blank where there is none.
+fn price(price: Option<Price>) -> String {
+    price.map_or(String::new(), |price| price.to_string())
 }
 
 pub(crate) fn side(side: Side) -> &'static str {

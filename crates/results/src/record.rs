@@ -270,7 +270,7 @@ impl Record {
             profit_loss: self.holdings.profit_loss(&self.rates, |_| true).less(self.lines.costs),
             yearly: figures::yearly(&self.days, &self.drawdown, &self.assumptions),
             monthly: figures::monthly(months, &self.drawdown, &self.assumptions),
-            max_drawdown: self.drawdown.deepest,
+            max_drawdown: 0.0 - self.drawdown.deepest,
             max_drawdown_days: self.drawdown.longest_days(),
             trades: self.trades,
             traded: self.lines.traded,

@@ -156,7 +156,8 @@ Examples:
   rialto journal verify --data-dir data         prove that nothing was lost or changed
   rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
   rialto strategy new my-idea --rialto .        a crate for a strategy of your own
-  rialto strategy run TREND --server http://localhost:9090
+  rialto serve --distributed                    a desk that also lets strategy processes in, such as this one:
+  rialto strategy run PAIRS --server http://localhost:9090
   rialto user add anna --role trader            from now on, callers log in
   rialto token new robot --role trader          a key for a program
 
@@ -236,7 +237,8 @@ mod tests {
               rialto journal verify --data-dir data         prove that nothing was lost or changed
               rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
               rialto strategy new my-idea --rialto .        a crate for a strategy of your own
-              rialto strategy run TREND --server http://localhost:9090
+              rialto serve --distributed                    a desk that also lets strategy processes in, such as this one:
+              rialto strategy run PAIRS --server http://localhost:9090
               rialto user add anna --role trader            from now on, callers log in
               rialto token new robot --role trader          a key for a program
 

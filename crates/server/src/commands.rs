@@ -167,8 +167,8 @@ mod tests {
     fn a_good_configuration_is_shown_with_what_it_names() {
         let text = check_config(&config(&["http.port=0"]), &strategy::samples::registry()).unwrap();
         expect![[r#"
-            log.format                    human                                                                                                                                                                            default
-            log.level                     info                                                                                                                                                                             default
+            log.level = info  (default)
+                  The least important lines to write.
 
             reference data: 2 exchanges, 25 families, 33 securities, 3 accounts, 4 strategies, 33 opening quotes
             The configuration is good."#]]

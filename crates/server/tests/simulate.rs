@@ -76,8 +76,8 @@ fn every_order_is_listed_once_with_how_it_ended() {
     let rows: Vec<Vec<&str>> = orders.lines().skip(1).map(|line| line.split(',').collect()).collect();
     let names: BTreeSet<&str> = rows.iter().map(|row| row[4]).collect();
     assert_eq!((rows.len(), names.len()), (591, 591));
-    let unfilled = rows.iter().filter(|row| row[8] == "0").count();
-    assert!(rows.iter().all(|row| row[8] != "0" || row[9] != "EXECUTED"), "{orders}");
+    let unfilled = rows.iter().filter(|row| row[11] == "0").count();
+    assert!(rows.iter().all(|row| row[11] != "0" || row[13] != "EXECUTED"), "{orders}");
     assert!(summary.contains(&format!("{unfilled} orders ended unfilled; orders.csv tells why")), "{summary}");
     assert!(summary.contains("591: 589 executed, 2 canceled"), "{summary}");
 }
@@ -255,8 +255,8 @@ fn everything_that_a_run_leaves_is_there() {
     let orders = fs::read_to_string(folder.path().join("orders.csv")).unwrap();
     let first: Vec<&str> = orders.lines().take(2).collect();
     expect![[r#"
-        dateTime,ended,strategy,security,intId,side,orderType,quantity,filled,status,reason
-        1709683200000,1709683200000,TREND,AAPL,TREND-1-1,BUY,MarketOrder,1000,1000,EXECUTED,"#]]
+        dateTime,ended,strategy,security,intId,side,orderType,limit,stop,tif,quantity,filled,averagePrice,status,reason
+        1709683200000,1709683200000,TREND,AAPL,TREND-1-1,BUY,MarketOrder,,,DAY,1000,1000,185.44,EXECUTED,"#]]
     .assert_eq(&first.join("\n"));
     assert!(!summary.contains("unfilled"), "{summary}");
 }

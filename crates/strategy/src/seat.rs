@@ -41,11 +41,21 @@ pub struct Seat {
     who: Who,
     strategy: Box<dyn Strategy>,
     stand: Stand,
+    /// The events of a fill that came so far: the call-backs wait until position, cash and order have it.
+    fill_step: Vec<(Timestamp, Event)>,
+}
+
+/// What the engine publishes behind a fill, in one step with it.
+fn is_part_of_a_fill(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Transaction(_) | Event::Position(_) | Event::Cash(_) | Event::Order(_) | Event::OrderStatus(_)
+    )
 }
 
 impl Seat {
     pub fn new(who: Who, strategy: Box<dyn Strategy>, reference: Arc<ReferenceData>) -> Self {
-        Self { who, strategy, stand: Stand::new(Picture::new(reference)) }
+        Self { who, strategy, stand: Stand::new(Picture::new(reference)), fill_step: Vec::new() }
     }
 
     /// The prices that it will hear were recorded: none of its orders is in the books.
@@ -57,6 +67,7 @@ impl Seat {
 
     /// The next phase of its life. PREFEED gets the past that [`Self::wishes`] asks for.
     pub fn enter(&mut self, phase: Phase, now: Timestamp, past: &Past) {
+        self.end_fill_step();
         self.stand.phase = Some(phase);
         self.call(now, |strategy, desk| match phase {
             Phase::Init => strategy.init(desk),
@@ -105,8 +116,29 @@ impl Seat {
         if self.concerns(event) {
             self.stand.picture.take(event);
             if self.is_awake() {
-                self.tell(at, event);
+                self.tell_in_steps(at, event);
             }
+        }
+    }
+
+    /// The events of one fill are told together, when the view has all of them: FILL, TRANSACTION, POSITION, CASH, ORDER and,
+    /// last, ORDER STATUS. What comes in between, from a feed that was cut, ends the step.
+    fn tell_in_steps(&mut self, at: Timestamp, event: &Event) {
+        let goes_on = !self.fill_step.is_empty() && is_part_of_a_fill(event);
+        if matches!(event, Event::Fill(_)) || goes_on {
+            self.fill_step.push((at, event.clone()));
+            if matches!(event, Event::OrderStatus(_)) {
+                self.end_fill_step();
+            }
+        } else {
+            self.end_fill_step();
+            self.tell(at, event);
+        }
+    }
+
+    fn end_fill_step(&mut self) {
+        for (at, event) in std::mem::take(&mut self.fill_step) {
+            self.tell(at, &event);
         }
     }
 
@@ -116,6 +148,7 @@ impl Seat {
         let Some(is_told) = self.stand.selection.tells_ticks(tick.security) else { return };
         self.stand.picture.take_tick(tick);
         if is_told && self.is_awake() {
+            self.end_fill_step();
             self.call(at, |strategy, desk| strategy.on_tick(tick, desk));
         }
     }
@@ -133,6 +166,7 @@ impl Seat {
         if !self.is_awake() {
             return;
         }
+        self.end_fill_step();
         // A timer that a timer sets for now fires at the next advance, so that none can hold us here.
         for _ in 0..crate::timers::TIMERS_MAX {
             let Some(timer) = self.stand.timers.take(now) else { return };

@@ -46,6 +46,8 @@ pub trait Strategy: Send {
 
     fn on_order_status(&mut self, status: &OrderStatus, desk: &mut Desk<'_>) {}
 
+    /// An execution of an own order. Position, cash and the order have it already, as in the call-backs that follow it:
+    /// `on_transaction`, `on_position`, `on_cash`, `on_order` and `on_order_status`, in this order.
     fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {}
 
     fn on_transaction(&mut self, transaction: &Transaction, desk: &mut Desk<'_>) {}

@@ -86,7 +86,7 @@ fn returns(figures: &Figures) -> Vec<Row> {
         ),
         row("Sortino", maybe(yearly.sortino, plain), "as Sharpe, against the deviation of losing days alone"),
         row("Calmar", maybe(yearly.calmar, plain), "CAGR / max drawdown"),
-        row("Max drawdown", percent(figures.max_drawdown), "largest 1 - value / highest value before"),
+        row("Max drawdown", percent(figures.max_drawdown), "lowest value / highest value before - 1"),
         row(
             "Longest time below the peak, days",
             plain(figures.max_drawdown_days),

@@ -25,7 +25,8 @@ pub const PROFILES: &[Profile] = &[
             (
                 "strategies.instances",
                 "TREND:moving-average-cross security=EUR.USD prices=MIN_1 fast=5 slow=20 quantity=1000,\
-                 MAKER:market-making security=ETH.USD quantity=0.01 maxPosition=0.05 distance=5 patience=3",
+                 MAKER:market-making security=ETH.USD quantity=0.01 maxPosition=0.05 distance=5 patience=3,\
+                 PAIRS:pairs first=AAPL second=MSFT quantity=10 hedge=5",
             ),
         ],
     },
@@ -43,6 +44,10 @@ pub const PROFILES: &[Profile] = &[
 
 /// The profile of that name, or why there is none.
 pub fn profile(name: &str) -> Result<&'static Profile, String> {
-    let unknown = || format!("unknown profile '{name}'{}", hint(name, PROFILES.iter().map(|profile| profile.name)));
+    let unknown = || {
+        let names = PROFILES.iter().map(|profile| profile.name);
+        let known = names.clone().collect::<Vec<_>>().join(", ");
+        format!("unknown profile '{name}'{} (known: {known})", hint(name, names))
+    };
     PROFILES.iter().find(|profile| profile.name == name).ok_or_else(unknown)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::effective::Line;
 use super::keys::{Config, KEYS, Key};
 use super::profile::PROFILES;
 use super::setting::{BETWEEN_ITEMS, Literal};
@@ -21,18 +22,43 @@ impl Config {
         self.effective.profiles.iter().map(|profile| profile.name).collect::<Vec<_>>().join(",")
     }
 
-    /// A table of key, value and origin, for `rialto check-config`.
+    /// Every key with its value, where that was set, and what it means, for `rialto check-config`.
     pub fn table(&self) -> String {
-        let lines = &self.effective.lines;
-        let widest = |width: fn(&super::effective::Line) -> usize| lines.iter().map(width).max().unwrap_or(0);
-        let (name_width, value_width) = (widest(|line| line.key.name.len()), widest(|line| line.shown().len()));
-        let mut table = String::new();
-        for line in lines {
-            let (name, value, origin) = (line.key.name, line.shown(), &line.origin);
-            writeln!(table, "{name:name_width$}  {value:value_width$}  {origin}").expect("a string takes every text");
-        }
-        table
+        self.effective.lines.iter().map(described).collect()
     }
+}
+
+/// `key = value  (origin)` and the meaning below it; lists have a line for each item.
+fn described(line: &Line) -> String {
+    let items: Vec<&str> = match line.key.literal {
+        Literal::List => line.shown().split(BETWEEN_ITEMS).collect(),
+        Literal::Bare | Literal::Quoted => vec![line.shown()],
+    };
+    let value = match items[..] {
+        [""] => "not set".to_owned(),
+        [single] => single.to_owned(),
+        _ => items.iter().map(|item| format!("\n    {item}")).collect(),
+    };
+    let mut text = format!("{} = {value}  ({})\n", line.key.name, line.origin);
+    for row in wrapped(line.key.doc(), WIDTH - INDENT.len()) {
+        writeln!(text, "{INDENT}{row}").expect("a string takes every text");
+    }
+    text
+}
+
+/// Columns of `rialto check-config`: what a terminal shows without breaking a line.
+const WIDTH: usize = 100;
+const INDENT: &str = "      ";
+
+fn wrapped<'a>(lines: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for word in lines.flat_map(str::split_whitespace) {
+        match rows.last_mut() {
+            Some(row) if row.len() + 1 + word.len() <= width => *row += &format!(" {word}"),
+            _ => rows.push(word.to_owned()),
+        }
+    }
+    rows
 }
 
 /// A commented file with every key at its default.

@@ -154,7 +154,7 @@ fn wrong_values_of_flags_and_variables_name_where_they_stand() {
         ..Sources::default()
     };
     expect![[r#"
-        --profile: unknown profile 'demmo'; did you mean 'demo'?
+        --profile: unknown profile 'demmo'; did you mean 'demo'? (known: demo, simulated, inbound-fix)
         RIALTO_HTP_PORT: unknown variable; did you mean 'RIALTO_HTTP_PORT'?
         --set: 'http.port' is not KEY=VALUE"#]]
     .assert_eq(&Config::load(&sources).unwrap_err().to_string());

@@ -104,6 +104,14 @@ impl From<io::Error> for Break {
     }
 }
 
+/// The broker's own words do not tell what to do about them.
+fn not_admitted(answer: &str) -> String {
+    format!(
+        "the server admits no strategy process under this name: it must run with --distributed, and where users are \
+         configured RIALTO_TOKEN must hold a token of the role strategy for it ({answer})"
+    )
+}
+
 fn lost(reason: impl Into<String>) -> Break {
     Break::Final(Lost(reason.into()))
 }
@@ -293,7 +301,7 @@ impl Talk {
             let text = frame.headers.get("message").unwrap_or_default();
             let text = format!("the broker says {}: {text}", frame.command.name());
             // Who was never let in will not be by knocking again.
-            return Err(if self.run.is_none() { lost(text) } else { io::Error::other(text).into() });
+            return Err(if self.run.is_none() { lost(not_admitted(&text)) } else { io::Error::other(text).into() });
         }
         match frame.headers.get("subscription") {
             Some("own") => {

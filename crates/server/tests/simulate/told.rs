@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use expect_test::expect;
 use serde_json::Value;
 
 use super::{is_near, minutes, rialto, run_demo, said, text};
@@ -133,4 +134,31 @@ fn reasons(results: &Path) -> Vec<String> {
     let orders = fs::read_to_string(results.join("orders.csv")).unwrap();
     let canceled = orders.lines().filter_map(|line| line.split_once("CANCELED,"));
     canceled.map(|(_, reason)| reason.to_owned()).collect()
+}
+
+/// What a spreadsheet or a data vendor calls daily prices is a plan's data as it is.
+#[test]
+fn an_ordinary_file_of_daily_prices_is_simulated_and_its_orders_show_their_terms() {
+    let folder = tempfile::tempdir().unwrap();
+    let closes = [10, 9, 8, 12, 13, 14];
+    let rows = closes
+        .iter()
+        .enumerate()
+        .map(|(day, close)| format!("2022-01-{:02},{close},{close},{close},{close},5", day + 3));
+    let rows: Vec<String> = rows.collect();
+    fs::write(folder.path().join("daily.csv"), format!("Date,Open,High,Low,Close,Volume\n{}\n", rows.join("\n")))
+        .unwrap();
+    let plan = folder.path().join("plan.toml");
+    let lines = "[[data]]\nfile = 'daily.csv'\nsecurity = 'AAPL'\nkind = 'bar'\nbarSize = 'DAY_1'\n[[strategy]]\nname = 'MINE'\n\
+                 sample = 'moving-average-cross'\nparameters = { fast = 2, slow = 3, quantity = 100 }\n";
+    fs::write(&plan, lines).unwrap();
+    said(&rialto(&["simulate", text(&plan)]));
+    let table = |name: &str| fs::read_to_string(folder.path().join("plan-results").join(name)).unwrap();
+    expect![[r#"
+        dateTime,ended,strategy,security,intId,side,orderType,limit,stop,tif,quantity,filled,averagePrice,status,reason
+        1641513600000,1641513600000,MINE,AAPL,MINE-1-1,BUY,MarketOrder,,,DAY,100,100,13,EXECUTED,
+
+        dateTime,strategy,security,intId,side,quantity,price,rule,extId,extDateTime,executionCommission,clearingCommission,fee,currency
+        1641513600000,MINE,AAPL,MINE-1-1,BUY,100,13,next-bar-open,next-bar-open:SIMULATED-ALPHA-1,1641513600000,0.5,0.02,0.03,USD
+    "#]].assert_eq(&format!("{}\n{}", table("orders.csv"), table("fills.csv")));
 }

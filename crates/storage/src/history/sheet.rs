@@ -7,14 +7,14 @@ use std::str::FromStr;
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 use domain::time::NotAnInstant;
-use domain::{Decimal, Price, Quantity, Timestamp};
+use domain::{Date, Decimal, Price, Quantity, Timestamp};
 
 use super::error::BadData;
 
 /// Bytes read from the disk at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 /// What an instant looks like.
-const SHAPE: &str = "epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z";
+const SHAPE: &str = "epoch milliseconds such as 1735689600000, 2025-01-01T00:00:00Z, or a date such as 2025-01-01";
 /// Fractions of a millisecond reach down to nanoseconds.
 const FRACTION_DIGITS: usize = 6;
 const NANOS_PER_MILLI: i64 = 1_000_000;
@@ -57,8 +57,11 @@ impl Sheet {
         }
     }
 
+    /// By its name, else by one that other programs give it: `Date` for `dateTime`, `Volume` for `vol`, capitals or not.
     pub(super) fn column(&self, name: &str) -> Option<Column> {
-        self.header.iter().position(|known| known == name).map(Column)
+        let exact = self.header.iter().position(|known| known == name);
+        let usual = || self.header.iter().position(|known| is_usual_name(known, name));
+        exact.or_else(usual).map(Column)
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<Column, BadData> {
@@ -108,7 +111,7 @@ impl Sheet {
             NotAnInstant::Unreadable(shape) => self.bad_cell(column, &shape),
         })?;
         // A date that is written out cannot be mistaken for another, however long ago it is.
-        if at.millis() < MILLIS_MIN && !text.contains(':') {
+        if at.millis() < MILLIS_MIN && text.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.') {
             let shape =
                 "in 1990 or later: a number is epoch milliseconds, not seconds; an earlier time is written as a date";
             return Err(self.bad_cell(column, shape));
@@ -175,9 +178,20 @@ fn line_from(path: &Path, byte: u64) -> Option<u64> {
     }
 }
 
-/// Milliseconds since 1970, with up to six decimals, or a date and time with zone.
+/// Names under which exports of data vendors and spreadsheets have a column of ours.
+const USUAL_NAMES: [(&str, &[&str]); 2] = [("dateTime", &["date", "time", "timestamp"]), ("vol", &["volume"])];
+
+fn is_usual_name(written: &str, name: &str) -> bool {
+    let others = USUAL_NAMES.iter().find(|(ours, _)| *ours == name).map_or(&[][..], |(_, others)| others);
+    written.eq_ignore_ascii_case(name) || others.iter().any(|other| written.eq_ignore_ascii_case(other))
+}
+
+/// Milliseconds since 1970, with up to six decimals, or a date and time with zone, or a date, which is its midnight UTC.
 fn instant(text: &str) -> Result<Timestamp, NotAnInstant> {
     let unreadable = || NotAnInstant::Unreadable(SHAPE.to_owned());
+    if let Ok(date) = text.parse::<Date>() {
+        return Timestamp::from_str(&format!("{date}T00:00:00Z"));
+    }
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if let Ok(millis) = whole.parse::<i64>() {
         let rest = nanos(fraction).ok_or_else(unreadable)?;
@@ -218,7 +232,8 @@ mod tests {
         assert_eq!(instant("1735689600000.5"), Ok(Timestamp(whole.0 + 500_000)));
         assert_eq!(instant("2025-01-01T00:00:00Z"), Ok(whole));
         assert_eq!(instant("2025-01-01T01:00:00+01:00"), Ok(whole));
-        for bad in ["", "yesterday", "2025-01-01", "1735689600000.0000001", "1735689600000.x"] {
+        assert_eq!(instant("2025-01-01"), Ok(whole));
+        for bad in ["", "yesterday", "2025-13-01", "01/02/2025", "1735689600000.0000001", "1735689600000.x"] {
             assert_eq!(instant(bad), Err(NotAnInstant::Unreadable(SHAPE.into())), "{bad}");
         }
         for far in ["9223372036854", "9999999999999999", "1600-01-01T00:00:00Z", "9999-03-03T10:00:00Z"] {

@@ -44,6 +44,27 @@ fn bars_are_found_by_header_name_in_any_order_and_other_columns_are_passed_over(
 }
 
 #[test]
+fn daily_bars_are_taken_as_data_vendors_and_spreadsheets_write_them() {
+    let text = "Date,Open,High,Low,Close,Adj Close,Volume\n2022-01-03,10,11,9.5,10.5,10.2,100\n2022-01-04,10.5,12,10,11,10.9,50\n";
+    let found = read(Kind::Bar(BarSize::Day1), text).unwrap();
+    let bars = found.iter().map(|recorded| match recorded {
+        Recorded::Bar(bar) => {
+            format!("{} {} {} {} {} vol {}", bar.at, bar.open, bar.high, bar.low, bar.close, bar.vol)
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(
+        bars.collect::<Vec<_>>(),
+        ["2022-01-03T00:00:00Z 10 11 9.5 10.5 vol 100", "2022-01-04T00:00:00Z 10.5 12 10 11 vol 50"]
+    );
+    assert_eq!(
+        refused(Kind::Bar(BarSize::Day1), "Date,Open,High,Low,Close\n01/03/2022,10,11,9.5,10.5\n"),
+        "a.csv line 2, column Date: '01/03/2022' is not epoch milliseconds such as 1735689600000, \
+         2025-01-01T00:00:00Z, or a date such as 2025-01-01"
+    );
+}
+
+#[test]
 fn a_tick_may_lack_what_its_feed_does_not_know() {
     let found =
         read(Kind::Tick, "dateTime,bid,ask,last,volBid\n1735689600001,1.1,1.2,,\n1735689600002,,,1.15,\n").unwrap();
@@ -135,7 +156,8 @@ fn a_bad_bar_is_refused_with_file_line_column_and_reason() {
         (
             BARS,
             &format!("{bars}noon,10,11,9,10,1\n"),
-            "a.csv line 3, column dateTime: 'noon' is not epoch milliseconds such as 1735689600000, or 2025-01-01T00:00:00Z",
+            "a.csv line 3, column dateTime: 'noon' is not epoch milliseconds such as 1735689600000, 2025-01-01T00:00:00Z, \
+             or a date such as 2025-01-01",
         ),
         (
             BARS,

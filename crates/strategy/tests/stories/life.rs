@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use domain::command::{GenericEvent, Phase};
-use domain::{Event, Fill, OrderStatus, Published, Quantity, Refusal, SecurityId, StrategyId, Tick, Timestamp};
+use domain::{
+    Event, Fill, OrderStatus, Position, Published, Quantity, Refusal, SecurityId, StrategyId, Tick, Timestamp,
+};
 use strategy::{COMMANDS_PER_CALL_MAX, Desk, Past, Prices, Refused, Strategy, Timer};
 
 use crate::script::{check_strategy, seat, tick};
@@ -43,7 +45,7 @@ impl Strategy for Diary {
     }
 
     fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Desk<'_>) {
-        desk.publish("status", "");
+        desk.publish("status", "told");
     }
 
     fn on_timer(&mut self, timer: &Timer, desk: &mut Desk<'_>) {
@@ -69,7 +71,7 @@ fn phases_come_in_order_orders_only_from_start_and_nothing_after_exit() {
         PREFEED
         tick 1 5 6
         START       => say start TEST
-        tick 1 7 8  => say tick 7, buy 3 of 1, say filled TEST-1-2 @ 8
+        tick 1 7 8  => say tick 7, buy 3 of 1, say filled TEST-1-2 @ 8, say status told
         RUN         => say run {}, say timer later
         tick 2 7 8
         wait
@@ -156,4 +158,62 @@ fn insisting_on_an_order_before_start_ends() {
     let mut seat = seat(Box::new(Stubborn));
     seat.enter(Phase::Init, Timestamp(0), &Past::default());
     assert_eq!((seat.has_commands(), seat.picture().orders().count()), (false, 0));
+}
+
+/// Says at each call-back of a fill what it finds.
+struct Bookkeeper;
+
+impl Bookkeeper {
+    fn look(name: &'static str, desk: &mut Desk<'_>) {
+        let working = if desk.is_working(ONE) { "working" } else { "done" };
+        desk.publish(name, format!("holding {}, {working}", desk.position(ONE)));
+    }
+}
+
+impl Strategy for Bookkeeper {
+    fn init(&mut self, desk: &mut Desk<'_>) {
+        desk.subscribe(ONE, Prices::Ticks);
+    }
+
+    fn on_tick(&mut self, _: &Tick, desk: &mut Desk<'_>) {
+        if desk.position(ONE).is_zero() {
+            desk.buy(ONE, Quantity::from(3));
+        }
+    }
+
+    fn on_fill(&mut self, _: &Fill, desk: &mut Desk<'_>) {
+        Self::look("fill", desk);
+    }
+
+    fn on_position(&mut self, _: &Position, desk: &mut Desk<'_>) {
+        Self::look("position", desk);
+    }
+
+    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Desk<'_>) {
+        Self::look("status", desk);
+    }
+}
+
+#[test]
+fn every_call_back_of_a_fill_finds_the_fill_in_position_and_order() {
+    check_strategy(
+        Box::new(Bookkeeper),
+        "
+        INIT        => subscribe 1
+        PREFEED
+        START
+        tick 1 7 8  => buy 3 of 1, say fill holding 3, done, say position holding 3, done, say status holding 3, done
+        tick 1 7 8
+        ",
+    );
+}
+
+#[test]
+fn a_fill_whose_step_was_cut_is_told_with_the_next_event() {
+    let mut seat = awake(Bookkeeper);
+    let fill = Event::Fill(Arc::new(crate::market::fill(&samples::order(1), 8.into())));
+    seat.hear(&Published { sequence: 1, at: Timestamp(1), event: fill });
+    assert_eq!(said(&mut seat), [""; 0]);
+    seat.advance(Timestamp(2));
+    assert_eq!(said(&mut seat), ["fill holding 0, done"]);
 }

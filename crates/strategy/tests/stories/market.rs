@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::command::PlaceOrder;
-use domain::order::{BaseState, Pending, Terms};
+use domain::order::{BaseState, Pending, Step, Terms};
 use domain::{
-    AccountId, Amount, Command, Currency, Event, Fill, Order, OrderId, OrderKind, Position, PositionId, Price,
-    Published, Quantity, SecurityId, Side, StrategyId, Timestamp,
+    AccountId, Amount, Command, Currency, Event, Fill, Order, OrderId, OrderKind, OrderStatus, Position, PositionId,
+    Price, Published, Quantity, SecurityId, Side, StrategyId, Timestamp,
 };
 use strategy::Seat;
 
@@ -117,9 +117,11 @@ impl Market {
         let held = self.held.entry(order.security).or_default();
         *held = held.plus(order.side.signed(order.filled)).unwrap();
         let position = Event::Position(Arc::new(position(order.security, *held)));
-        self.publish(Event::Order(Arc::new(order.clone())));
-        self.publish(position);
+        // The engine's own order.
         self.publish(Event::Fill(Arc::new(fill(&order, price))));
+        self.publish(position);
+        self.publish(Event::Order(Arc::new(order.clone())));
+        self.publish(Event::OrderStatus(Arc::new(status(&order, price))));
     }
 }
 
@@ -141,7 +143,7 @@ fn position(security: SecurityId, quantity: Quantity) -> Position {
     }
 }
 
-fn fill(order: &Order, price: Price) -> Fill {
+pub(crate) fn fill(order: &Order, price: Price) -> Fill {
     Fill {
         order: order.id,
         int_id: order.int_id.clone(),
@@ -155,6 +157,28 @@ fn fill(order: &Order, price: Price) -> Fill {
         side: order.side,
         quantity: order.filled,
         price,
+    }
+}
+
+fn status(order: &Order, price: Price) -> OrderStatus {
+    OrderStatus {
+        int_id: order.int_id.clone(),
+        ext_id: None,
+        order: order.id,
+        strategy: STRATEGY,
+        at: Timestamp(0),
+        ext_at: None,
+        sequence: 1,
+        status: order.status(),
+        step: Step::FilledInFull,
+        filled: order.filled,
+        remaining: order.remaining(),
+        last_quantity: Some(order.filled),
+        last_price: Some(price),
+        avg_price: order.avg_price(),
+        reason: None,
+        request: None,
+        client: None,
     }
 }
 
