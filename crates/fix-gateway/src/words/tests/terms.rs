@@ -72,43 +72,46 @@ fn a_value_that_asks_for_what_is_done_anyway_passes() {
     }
 }
 
-/// What each addition to a good order, and to a good replace, leads to.
+/// What is added to a good order and to a good replace.
+const ADDED: [&str; 24] = [
+    "18=6",
+    "18=1 5",
+    "18=5 6",
+    "18=",
+    "15=USD",
+    "15=EUR",
+    "167=CS",
+    "167=OPT",
+    "854=0",
+    "854=1",
+    "168=20991231-12:00:00",
+    "110=0",
+    "110=50",
+    "111=10",
+    "423=1",
+    "386=1|336=2",
+    "59=0|126=20261120-16:00:00",
+    "432=20261120",
+    "1138=10",
+    "9999=x",
+    "41=X",
+    "128=OTHER",
+    "50=desk",
+    "7003=Y",
+];
+
+/// What each of them leads to.
+fn told_with_each(message: &str) -> String {
+    let line = |term: &&str| {
+        let told = heard(&format!("{message}|{term}"));
+        let text = told.split_once(" text ").map_or("taken", |(_, text)| text).to_owned();
+        format!("{term} => {text}\n")
+    };
+    ADDED.iter().map(line).collect()
+}
+
 #[test]
 fn orders_with_terms() {
-    let terms = [
-        "18=6",
-        "18=1 5",
-        "18=5 6",
-        "18=",
-        "15=USD",
-        "15=EUR",
-        "167=CS",
-        "167=OPT",
-        "854=0",
-        "854=1",
-        "168=20991231-12:00:00",
-        "110=0",
-        "110=50",
-        "111=10",
-        "423=1",
-        "386=1|336=2",
-        "59=0|126=20261120-16:00:00",
-        "432=20261120",
-        "1138=10",
-        "9999=x",
-        "41=X",
-        "128=OTHER",
-        "50=desk",
-        "7003=Y",
-    ];
-    let told = |message: &str| {
-        let line = |term: &&str| {
-            let told = heard(&format!("{message}|{term}"));
-            let text = told.split_once(" text ").map_or("taken", |(_, text)| text).to_owned();
-            format!("{term} => {text}\n")
-        };
-        terms.iter().map(line).collect::<String>()
-    };
     expect![[r#"
         18=6 => term-not-offered: ExecInst (18) is not offered: 6
         18=1 5 => taken
@@ -134,7 +137,7 @@ fn orders_with_terms() {
         128=OTHER => term-not-offered: DeliverToCompID (128) is not offered: OTHER
         50=desk => taken
         7003=Y => taken
-    "#]].assert_eq(&told(ORDER));
+    "#]].assert_eq(&told_with_each(ORDER));
     expect![[r#"
         18=6 => term-not-offered: ExecInst (18) is not offered: 6
         18=1 5 => taken
@@ -160,7 +163,7 @@ fn orders_with_terms() {
         128=OTHER => term-not-offered: DeliverToCompID (128) is not offered: OTHER
         50=desk => taken
         7003=Y => term-not-offered: ExchangeOrder (7003) is not offered on this message, and could be a term of the order
-    "#]].assert_eq(&told(&REPLACE.replace("|41=X", "|37=X")));
+    "#]].assert_eq(&told_with_each(&REPLACE.replace("|41=X", "|37=X")));
 }
 
 #[test]
