@@ -8,10 +8,11 @@ use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use access::{Credentials, Identity, Pass};
 use axum::extract::ws::close_code;
-use stomp::lanes::{Batch, Lanes};
+use stomp::lanes::{Batch, Lanes, Patience, Pressure, Progress, SlowConsumer};
 use stomp::session::Closing;
 use stomp::{Action, Session, Time};
 use tokio::time::{Sleep, sleep_until, timeout};
@@ -19,8 +20,9 @@ use tokio::time::{Sleep, sleep_until, timeout};
 use crate::ending::{self, End};
 use crate::house::House;
 use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, Waiting};
 use crate::place::Place;
+use crate::places::Taken;
 use crate::slowness;
 use crate::snapshot::Snapshot;
 use crate::transport::{Received, Transport};
@@ -57,6 +59,10 @@ pub(crate) struct Connection<T> {
     transport: T,
     pub(super) session: Session,
     pub(super) place: Place,
+    /// Its place among all connections; a part of this process needs none.
+    pub(super) taken: Option<Taken>,
+    /// Beside the task, so that one that waits takes no more memory than it needs.
+    pub(super) lanes: Box<Lanes>,
     pub(super) visitor: Visitor,
     pub(super) identity: Option<Identity>,
     pub(super) actions: VecDeque<Action>,
@@ -70,6 +76,12 @@ pub(crate) struct Connection<T> {
     batch: Batch,
     /// Something was handed to the transport that may not be out of its hands.
     is_sending: bool,
+    /// Whether the client takes what is sent, and how far it was when that was last looked at.
+    progress: Progress,
+    written: (usize, usize),
+    /// Whether it acknowledges what waits for that, and how much that was.
+    acknowledging: Progress,
+    unacknowledged: usize,
     ping_at: Time,
 }
 
@@ -84,7 +96,7 @@ impl<T: Transport> Connection<T> {
     pub(crate) fn new(house: Arc<House>, transport: T, visitor: Visitor, lanes: Lanes) -> Self {
         let now = house.clock.now();
         let rules = if T::PINGS { &house.websocket_rules } else { &house.stream_rules };
-        let place = Place::take(&house.hub, Mailbox::new(lanes));
+        let place = Place::take(&house.hub, Mailbox::new(&lanes, house.limits.connection_bytes));
         let session = Session::new(now, session_name(&place), rules.clone());
         let ping_at = if T::PINGS { now.after(house.limits.ping_every) } else { Time::NEVER };
         Self {
@@ -92,6 +104,8 @@ impl<T: Transport> Connection<T> {
             transport,
             session,
             place,
+            taken: None,
+            lanes: lanes.into(),
             visitor,
             identity: None,
             actions: VecDeque::new(),
@@ -102,8 +116,20 @@ impl<T: Transport> Connection<T> {
             input: Vec::new(),
             batch: Batch::default(),
             is_sending: false,
+            progress: Progress::new(now),
+            written: (0, 0),
+            acknowledging: Progress::new(now),
+            unacknowledged: 0,
             ping_at,
         }
+    }
+
+    /// In the place that was taken for it.
+    #[must_use]
+    pub(crate) fn at(mut self, taken: Taken) -> Self {
+        taken.reached_by(&self.place.mailbox);
+        self.taken = Some(taken);
+        self
     }
 
     pub(crate) async fn run(mut self) {
@@ -116,7 +142,8 @@ impl<T: Transport> Connection<T> {
                 break;
             }
             self.fill(now);
-            timer.as_mut().reset(self.house.clock.instant(self.deadline(now)));
+            let deadline = self.deadline(now);
+            timer.as_mut().reset(self.house.clock.instant(deadline));
             let step = self.step(timer.as_mut()).await;
             if self.take(step).is_err() {
                 return;
@@ -127,17 +154,9 @@ impl<T: Transport> Connection<T> {
     }
 
     fn look_at_time(&mut self, now: Time) {
-        let mailbox = self.place.mailbox.clone();
-        let (end, falls_behind) = {
-            let mut content = mailbox.open();
-            let late = content.lanes.check_wait(now).err().map(End::Slow);
-            content.end = content.end.take().or(late);
-            (content.end.clone(), content.falls_behind())
-        };
-        if falls_behind {
-            let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
-            slowness::tell(&self.house, &session_name(&self.place), user);
-        }
+        self.note_progress(now);
+        let end = self.place.mailbox.take(&mut self.lanes, self.progress.since());
+        let end = end.or_else(|| self.check_progress(now).err().map(|slow| self.cut(slow)));
         let mut actions = Vec::new();
         match end {
             Some(end) => self.session.refuse(&end.text(), None, &mut actions),
@@ -151,6 +170,36 @@ impl<T: Transport> Connection<T> {
         }
     }
 
+    fn note_progress(&mut self, now: Time) {
+        let written = self.batch.written();
+        if !self.is_sending || written != self.written {
+            self.progress.made(now);
+        }
+        self.written = written;
+        let unacknowledged = self.lanes.unacknowledged_bytes();
+        if unacknowledged == 0 || unacknowledged < self.unacknowledged {
+            self.acknowledging.made(now);
+        }
+        self.unacknowledged = unacknowledged;
+    }
+
+    /// A client that takes what waits for it is not slow, however much it is.
+    fn check_progress(&mut self, now: Time) -> Result<(), SlowConsumer> {
+        let patience = self.house.limits.patience;
+        let reading = self.progress.check(now, self.lanes.reliable_bytes(), patience)?;
+        let acknowledging = self.acknowledging.check(now, self.unacknowledged, lenient(patience))?;
+        if [reading, acknowledging].contains(&Pressure::Slow) {
+            let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
+            slowness::tell(&self.house, &session_name(&self.place), user);
+        }
+        Ok(())
+    }
+
+    fn cut(&self, slow: SlowConsumer) -> End {
+        self.place.mailbox.end(End::Slow(slow));
+        End::Slow(slow)
+    }
+
     pub(super) fn follow(&mut self, actions: Vec<Action>) {
         self.actions.extend(actions);
     }
@@ -160,31 +209,41 @@ impl<T: Transport> Connection<T> {
         if self.is_sending {
             return;
         }
-        self.go_on_with_snapshots(now);
+        self.go_on_with_snapshots();
         self.batch.clear();
-        let mailbox = self.place.mailbox.clone();
-        mailbox.open().lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
+        self.lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
         self.is_sending = self.batch.bytes() > 0;
         self.house.counters.handed_over(&self.batch);
     }
 
-    fn go_on_with_snapshots(&mut self, now: Time) {
-        let has_room = self.place.mailbox.open().lanes.takes_more();
-        if has_room
-            && let Some(snapshot) = self.snapshots.front_mut()
-            && self.place.go_on(now, snapshot, &self.house.bus.catalogue.now())
-        {
+    fn go_on_with_snapshots(&mut self) {
+        if !Lanes::takes_more(self.lanes.reliable_bytes()) {
+            return;
+        }
+        let Some(snapshot) = self.snapshots.front_mut() else { return };
+        // What is published from now on waits in the mailbox, behind what is found.
+        let mut found = Vec::new();
+        let is_all = self.place.go_on(snapshot, &self.house.bus.catalogue.now(), &mut found);
+        found.into_iter().for_each(|found| found.put_into(&mut self.lanes));
+        if is_all {
             self.snapshots.pop_front();
         }
     }
 
-    fn deadline(&self, now: Time) -> Time {
-        let mut content = self.place.mailbox.open();
+    fn deadline(&mut self, now: Time) -> Time {
         // While the socket has no room, only its silence matters.
-        let wake_at = if self.is_sending { Time::NEVER } else { content.lanes.wake_at(now) };
+        let wake_at = if self.is_sending { Time::NEVER } else { self.lanes.wake_at(now) };
         let snapshot = if self.snapshots.is_empty() || self.is_sending { Time::NEVER } else { now };
-        let deadlines = [self.session.deadline(), wake_at, content.lanes.late_at(), self.ping_at, snapshot];
+        let deadlines = [self.session.deadline(), wake_at, self.late_at(), self.ping_at, snapshot];
         deadlines.into_iter().min().unwrap_or(Time::NEVER)
+    }
+
+    /// When a client that takes or acknowledges nothing is slow.
+    fn late_at(&self) -> Time {
+        let patience = self.house.limits.patience;
+        let waiting = if self.is_sending { self.lanes.reliable_bytes() } else { 0 };
+        let unacknowledged = self.acknowledging.late_at(self.unacknowledged, lenient(patience));
+        self.progress.late_at(waiting, patience).min(unacknowledged)
     }
 
     async fn step(&mut self, mut timer: Pin<&mut Sleep>) -> Step {
@@ -237,7 +296,7 @@ impl<T: Transport> Connection<T> {
         let mut actions = Vec::new();
         self.session.receive(now, &self.input, &mut actions);
         self.input.clear();
-        self.place.mailbox.open().lanes.room_made();
+        self.lanes.room_made();
         self.follow(actions);
     }
 
@@ -245,10 +304,11 @@ impl<T: Transport> Connection<T> {
         self.is_sending = false;
         self.session.sent(now);
         for (subscription, token) in self.batch.settled() {
-            self.place.settle(now, *subscription, &[*token]);
+            self.place.settle(*subscription, &[*token]);
         }
-        if self.takes_from_queues && self.place.mailbox.open().lanes.takes_more() {
-            self.place.take_more(now);
+        if self.takes_from_queues && Lanes::takes_more(self.lanes.reliable_bytes()) {
+            self.place.mailbox.hold(Waiting::of(&self.lanes, now));
+            self.place.take_more();
         }
     }
 
@@ -258,8 +318,7 @@ impl<T: Transport> Connection<T> {
         while self.is_sending {
             poll_fn(|context| self.transport.poll_send(context, &mut self.batch)).await?;
             self.batch.clear();
-            let mailbox = self.place.mailbox.clone();
-            mailbox.open().lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
+            self.lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
             self.is_sending = self.batch.bytes() > 0;
         }
         let code = self.closing.unwrap_or(close_code::NORMAL);
@@ -276,20 +335,22 @@ impl<T: Transport> Connection<T> {
         Ok(())
     }
 
-    /// From now on only the last words matter.
+    /// From now on only the last words matter; at the hub nothing is left of the connection.
     pub(super) fn close(&mut self, closing: &Closing) {
-        let (end, unread) = {
-            let content = self.place.mailbox.open();
-            (content.end.clone(), content.unread())
-        };
+        let end = self.place.mailbox.ended();
         if matches!(end, Some(End::Slow(_))) {
-            self.house.counters.cut(unread);
+            self.house.counters.cut(self.place.mailbox.untaken() + self.lanes.waiting_messages() as u64);
         }
-        let keys: Vec<_> = self.session.subscriptions().keys().collect();
-        keys.into_iter().for_each(|key| self.place.unsubscribe(key));
+        self.place.leave();
+        self.lanes.forget_all();
         self.closing = Some(ending::close_code(closing, end.as_ref()));
         self.is_sending = true;
     }
+}
+
+/// Acknowledgements may take as long as a little that waits.
+fn lenient(patience: Patience) -> Patience {
+    Patience { stall: patience.wait, wait: Duration::MAX, ..patience }
 }
 
 /// As CONNECTED tells it.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,6 @@ use rustls::ServerConfig;
 use stomp::lanes::Lanes;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
@@ -23,6 +23,7 @@ use tower::ServiceExt;
 use crate::connection::{Connection, Shown, Visitor};
 use crate::house::House;
 use crate::limits::LOCAL_BYTES;
+use crate::places::{Full, Taken};
 use crate::sockets::treat_socket;
 use crate::stream::ByteStream;
 use crate::upgrade::Reached;
@@ -44,12 +45,9 @@ pub(crate) enum Door {
 /// Accepts until it is dropped.
 pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) {
     loop {
-        match (listener.accept().await, house.places.clone().try_acquire_owned()) {
-            (Ok((stream, _)), Ok(place)) => {
-                tokio::spawn(welcome(house.clone(), stream, door.clone(), place));
-            }
-            (Ok(_), Err(_)) => tracing::warn!("too many connections to the broker; one is turned away"),
-            (Err(error), _) => {
+        match listener.accept().await {
+            Ok((stream, from)) => receive(&house, stream, from.ip(), &door),
+            Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
@@ -57,27 +55,37 @@ pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) 
     }
 }
 
+fn receive(house: &Arc<House>, stream: TcpStream, from: IpAddr, door: &Door) {
+    let place = match house.places.take(Some(from)) {
+        Ok(place) => place,
+        Err(Full::Connections) => return tracing::warn!("too many connections to the broker; one is turned away"),
+        Err(Full::Address) => return tracing::debug!(%from, "too many connections of one address; one is turned away"),
+    };
+    let caller = place.caller();
+    let task = tokio::spawn(welcome(house.clone(), stream, door.clone(), place));
+    house.places.served_by(caller, task.abort_handle());
+}
+
 /// What TLS and upgrades need lies in boxes of their own, so that a plain connection takes no more memory than it needs.
-async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: OwnedSemaphorePermit) {
+async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: Taken) {
     treat_socket(&stream);
     let served = match door {
         Door::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
         Door::Tcp(Some(tls)) => learn(house, stream, tls, place).await,
         Door::Tls(tls) => Box::pin(serve_tls(house, stream, tls, place)).await,
         // The upgrade takes a place of its own, and this one is free again.
-        Door::WebSocket(router) => Box::pin(serve_upgrade(&house, stream, router)).await,
+        Door::WebSocket(router) => {
+            let served = Box::pin(serve_upgrade(&house, stream, router)).await;
+            drop(place);
+            served
+        }
     };
     if let Err(error) = served {
         tracing::debug!(%error, "a connection ended early");
     }
 }
 
-async fn learn(
-    house: Arc<House>,
-    stream: TcpStream,
-    tls: Arc<ServerConfig>,
-    place: OwnedSemaphorePermit,
-) -> io::Result<()> {
+async fn learn(house: Arc<House>, stream: TcpStream, tls: Arc<ServerConfig>, place: Taken) -> io::Result<()> {
     let mut first = [0];
     // The session's own patience with a silent client begins when it has spoken.
     let read = timeout(house.limits.connect_wait, stream.peek(&mut first)).await??;
@@ -87,12 +95,7 @@ async fn learn(
     serve_stream(house, &stream.peer_addr(), stream, place).await
 }
 
-async fn serve_tls(
-    house: Arc<House>,
-    stream: TcpStream,
-    tls: Arc<ServerConfig>,
-    place: OwnedSemaphorePermit,
-) -> io::Result<()> {
+async fn serve_tls(house: Arc<House>, stream: TcpStream, tls: Arc<ServerConfig>, place: Taken) -> io::Result<()> {
     let peer = stream.peer_addr();
     let stream = timeout(house.limits.handshake_wait, TlsAcceptor::from(tls).accept(stream)).await??;
     serve_stream(house, &peer, stream, place).await
@@ -102,15 +105,14 @@ async fn serve_stream<S>(
     house: Arc<House>,
     peer: &io::Result<std::net::SocketAddr>,
     stream: S,
-    place: OwnedSemaphorePermit,
+    place: Taken,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let peer = peer.as_ref().ok().map(|peer| peer.ip().to_canonical());
     let visitor = Visitor { peer, shown: Shown::Nothing };
-    Connection::new(house, ByteStream(stream), visitor, Lanes::free()).run().await;
-    drop(place);
+    Connection::new(house, ByteStream(stream), visitor, Lanes::free()).at(place).run().await;
     Ok(())
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum End {
     /// The broker itself has missed something.
     EventsLost,
     ServerStops,
+    /// Too many have not logged in, and it was the oldest of them.
+    GaveWay,
 }
 
 impl End {
@@ -25,13 +27,14 @@ impl End {
             Self::NotAdmitted => "your access has ended or was changed; log in again".to_owned(),
             Self::EventsLost => "events were lost; connect again and ask for the present state".to_owned(),
             Self::ServerStops => "the server stops".to_owned(),
+            Self::GaveWay => "too many clients have not logged in; connect again".to_owned(),
         }
     }
 
     fn code(&self) -> u16 {
         match self {
             Self::Slow(_) | Self::NotAdmitted => close_code::POLICY,
-            Self::EventsLost => close_code::AGAIN,
+            Self::EventsLost | Self::GaveWay => close_code::AGAIN,
             Self::ServerStops => close_code::AWAY,
         }
     }
@@ -56,6 +59,7 @@ fn code_of(breach: &Breach) -> u16 {
         | Breach::NoHeartBeat { .. }
         | Breach::EarlyBytes { .. }
         | Breach::TooManySubscriptions { .. }
+        | Breach::TooManyDestinations { .. }
         | Breach::TooManyTransactions { .. }
         | Breach::TransactionTooLong { .. }
         | Breach::TransactionTooLarge { .. } => close_code::POLICY,

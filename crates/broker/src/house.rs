@@ -8,12 +8,13 @@ use bus::Bus;
 use stomp::Pattern;
 use stomp::lanes::{Lanes, Rate};
 use stomp::session::Rules;
-use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::hub::Hub;
+use crate::lateness::Lateness;
 use crate::limits::Limits;
 use crate::numbers::{Counters, Numbers};
+use crate::places::Places;
 
 /// What the broker is told about its surroundings.
 #[derive(Debug, Clone)]
@@ -39,12 +40,12 @@ pub(crate) struct House {
     pub(crate) client_destinations: Vec<Pattern>,
     pub(crate) distributed: bool,
     pub(crate) counters: Counters,
+    pub(crate) lateness: Lateness,
     pub(crate) limits: Limits,
     pub(crate) stream_rules: Arc<Rules>,
     pub(crate) websocket_rules: Arc<Rules>,
     max_rate: Rate,
-    /// A permit for each connection.
-    pub(crate) places: Arc<Semaphore>,
+    pub(crate) places: Arc<Places>,
 }
 
 /// How many intervals of silence a WebSocket is allowed: browsers delay the timers of pages that nobody looks at.
@@ -59,21 +60,28 @@ impl House {
         Arc::new(Self {
             bus,
             access,
-            hub: Hub::new(long_gap, settings.limits.state_topics),
+            hub: Hub::new(long_gap, settings.limits.state_topics, settings.limits.waiting_bytes),
             clock: Clock::start(),
             client_destinations: settings.client_destinations,
             distributed: settings.distributed,
             counters: Counters::default(),
+            lateness: Lateness::default(),
             websocket_rules: Arc::new(Rules { heart_beat_grace: WEBSOCKET_GRACE, ..rules.clone() }),
             stream_rules: Arc::new(rules),
             max_rate: settings.max_rate_per_connection,
-            places: Arc::new(Semaphore::new(settings.limits.connections)),
+            places: Places::new(&settings.limits),
             limits: settings.limits,
         })
     }
 
     pub(crate) fn numbers(&self) -> Numbers {
-        self.hub.count(self.counters.numbers())
+        let oldest_event = self.oldest_event();
+        self.hub.count(Numbers { oldest_event, ..self.counters.numbers() })
+    }
+
+    /// For how long the oldest event waits that is not published; this asks nobody who could be busy.
+    pub(crate) fn oldest_event(&self) -> Duration {
+        self.lateness.age(self.clock.now())
     }
 
     /// The lanes of a WebSocket.

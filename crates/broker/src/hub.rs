@@ -1,23 +1,27 @@
 //! Where publishers and connections meet: who listens to what, what was said last, who is there.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use access::Pass;
 use domain::command::GenericEvent;
 use domain::{Event, Published, ReferenceData};
-use stomp::session::{Publication, Subscription};
+use parking_lot::{Mutex, MutexGuard};
+use stomp::lanes::Broadcast;
+use stomp::session::{Publication, Subscription, SubscriptionKey};
 use stomp::topics::TopicTree;
 use stomp::{Destination, Kind, Message, Pattern, Time};
 
+use crate::budget::Budget;
 use crate::echoes::Echoes;
 use crate::ending::End;
 use crate::last_values::LastValues;
+use crate::limits::EVENTS_PER_LOCK;
 use crate::mailbox::Mailbox;
 use crate::numbers::Numbers;
 use crate::queues::FedQueues;
-use crate::seats::{ConnectionId, Consumer, Price, Seat, Seats};
-use crate::snapshot::{Snapshot, Step};
+use crate::seats::{ConnectionId, Price, Seat, Seats};
+use crate::snapshot::{Found, Snapshot, Step};
 use crate::strategy_bus::StrategyBus;
 use crate::telling::{MessageNumbers, Telling, Words};
 use crate::translate::headers;
@@ -26,22 +30,36 @@ pub(crate) struct Hub(Mutex<State>);
 
 /// What is known at the hub; whoever holds the lock changes it as a whole.
 pub(crate) struct State {
-    tree: TopicTree<Consumer>,
+    /// Each connection once for a pattern, however many of its subscriptions have it.
+    tree: TopicTree<ConnectionId>,
     bus: StrategyBus,
     echoes: Echoes,
     last_values: LastValues,
     pub(crate) queues: FedQueues,
     pub(crate) seats: Seats,
     numbers: MessageNumbers,
+    budget: Budget,
+    /// Broadcasts that were handed out.
+    broadcasts: u64,
     /// Events that were told.
     told: u64,
     /// Of the newest of them.
     sequence: u64,
 }
 
+/// How a subscription has begun.
+pub(crate) struct Begun {
+    /// It hears the broadcasts behind this one.
+    pub(crate) since: u64,
+    pub(crate) snapshots: Vec<Snapshot>,
+}
+
 impl Hub {
-    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` may have a last value beside them.
-    pub(crate) fn new(long_gap: Duration, state_topics: usize) -> Arc<Self> {
+    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` may have a last value beside them, and
+    /// `waiting_bytes` may wait for all connections.
+    pub(crate) fn new(long_gap: Duration, state_topics: usize, waiting_bytes: usize) -> Arc<Self> {
+        let budget = Budget::new(waiting_bytes);
+        let numbers = MessageNumbers::counted_in(budget.messages());
         Arc::new(Self(Mutex::new(State {
             tree: TopicTree::default(),
             bus: StrategyBus::new(),
@@ -49,16 +67,23 @@ impl Hub {
             last_values: LastValues::new(long_gap, state_topics),
             queues: FedQueues::default(),
             seats: Seats::default(),
-            numbers: MessageNumbers::default(),
+            numbers,
+            budget,
+            broadcasts: 0,
             told: 0,
             sequence: 0,
         })))
     }
 
-    /// Events of the engine, in their order.
+    /// Events of the engine, in their order. After some of them whoever waits for the lock has it first.
     pub(crate) fn tell(&self, now: Time, events: impl IntoIterator<Item = Published>, reference: &ReferenceData) {
-        let mut state = self.lock();
-        events.into_iter().for_each(|published| state.tell(now, published, reference));
+        let mut events = events.into_iter().peekable();
+        while events.peek().is_some() {
+            let mut state = self.lock();
+            events.by_ref().take(EVENTS_PER_LOCK).for_each(|published| state.tell(now, published, reference));
+            state.keep_to_budget(now);
+            MutexGuard::unlock_fair(state);
+        }
     }
 
     /// A line of our own, beside the engine's events: it bears the sequence of the newest of those.
@@ -66,7 +91,8 @@ impl Hub {
         let mut state = self.lock();
         let headers = headers(state.sequence);
         let message = state.numbers.message(destination, &headers, body);
-        state.hand_out(now, destination, &message, None);
+        state.hand_out(destination, message, None);
+        state.keep_to_budget(now);
     }
 
     /// Everybody is disconnected with an ERROR.
@@ -93,13 +119,12 @@ impl Hub {
         let queued = state.queues.bytes();
         // Publishers go on while mailboxes are looked into.
         drop(state);
-        let waiting: usize = mailboxes.iter().map(|mailbox| mailbox.open().lanes.waiting_bytes()).sum();
+        let waiting: usize = mailboxes.iter().map(|mailbox| mailbox.waiting().bytes).sum();
         Numbers { connections: mailboxes.len(), subscriptions, patterns, queue_bytes: waiting + queued, ..numbers }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change below is whole before the lock is given back.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -117,14 +142,17 @@ impl State {
             _ => None,
         };
         let price = self.last_values.remember(now, &telling);
-        self.publish(now, &telling, &words, price, from);
+        self.publish(&telling, &words, price, from);
         if let Some(shared) = self.bus.share(&telling, &words, &mut self.numbers) {
-            shared.hand_out(&self.seats, now, price, from);
+            self.broadcasts += 1;
+            let size = shared.size();
+            let handed = shared.hand_out(&mut self.seats, self.broadcasts, price, from);
+            self.budget.handed_out(size, handed);
         }
     }
 
     /// To everybody who listens. Where nobody does, nothing is put into words.
-    fn publish(&mut self, now: Time, telling: &Telling, words: &Words<'_>, price: Price, from: Option<ConnectionId>) {
+    fn publish(&mut self, telling: &Telling, words: &Words<'_>, price: Price, from: Option<ConnectionId>) {
         for (place, root) in telling.roots().iter().enumerate() {
             if !self.tree.hears(root) {
                 continue;
@@ -133,61 +161,68 @@ impl State {
             if listeners.peek().is_none() {
                 continue;
             }
-            let message = &telling.messages(words, &mut self.numbers)[place];
-            match price {
-                Some(price) => self.seats.hand_out_price(listeners, message, price),
-                None => self.seats.hand_out(listeners, now, message, from),
-            }
-        }
-    }
-
-    fn hand_out(&mut self, now: Time, destination: &Destination, message: &Arc<Message>, from: Option<ConnectionId>) {
-        self.seats.hand_out(self.tree.listeners(destination), now, message, from);
-    }
-
-    pub(crate) fn subscribe(
-        &mut self,
-        now: Time,
-        id: ConnectionId,
-        subscription: Subscription,
-    ) -> Result<Vec<Snapshot>, String> {
-        let consumer = (id, subscription.key);
-        for pattern in &subscription.patterns {
-            match pattern.kind() {
-                Kind::Topic => drop(self.tree_of(pattern).subscribe(pattern, consumer)),
-                Kind::Queue => {
-                    self.queues.join(&self.seats, now, pattern.name(), consumer, subscription.prefetch)?;
+            let message = telling.messages(words, &mut self.numbers)[place].clone();
+            self.broadcasts += 1;
+            let broadcast = Broadcast { message, number: self.broadcasts, own: false, apart: false };
+            let handed = match price {
+                Some((topic, pace)) => {
+                    let put = |mailbox: &Mailbox, value| mailbox.price(topic, value, pace);
+                    self.seats.hand_out(listeners, &broadcast, from, put)
                 }
-            }
+                None => self.seats.hand_out(listeners, &broadcast, from, Mailbox::broadcast),
+            };
+            self.budget.handed_out(broadcast.message.octets(), handed);
         }
-        let snapshots = if subscription.snapshot { Snapshot::begin(&subscription, self.told) } else { vec![] };
-        if let Some(seat) = self.seats.get_mut(id) {
-            seat.subscriptions.insert(subscription.key, subscription);
-        }
-        Ok(snapshots)
     }
 
-    pub(crate) fn go_on(
-        &mut self,
-        now: Time,
-        snapshot: &mut Snapshot,
-        mailbox: &Mailbox,
-        reference: &ReferenceData,
-    ) -> bool {
-        let mut step = Step { now, reference, numbers: &mut self.numbers, mailbox };
+    fn hand_out(&mut self, destination: &Destination, message: Arc<Message>, from: Option<ConnectionId>) {
+        self.broadcasts += 1;
+        let broadcast = Broadcast { message, number: self.broadcasts, own: false, apart: false };
+        let listeners = self.tree.listeners(destination);
+        let handed = self.seats.hand_out(listeners, &broadcast, from, Mailbox::broadcast);
+        self.budget.handed_out(broadcast.message.octets(), handed);
+    }
+
+    fn keep_to_budget(&mut self, now: Time) {
+        self.budget.keep(now, &self.seats);
+    }
+
+    pub(crate) fn subscribe(&mut self, id: ConnectionId, subscription: Subscription) -> Result<Begun, String> {
+        let since = self.broadcasts;
+        let snapshots = if subscription.snapshot { Snapshot::begin(&subscription, self.told, since) } else { vec![] };
+        let (consumer, prefetch) = ((id, subscription.key), subscription.prefetch);
+        let patterns = subscription.patterns.clone();
+        let new = self.seats.get_mut(id).map(|seat| seat.add(subscription)).unwrap_or_default();
+        for pattern in &new {
+            self.tree_of(pattern).subscribe(pattern, id);
+        }
+        for queue in patterns.iter().filter(|pattern| pattern.kind() == Kind::Queue) {
+            self.queues.join(&self.seats, queue.name(), consumer, prefetch)?;
+        }
+        Ok(Begun { since, snapshots })
+    }
+
+    pub(crate) fn go_on(&mut self, snapshot: &mut Snapshot, reference: &ReferenceData, found: &mut Vec<Found>) -> bool {
+        let mut step = Step { reference, numbers: &mut self.numbers, found };
         snapshot.go_on(&self.last_values, &mut step)
     }
 
-    pub(crate) fn unsubscribe(&mut self, id: ConnectionId, subscription: &Subscription) {
-        for pattern in &subscription.patterns {
-            match pattern.kind() {
-                Kind::Topic => drop(self.tree_of(pattern).unsubscribe(pattern, (id, subscription.key))),
-                Kind::Queue => self.queues.leave(pattern.name(), (id, subscription.key)),
-            }
+    pub(crate) fn unsubscribe(&mut self, id: ConnectionId, key: SubscriptionKey) {
+        let ended = self.seats.get_mut(id).and_then(|seat| seat.remove(key));
+        let Some((subscription, unused)) = ended else { return };
+        for pattern in &unused {
+            self.tree_of(pattern).unsubscribe(pattern, id);
+        }
+        self.leave_queues(id, &subscription);
+    }
+
+    fn leave_queues(&mut self, id: ConnectionId, subscription: &Subscription) {
+        for queue in subscription.patterns.iter().filter(|pattern| pattern.kind() == Kind::Queue) {
+            self.queues.leave(&self.seats, queue.name(), (id, subscription.key));
         }
     }
 
-    fn tree_of(&mut self, pattern: &Pattern) -> &mut TopicTree<Consumer> {
+    fn tree_of(&mut self, pattern: &Pattern) -> &mut TopicTree<ConnectionId> {
         if StrategyBus::is_meant_by(pattern) { &mut self.bus.tree } else { &mut self.tree }
     }
 
@@ -200,12 +235,13 @@ impl State {
 
     pub(crate) fn send_to_topic(&mut self, now: Time, from: ConnectionId, sent: &Publication) {
         let message = self.message_of(sent);
-        self.hand_out(now, &sent.destination, &message, Some(from));
+        self.hand_out(&sent.destination, message, Some(from));
+        self.keep_to_budget(now);
     }
 
-    pub(crate) fn send_to_queue(&mut self, now: Time, sent: &Publication) -> Result<(), String> {
+    pub(crate) fn send_to_queue(&mut self, sent: &Publication) -> Result<(), String> {
         let message = self.message_of(sent);
-        self.queues.send(&self.seats, now, sent.destination.name(), message, sent.body.len())
+        self.queues.send(&self.seats, sent.destination.name(), message, sent.body.len())
     }
 
     /// A client's own headers, with the sequence of the newest event behind them.
@@ -219,9 +255,54 @@ impl State {
         (&mut self.queues, &self.seats)
     }
 
+    /// Nothing of the connection is left, in one step.
     pub(crate) fn leave(&mut self, id: ConnectionId) {
         let Some(seat) = self.seats.leave(id) else { return };
-        seat.subscriptions.values().for_each(|subscription| self.unsubscribe(id, subscription));
+        for pattern in seat.topics.keys() {
+            self.tree_of(pattern).unsubscribe(pattern, id);
+        }
+        seat.subscriptions.values().for_each(|subscription| self.leave_queues(id, subscription));
         self.echoes.leave(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stomp::lanes::{Lanes, RELIABLE_BYTES_MAX};
+    use stomp::session::AckMode;
+
+    use super::*;
+
+    fn subscription(key: u32, joined: &str) -> Subscription {
+        let patterns = joined.split(',').map(|text| Pattern::parse(text).unwrap()).collect();
+        let key = SubscriptionKey(key);
+        Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false }
+    }
+
+    /// What one event costs under the lock is counted by what is handed over.
+    #[test]
+    fn an_event_is_handed_once_to_each_connection_however_often_it_has_subscribed() {
+        let hub = Hub::new(Duration::from_secs(10), 100, 1 << 30);
+        let mailboxes: Vec<_> = (0..8).map(|_| Mailbox::new(&Lanes::free(), RELIABLE_BYTES_MAX)).collect();
+        let ids: Vec<_> = mailboxes.iter().map(|mailbox| hub.lock().seats.take(mailbox.clone())).collect();
+        for id in &ids {
+            (1..=1_000).for_each(|key| drop(hub.lock().subscribe(*id, subscription(key, "/topic/>")).unwrap()));
+            let overlapping = subscription(1_001, "/topic/log-event.*,/topic/log-event.>,/topic/*.warn");
+            hub.lock().subscribe(*id, overlapping).unwrap();
+        }
+        let topic = Destination::parse("/topic/log-event.warn").unwrap();
+        // Four patterns lead to each of them.
+        assert_eq!(hub.lock().tree.listeners(&topic).count(), 4 * 8);
+        (0..10).for_each(|_| hub.announce(Time(0), &topic, b"{}"));
+        let waiting = |mailbox: &Arc<Mailbox>| mailbox.waiting().messages;
+        assert_eq!(mailboxes.iter().map(waiting).collect::<Vec<_>>(), [10; 8]);
+        // Who must end, and who has gone, costs nothing more.
+        mailboxes[0].end(End::ServerStops);
+        hub.lock().leave(ids[1]);
+        hub.announce(Time(0), &topic, b"{}");
+        assert_eq!(mailboxes.iter().map(waiting).collect::<Vec<_>>(), [0, 10, 11, 11, 11, 11, 11, 11]);
+        ids.into_iter().for_each(|id| hub.lock().leave(id));
+        let state = hub.lock();
+        assert_eq!((state.tree.patterns(), state.seats.iter().count()), (0, 0));
     }
 }

@@ -10,9 +10,13 @@ mod clock;
 mod house;
 /// Numbers for whoever watches the broker.
 mod numbers;
+/// How late it is with what the engine tells.
+mod lateness;
 /// Looks at the broker from outside.
 mod watch;
 
+/// How many may come, and from where.
+mod places;
 /// The ports: TCP, TLS and WebSocket.
 mod doors;
 /// Sockets that hold little.
@@ -66,6 +70,8 @@ mod strategy_bus;
 mod echoes;
 /// What waits for one connection.
 mod mailbox;
+/// What may wait for all of them.
+mod budget;
 
 /// Their words and ours.
 mod translate;
@@ -87,7 +93,6 @@ use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use doors::Door;
 use ending::End;
@@ -98,7 +103,7 @@ pub use house::Settings;
 pub use limits::*;
 pub use numbers::Numbers;
 pub use sockets::treat_socket;
-pub use stomp::lanes::Rate;
+pub use stomp::lanes::{Patience, Rate};
 pub use stomp::{NotADestination, Pattern};
 pub use upgrade::Reached;
 pub use watch::Watch;
@@ -180,8 +185,7 @@ async fn serve(
     work.shutdown().await;
     house.hub.end_all(&End::ServerStops);
     // Whoever does not take his leave in time is cut.
-    let all = u32::try_from(house.limits.connections).unwrap_or(u32::MAX);
-    let _ = timeout(SHUTDOWN_GRACE, house.places.acquire_many(all)).await;
+    house.places.wait_until_empty(SHUTDOWN_GRACE).await;
     Ok(())
 }
 

@@ -2,8 +2,16 @@
 
 use std::time::Duration;
 
+use stomp::lanes::{Patience, RELIABLE_BYTES_MAX};
+
 /// Connections of all doors of the broker together, `/stomp` included; one more is closed without a word.
 pub const CONNECTIONS_MAX: usize = 16_384;
+/// Those of them that come from one address, all of one IPv6 network (/64) counted as one; one more is closed as above.
+pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_024;
+/// The same for this machine itself, where proxies and strategies are.
+pub const CONNECTIONS_PER_LOCAL_ADDRESS_MAX: usize = 12_288;
+/// Callers at a time who have not logged in; for one more the oldest gives way.
+pub const CALLERS_MAX: usize = 1_024;
 /// A TLS handshake that is not done by then is cut.
 pub const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A WebSocket whose upgrade has not been asked for by then is closed.
@@ -20,8 +28,14 @@ pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
 pub const FAREWELL_BYTES_MAX: usize = 4 << 20;
 /// How long all connections together may take for that when the server stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-/// Events of the engine that wait for the broker; with more everybody is disconnected and joins again.
-pub const EVENTS_MAX: usize = 65_536;
+/// Events of the engine that wait for the broker: more than the cancelling of 20,000 orders by one command makes. With more
+/// everybody is disconnected and joins again.
+pub const EVENTS_MAX: usize = 262_144;
+/// How long an event may wait to be published; when one waits for longer the server is not ready.
+pub const OLDEST_EVENT_MAX: Duration = Duration::from_secs(5);
+/// Octets that may wait for all connections together, each message counted once and 64 octets for everyone it waits for;
+/// with more those are disconnected who hold the most, first those among them who take nothing.
+pub const WAITING_BYTES_MAX: usize = 512 * 1_024 * 1_024;
 /// Topics of market data that have a last value; events of further ones are not conflated.
 pub const MARKET_TOPICS_MAX: usize = 262_144;
 /// Other topics that have a last value. For more of them the oldest orders give way and are left out of snapshots; where
@@ -35,6 +49,12 @@ pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
 pub struct Limits {
     /// [`CONNECTIONS_MAX`]
     pub connections: usize,
+    /// [`CONNECTIONS_PER_ADDRESS_MAX`]
+    pub connections_per_address: usize,
+    /// [`CONNECTIONS_PER_LOCAL_ADDRESS_MAX`]
+    pub connections_per_local_address: usize,
+    /// [`CALLERS_MAX`]
+    pub callers: usize,
     /// [`EVENTS_MAX`]
     pub events: usize,
     /// [`STATE_TOPICS_MAX`]
@@ -49,12 +69,21 @@ pub struct Limits {
     pub upgrade_wait: Duration,
     /// [`PING_EVERY`]
     pub ping_every: Duration,
+    /// [`stomp::lanes::RELIABLE_BYTES_MAX`]
+    pub connection_bytes: usize,
+    /// [`WAITING_BYTES_MAX`]
+    pub waiting_bytes: usize,
+    /// [`stomp::lanes::RELIABLE_BYTES_MARK`], [`stomp::lanes::RELIABLE_STALL_MAX`] and [`stomp::lanes::RELIABLE_WAIT_MAX`]
+    pub patience: Patience,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: CONNECTIONS_MAX,
+            connections_per_address: CONNECTIONS_PER_ADDRESS_MAX,
+            connections_per_local_address: CONNECTIONS_PER_LOCAL_ADDRESS_MAX,
+            callers: CALLERS_MAX,
             events: EVENTS_MAX,
             state_topics: STATE_TOPICS_MAX,
             connect_wait: stomp::session::CONNECT_WAIT_MAX,
@@ -62,12 +91,17 @@ impl Default for Limits {
             handshake_wait: HANDSHAKE_WAIT_MAX,
             upgrade_wait: UPGRADE_WAIT_MAX,
             ping_every: PING_EVERY,
+            connection_bytes: RELIABLE_BYTES_MAX,
+            waiting_bytes: WAITING_BYTES_MAX,
+            patience: Patience::default(),
         }
     }
 }
 
-/// Events that are published under one lock.
+/// Events that are taken from the engine's feed at once.
 pub(crate) const EVENTS_AT_ONCE: usize = 256;
+/// Those among them that are published before others may have the hub.
+pub(crate) const EVENTS_PER_LOCK: usize = 32;
 /// Octets between the broker and somebody in the same process.
 pub(crate) const LOCAL_BYTES: usize = 64 * 1_024;
 /// Octets that the system holds for a socket, sent or not, until the peer has confirmed them.

@@ -1,10 +1,11 @@
-//! What waits for one connection. Publishers put in, the connection takes out when its socket has room.
+//! What waits for one connection. Publishers put in, which takes the same short time whatever the connection has subscribed
+//! to; the connection itself takes out and finds out for whom it is.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use stomp::lanes::{Delivery, Lanes, Pressure, SlotKey, SlowConsumer};
-use stomp::topics::Pace;
-use stomp::{Message, Time};
+use stomp::Time;
+use stomp::lanes::{Broadcast, Delivery, Incoming, Lanes, SlowConsumer};
+use stomp::topics::{Pace, TopicId};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -13,88 +14,149 @@ use crate::ending::End;
 pub(crate) struct Mailbox {
     content: Mutex<Content>,
     mail: Notify,
+    is_throttled: bool,
+    /// Octets that may wait at the most.
+    limit: usize,
 }
 
-pub(crate) struct Content {
-    pub(crate) lanes: Lanes,
+struct Content {
+    incoming: Incoming,
+    /// What the connection has taken and not written.
+    held: Waiting,
     /// Why the connection must end.
-    pub(crate) end: Option<End>,
-    /// Half of what may wait is waiting, and nobody was told.
-    has_fallen_behind: bool,
+    end: Option<End>,
     /// Messages that came when it had to end already.
     untaken: u64,
 }
 
+/// What waits for a connection.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Waiting {
+    pub(crate) messages: usize,
+    /// Octets of all that waits in full.
+    pub(crate) bytes: usize,
+    /// Octets of what must not be lost.
+    pub(crate) reliable: usize,
+    /// When the client last took something, as far as the connection has looked.
+    pub(crate) progress: Time,
+}
+
+impl Waiting {
+    pub(crate) fn of(lanes: &Lanes, progress: Time) -> Self {
+        let (messages, bytes) = (lanes.waiting_messages(), lanes.waiting_bytes());
+        Self { messages, bytes, reliable: lanes.reliable_bytes(), progress }
+    }
+}
+
 impl Content {
-    /// Messages that waited for a client that did not read.
-    pub(crate) fn unread(&self) -> u64 {
-        self.untaken + self.lanes.waiting_messages() as u64
-    }
-
-    /// Says it once for each time that the client falls behind.
-    pub(crate) fn falls_behind(&mut self) -> bool {
-        std::mem::take(&mut self.has_fallen_behind)
-    }
-
-    fn note(&mut self, taken: Result<Pressure, SlowConsumer>) {
-        match taken {
-            Ok(Pressure::Easy) => {}
-            Ok(Pressure::Slow) => self.has_fallen_behind = true,
-            Err(slow) => {
-                self.untaken += 1;
-                self.end.get_or_insert(End::Slow(slow));
-            }
+    fn waiting(&self) -> Waiting {
+        let Waiting { messages, bytes, reliable, progress } = self.held;
+        let incoming = self.incoming.bytes();
+        Waiting {
+            messages: messages + self.incoming.len(),
+            bytes: bytes + incoming,
+            reliable: reliable + incoming,
+            progress,
         }
+    }
+
+    /// Nothing more is kept for a connection that ends.
+    fn end(&mut self, end: End) {
+        self.end.get_or_insert(end);
+        self.untaken += self.incoming.len() as u64;
+        self.incoming = Incoming::default();
     }
 }
 
 impl Mailbox {
-    pub(crate) fn new(lanes: Lanes) -> Arc<Self> {
-        let content = Content { lanes, end: None, has_fallen_behind: false, untaken: 0 };
-        Arc::new(Self { content: Mutex::new(content), mail: Notify::new() })
+    pub(crate) fn new(lanes: &Lanes, limit: usize) -> Arc<Self> {
+        let content = Content { incoming: Incoming::default(), held: Waiting::default(), end: None, untaken: 0 };
+        let is_throttled = lanes.is_throttled();
+        Arc::new(Self { content: Mutex::new(content), mail: Notify::new(), is_throttled, limit })
     }
 
     /// Market data, of which the newest counts.
-    pub(crate) fn market(&self, key: SlotKey, message: &Arc<Message>, pace: Pace) {
-        self.open().lanes.market(key, message.clone(), pace);
-        self.mail.notify_one();
+    pub(crate) fn price(&self, topic: TopicId, value: Broadcast, pace: Pace) {
+        self.put(|incoming| incoming.price(topic, value, pace));
     }
 
-    pub(crate) fn market_snapshot(&self, key: SlotKey, message: &Arc<Message>) {
-        self.open().lanes.market_snapshot(key, message.clone());
-        self.mail.notify_one();
+    /// What must not be lost, for all who select it.
+    pub(crate) fn broadcast(&self, broadcast: Broadcast) {
+        self.put(|incoming| incoming.broadcast(broadcast));
     }
 
-    /// What must not be lost. A client that has not taken enough of it is cut off.
-    pub(crate) fn reliable(&self, now: Time, delivery: Delivery) {
+    /// A message of a queue.
+    pub(crate) fn deliver(&self, delivery: Delivery) {
+        self.put(|incoming| incoming.deliver(delivery));
+    }
+
+    /// Market data that no rate holds back. Where this door has none it waits as other market data does, the newest of each
+    /// topic; at a throttled door it must not be lost.
+    pub(crate) fn unthrottled(&self, topic: TopicId, value: Broadcast) {
+        if self.is_throttled { self.broadcast(value) } else { self.price(topic, value, Pace::Slow) }
+    }
+
+    /// A client for which too much waits is cut off.
+    fn put(&self, put: impl FnOnce(&mut Incoming)) {
         let mut content = self.open();
-        let taken = content.lanes.reliable(now, delivery);
-        content.note(taken);
+        if content.end.is_some() {
+            content.untaken += 1;
+            return;
+        }
+        put(&mut content.incoming);
+        if content.waiting().reliable > self.limit {
+            content.end(End::Slow(SlowConsumer::Bytes { limit: self.limit }));
+        }
         drop(content);
         self.mail.notify_one();
     }
 
-    /// Market data that no rate holds back.
-    pub(crate) fn unthrottled(&self, now: Time, key: SlotKey, message: &Arc<Message>) {
-        let mut content = self.open();
-        let taken = content.lanes.unthrottled(now, key, message.clone());
-        content.note(taken);
-        drop(content);
-        self.mail.notify_one();
+    /// Whether a source that can wait may send more.
+    pub(crate) fn takes_more(&self) -> bool {
+        let content = self.open();
+        content.end.is_none() && Lanes::takes_more(content.waiting().reliable)
+    }
+
+    pub(crate) fn waiting(&self) -> Waiting {
+        self.open().waiting()
     }
 
     /// Ends the connection with an ERROR.
     pub(crate) fn end(&self, end: End) {
-        self.open().end.get_or_insert(end);
+        self.open().end(end);
         self.mail.notify_one();
+    }
+
+    /// Why the connection must end.
+    pub(crate) fn ended(&self) -> Option<End> {
+        self.open().end.clone()
+    }
+
+    /// Moves what has come into the connection's lanes, and says why the connection must end, where it must.
+    pub(crate) fn take(&self, lanes: &mut Lanes, progress: Time) -> Option<End> {
+        let mut content = self.open();
+        lanes.take(&mut content.incoming);
+        content.held = Waiting::of(lanes, progress);
+        content.end.clone()
+    }
+
+    /// So much is left in the connection's lanes.
+    pub(crate) fn hold(&self, held: Waiting) {
+        self.open().held = held;
+    }
+
+    /// Messages that did not get into the lanes.
+    pub(crate) fn untaken(&self) -> u64 {
+        let content = self.open();
+        content.untaken + content.incoming.len() as u64
     }
 
     pub(crate) fn notified(&self) -> Notified<'_> {
         self.mail.notified()
     }
 
-    pub(crate) fn open(&self) -> MutexGuard<'_, Content> {
-        // Lanes are whole between any two statements that hold the lock.
+    fn open(&self) -> MutexGuard<'_, Content> {
+        // Its parts are whole between any two statements that hold the lock.
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

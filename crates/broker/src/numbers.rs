@@ -1,6 +1,7 @@
 //! Numbers of the broker for whoever watches it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use stomp::lanes::Batch;
 
@@ -13,6 +14,8 @@ pub struct Numbers {
     pub patterns: usize,
     /// Octets that wait for connections, and those in `/queue/` destinations.
     pub queue_bytes: usize,
+    /// For how long the oldest event waits that is not published.
+    pub oldest_event: Duration,
     /// Messages that were handed to sockets.
     pub delivered: u64,
     /// Prices that a newer one replaced before they were handed over.

@@ -8,10 +8,10 @@ use domain::command::GenericEvent;
 use stomp::Time;
 use stomp::session::{Publication, Subscription, SubscriptionKey, Token};
 
-use crate::hub::Hub;
+use crate::hub::{Begun, Hub};
 use crate::mailbox::Mailbox;
 use crate::seats::ConnectionId;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Found, Snapshot};
 
 /// When it is dropped, nothing of the connection is left at the hub.
 pub(crate) struct Place {
@@ -34,21 +34,23 @@ impl Place {
     }
 
     /// From now on the subscription hears what matches. What it wants to know of before is still to be put in.
-    pub(crate) fn subscribe(&self, now: Time, subscription: Subscription) -> Result<Vec<Snapshot>, String> {
-        self.hub.lock().subscribe(now, self.id, subscription)
+    pub(crate) fn subscribe(&self, subscription: Subscription) -> Result<Begun, String> {
+        self.hub.lock().subscribe(self.id, subscription)
     }
 
+    /// What it had not acknowledged goes to others at once.
     pub(crate) fn unsubscribe(&self, key: SubscriptionKey) {
-        let mut state = self.hub.lock();
-        let ended = state.seats.get_mut(self.id).and_then(|seat| seat.subscriptions.remove(&key));
-        ended.iter().for_each(|subscription| state.unsubscribe(self.id, subscription));
-        drop(state);
-        self.mailbox.open().lanes.forget(key);
+        self.hub.lock().unsubscribe(self.id, key);
     }
 
-    /// Puts in more of a snapshot and says whether that was all.
-    pub(crate) fn go_on(&self, now: Time, snapshot: &mut Snapshot, reference: &ReferenceData) -> bool {
-        self.hub.lock().go_on(now, snapshot, &self.mailbox, reference)
+    /// Nothing goes to the connection any more, and what it had not acknowledged goes to others, in one step.
+    pub(crate) fn leave(&self) {
+        self.hub.lock().leave(self.id);
+    }
+
+    /// Finds more of a snapshot and says whether that was all.
+    pub(crate) fn go_on(&self, snapshot: &mut Snapshot, reference: &ReferenceData, found: &mut Vec<Found>) -> bool {
+        self.hub.lock().go_on(snapshot, reference, found)
     }
 
     /// The engine is about to be told this event, and everybody hears it from there. Where the engine does not take it, the
@@ -62,8 +64,8 @@ impl Place {
         self.hub.lock().send_to_topic(now, self.id, sent);
     }
 
-    pub(crate) fn send_to_queue(&self, now: Time, sent: &Publication) -> Result<(), String> {
-        self.hub.lock().send_to_queue(now, sent)
+    pub(crate) fn send_to_queue(&self, sent: &Publication) -> Result<(), String> {
+        self.hub.lock().send_to_queue(sent)
     }
 
     /// Whether all of these fit, each with its queue and size.
@@ -71,28 +73,28 @@ impl Place {
         self.hub.lock().queues.check(sent)
     }
 
-    pub(crate) fn settle(&self, now: Time, subscription: SubscriptionKey, tokens: &[Token]) {
+    pub(crate) fn settle(&self, subscription: SubscriptionKey, tokens: &[Token]) {
         let mut state = self.hub.lock();
         let (queues, seats) = state.queues_and_seats();
-        queues.settle(seats, now, (self.id, subscription), tokens);
+        queues.settle(seats, (self.id, subscription), tokens);
     }
 
-    pub(crate) fn give_back(&self, now: Time, subscription: SubscriptionKey, tokens: &[Token]) {
+    pub(crate) fn give_back(&self, subscription: SubscriptionKey, tokens: &[Token]) {
         let mut state = self.hub.lock();
         let (queues, seats) = state.queues_and_seats();
-        queues.give_back(seats, now, (self.id, subscription), tokens);
+        queues.give_back(seats, (self.id, subscription), tokens);
     }
 
     /// Room was made for queues that waited because of this connection.
-    pub(crate) fn take_more(&self, now: Time) {
+    pub(crate) fn take_more(&self) {
         let mut state = self.hub.lock();
         let (queues, seats) = state.queues_and_seats();
-        queues.feed_all(seats, now, self.id);
+        queues.feed_all(seats, self.id);
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.hub.lock().leave(self.id);
+        self.leave();
     }
 }

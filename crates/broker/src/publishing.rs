@@ -7,13 +7,18 @@ use bus::Listener;
 use bus::operations::LogLine;
 use domain::{EventClass, Published};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep_until, timeout};
 use wire::LogEventVO;
 
 use crate::ending::End;
 use crate::house::House;
+use crate::lateness::SIGN_EVERY;
 use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
 use crate::translate;
+
+/// What has waited for longer counts as this long: a clock that was set must not look like a broker that stands still.
+const WAITED_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) const LOG_WARN: &str = "log-event.warn";
 
@@ -21,11 +26,13 @@ pub(crate) const LOG_WARN: &str = "log-event.warn";
 /// event, and joins again.
 pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
     loop {
-        while let Some(first) = listener.next().await {
+        while let Some(first) = next(&house, &mut listener).await {
             let mut events = Vec::with_capacity(1);
             events.push(first);
             events.extend(std::iter::from_fn(|| listener.poll()).take(EVENTS_AT_ONCE));
             tell(&house, events);
+            // Connections on this thread have their turn.
+            yield_now().await;
         }
         listener = listen(&house);
         house.hub.end_all(&End::EventsLost);
@@ -38,8 +45,23 @@ pub(crate) fn listen(house: &House) -> Listener {
     house.bus.feed.listen(&EventClass::ALL, house.limits.events)
 }
 
+/// Waits for the next event, and shows that it does.
+async fn next(house: &House, listener: &mut Listener) -> Option<Published> {
+    loop {
+        house.lateness.looked(house.clock.now());
+        if let Ok(next) = timeout(SIGN_EVERY, listener.next()).await {
+            return next;
+        }
+    }
+}
+
 fn tell(house: &House, events: Vec<Published>) {
-    house.hub.tell(house.clock.now(), events, &house.bus.catalogue.now());
+    let now = house.clock.now();
+    // Only where more wait than are taken at once, the first has waited for longer than a moment.
+    let is_behind = events.len() > EVENTS_AT_ONCE;
+    let waited = events.first().filter(|_| is_behind).map_or(0, |first| house.access.now().0 - first.at.0);
+    house.lateness.begin(now, Duration::from_nanos(waited.max(0).unsigned_abs()).min(WAITED_MAX));
+    house.hub.tell(now, events, &house.bus.catalogue.now());
 }
 
 /// Publishes the lines of the log until there are no more, at most so many in a second; of the others the count.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use access::Pass;
-use stomp::lanes::{Delivery, SlotKey};
-use stomp::session::{Marks, Subscription, SubscriptionKey};
+use stomp::lanes::Broadcast;
+use stomp::session::{Subscription, SubscriptionKey};
 use stomp::topics::{Pace, TopicId};
-use stomp::{Message, Time};
+use stomp::{Kind, Pattern};
 
 use crate::mailbox::Mailbox;
 
@@ -25,13 +25,44 @@ pub(crate) type Price = Option<(TopicId, Pace)>;
 pub(crate) struct Seat {
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) subscriptions: BTreeMap<SubscriptionKey, Subscription>,
+    /// Different patterns of topics that these select by, and how many of them each.
+    pub(crate) topics: BTreeMap<Pattern, usize>,
     /// What let it in.
     pub(crate) pass: Option<Pass>,
+    /// The last broadcast that it got: overlapping patterns lead to a connection more than once.
+    last: u64,
 }
 
 impl Seat {
     pub(crate) fn does_not_want_its_own(&self) -> bool {
         self.subscriptions.values().any(|subscription| subscription.no_local)
+    }
+
+    /// Says which patterns are new.
+    pub(crate) fn add(&mut self, subscription: Subscription) -> Vec<Pattern> {
+        let topics = subscription.patterns.iter().filter(|pattern| pattern.kind() == Kind::Topic);
+        let mut new = Vec::new();
+        for pattern in topics {
+            let uses = self.topics.entry(pattern.clone()).or_default();
+            *uses += 1;
+            new.extend((*uses == 1).then(|| pattern.clone()));
+        }
+        self.subscriptions.insert(subscription.key, subscription);
+        new
+    }
+
+    /// The subscription that ends, and the patterns that no other has.
+    pub(crate) fn remove(&mut self, key: SubscriptionKey) -> Option<(Subscription, Vec<Pattern>)> {
+        let ended = self.subscriptions.remove(&key)?;
+        let mut unused = Vec::new();
+        for pattern in ended.patterns.iter() {
+            let Some(uses) = self.topics.get_mut(pattern) else { continue };
+            *uses -= 1;
+            if *uses == 0 {
+                unused.extend(self.topics.remove_entry(pattern).map(|(pattern, _)| pattern));
+            }
+        }
+        Some((ended, unused))
     }
 }
 
@@ -46,7 +77,8 @@ impl Seats {
     pub(crate) fn take(&mut self, mailbox: Arc<Mailbox>) -> ConnectionId {
         self.last += 1;
         let id = ConnectionId(self.last);
-        self.taken.insert(id, Seat { mailbox, subscriptions: BTreeMap::new(), pass: None });
+        let (subscriptions, topics) = (BTreeMap::new(), BTreeMap::new());
+        self.taken.insert(id, Seat { mailbox, subscriptions, topics, pass: None, last: 0 });
         id
     }
 
@@ -70,39 +102,22 @@ impl Seats {
         self.get(connection)?.subscriptions.get(&key)
     }
 
-    /// To everybody who listens; not back to `from` where a subscription does not want its own.
+    /// Hands a broadcast to every connection that listens, once to each; `from` has caused it. Says how many got it.
     pub(crate) fn hand_out(
-        &self,
-        listeners: impl IntoIterator<Item = Consumer>,
-        now: Time,
-        message: &Arc<Message>,
+        &mut self,
+        listeners: impl IntoIterator<Item = ConnectionId>,
+        broadcast: &Broadcast,
         from: Option<ConnectionId>,
-    ) {
-        for (connection, subscription) in listeners {
-            let Some(seat) = self.get(connection) else { continue };
-            let is_own = from == Some(connection);
-            if is_own && seat.subscriptions.get(&subscription).is_some_and(|found| found.no_local) {
-                continue;
-            }
-            seat.mailbox.reliable(now, delivery(subscription, message, Marks::default()));
-        }
-    }
-
-    /// To everybody who listens to a price, of which the newest counts.
-    pub(crate) fn hand_out_price(
-        &self,
-        listeners: impl IntoIterator<Item = Consumer>,
-        message: &Arc<Message>,
-        (topic, pace): (TopicId, Pace),
-    ) {
-        for (connection, subscription) in listeners {
-            if let Some(seat) = self.get(connection) {
-                seat.mailbox.market(SlotKey { subscription, topic }, message, pace);
+        put: impl Fn(&Mailbox, Broadcast),
+    ) -> usize {
+        let mut handed = 0;
+        for connection in listeners {
+            let Some(seat) = self.taken.get_mut(&connection) else { continue };
+            if std::mem::replace(&mut seat.last, broadcast.number) != broadcast.number {
+                put(&seat.mailbox, Broadcast { own: from == Some(connection), ..broadcast.clone() });
+                handed += 1;
             }
         }
+        handed
     }
-}
-
-pub(crate) fn delivery(subscription: SubscriptionKey, message: &Arc<Message>, marks: Marks) -> Delivery {
-    Delivery { subscription, message: message.clone(), token: None, marks }
 }

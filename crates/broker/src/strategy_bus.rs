@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use stomp::lanes::SlotKey;
-use stomp::topics::{TopicId, TopicTree};
-use stomp::{Destination, Kind, Message, Pattern, Time};
+use stomp::lanes::Broadcast;
+use stomp::topics::TopicTree;
+use stomp::{Destination, Kind, Message, Pattern};
 use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA, shared_topic};
 
-use crate::seats::{ConnectionId, Consumer, Price, Seats};
+use crate::mailbox::Mailbox;
+use crate::seats::{ConnectionId, Price, Seats};
 use crate::telling::{MessageNumbers, Telling, Words};
 use crate::translate::{STRATEGY_BUS, topic_of};
 
 pub(crate) struct StrategyBus {
     topics: Vec<Destination>,
-    pub(crate) tree: TopicTree<Consumer>,
+    pub(crate) tree: TopicTree<ConnectionId>,
 }
 
 impl StrategyBus {
@@ -42,7 +43,7 @@ impl StrategyBus {
     }
 
     /// The topic and who listens; nothing where nobody does, which is the usual case.
-    fn listeners(&mut self, topic: &str) -> Option<(Destination, Vec<Consumer>)> {
+    fn listeners(&mut self, topic: &str) -> Option<(Destination, Vec<ConnectionId>)> {
         if self.tree.patterns() == 0 {
             return None;
         }
@@ -55,23 +56,22 @@ impl StrategyBus {
 /// A message of the bus, and to whom it goes.
 pub(crate) struct Shared {
     message: Arc<Message>,
-    listeners: Vec<Consumer>,
+    listeners: Vec<ConnectionId>,
 }
 
 impl Shared {
-    /// No rate holds a price back; to one that falls behind, the newest of each security goes.
-    pub(crate) fn hand_out(self, seats: &Seats, now: Time, price: Price, from: Option<ConnectionId>) {
-        match price {
-            Some((topic, _)) => self.hand_out_price(seats, now, topic),
-            None => seats.hand_out(self.listeners, now, &self.message, from),
-        }
+    pub(crate) fn size(&self) -> usize {
+        self.message.octets()
     }
 
-    fn hand_out_price(self, seats: &Seats, now: Time, topic: TopicId) {
-        for (connection, subscription) in self.listeners {
-            if let Some(seat) = seats.get(connection) {
-                seat.mailbox.unthrottled(now, SlotKey { subscription, topic }, &self.message);
+    /// No rate holds a price back; to one that falls behind, the newest of each security goes. Says how many got it.
+    pub(crate) fn hand_out(self, seats: &mut Seats, number: u64, price: Price, from: Option<ConnectionId>) -> usize {
+        let broadcast = Broadcast { message: self.message, number, own: false, apart: true };
+        match price {
+            Some((topic, _)) => {
+                seats.hand_out(self.listeners, &broadcast, from, |mailbox, value| mailbox.unthrottled(topic, value))
             }
+            None => seats.hand_out(self.listeners, &broadcast, from, Mailbox::broadcast),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! An event on its way to those who listen. It is put into words when somebody needs them, and then once for all.
 
 use std::cell::OnceCell;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use domain::{Event, Published, ReferenceData};
@@ -88,11 +89,17 @@ impl Words<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct MessageNumbers {
     last: u64,
+    /// Octets of all messages that somebody holds.
+    held: Arc<AtomicUsize>,
 }
 
 impl MessageNumbers {
+    pub(crate) fn counted_in(held: &Arc<AtomicUsize>) -> Self {
+        Self { last: 0, held: held.clone() }
+    }
+
     pub(crate) fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<Message> {
         self.last += 1;
-        Arc::new(Message::new(self.last, destination, headers, body))
+        Arc::new(Message::new(self.last, destination, headers, body).counted_in(&self.held))
     }
 }

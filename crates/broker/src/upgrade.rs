@@ -15,6 +15,7 @@ use crate::connection::{Connection, Shown, Visitor};
 use crate::hosts::OurHosts;
 use crate::house::House;
 use crate::limits::{READ_BYTES, WEBSOCKET_MESSAGE_BYTES_MAX};
+use crate::places::Full;
 use crate::websocket::Messages;
 
 /// The sub-protocols that we speak, the one we like best first.
@@ -58,11 +59,16 @@ pub(crate) fn every_path(house: Arc<House>, hosts: Arc<OurHosts>) -> Router {
 }
 
 fn upgrade(house: Arc<House>, reached: Option<Reached>, ws: WebSocketUpgrade, headers: &HeaderMap) -> Response {
-    let Ok(place) = house.places.clone().try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many connections").into_response();
+    let peer = reached.map(|reached| reached.from.ip().to_canonical());
+    let place = match house.places.take(peer) {
+        Ok(place) => place,
+        Err(Full::Connections) => return (StatusCode::SERVICE_UNAVAILABLE, "too many connections").into_response(),
+        Err(Full::Address) => {
+            return (StatusCode::SERVICE_UNAVAILABLE, "too many connections of your address").into_response();
+        }
     };
     let visitor = Visitor {
-        peer: reached.map(|reached| reached.from.ip().to_canonical()),
+        peer,
         shown: shown(headers, reached.is_some_and(|reached| reached.secure)).map_or(Shown::Nothing, Shown::Credentials),
     };
     ws.protocols(PROTOCOLS)
@@ -71,8 +77,7 @@ fn upgrade(house: Arc<House>, reached: Option<Reached>, ws: WebSocketUpgrade, he
         .max_message_size(WEBSOCKET_MESSAGE_BYTES_MAX)
         .max_frame_size(WEBSOCKET_MESSAGE_BYTES_MAX)
         .on_upgrade(move |socket| async move {
-            Connection::new(house.clone(), Messages::new(socket), visitor, house.throttled()).run().await;
-            drop(place);
+            Connection::new(house.clone(), Messages::new(socket), visitor, house.throttled()).at(place).run().await;
         })
 }
 

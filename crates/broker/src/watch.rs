@@ -14,6 +14,11 @@ impl Watch {
         Self(Arc::downgrade(house))
     }
 
+    /// For how long the oldest event waits that is not published. It waits for nobody, also where the broker stands still.
+    pub fn oldest_event(&self) -> Option<std::time::Duration> {
+        self.0.upgrade().map(|house| house.oldest_event())
+    }
+
     /// None where the broker is gone.
     pub fn numbers(&self) -> Option<Numbers> {
         self.0.upgrade().map(|house| house.numbers())

@@ -12,6 +12,7 @@ use stomp::{Action, Kind, Time};
 
 use crate::connection::{Answered, Connection, Pending, Shown};
 use crate::ending::End;
+use crate::places::Taken;
 use crate::rights::rights;
 use crate::translate;
 use crate::transport::Transport;
@@ -51,8 +52,7 @@ impl<T: Transport> Connection<T> {
         match action {
             // A lane of answers that is full still takes the last words.
             Action::Send(frame) => {
-                let sent = self.place.mailbox.open().lanes.control(frame);
-                sent.map_err(|slow| {
+                self.lanes.control(frame).map_err(|slow| {
                     self.place.mailbox.end(End::Slow(slow));
                     (slow.to_string(), None)
                 })?;
@@ -60,12 +60,15 @@ impl<T: Transport> Connection<T> {
             Action::Authenticate(credentials) => self.pending = Some(self.authenticate(credentials)),
             Action::Subscribe(subscription) => {
                 self.takes_from_queues |= subscription.patterns.iter().any(|pattern| pattern.kind() == Kind::Queue);
-                let snapshots = self.place.subscribe(now, subscription).map_err(|full| (full, None))?;
-                self.snapshots.extend(snapshots);
+                let (key, no_local) = (subscription.key, subscription.no_local);
+                let begun = self.place.subscribe(subscription).map_err(|full| (full, None))?;
+                self.session.subscriptions().hear(key, begun.since, no_local);
+                self.snapshots.extend(begun.snapshots);
             }
             Action::Unsubscribe(key) => {
                 self.snapshots.retain(|snapshot| snapshot.subscription != key);
                 self.place.unsubscribe(key);
+                self.lanes.forget(key);
             }
             Action::Perform { work, receipt } => self.commit(now, vec![work], receipt)?,
             Action::Commit { work, receipt } => self.commit(now, work, receipt)?,
@@ -116,6 +119,7 @@ impl<T: Transport> Connection<T> {
             Answered::Refused(text, receipt) => self.refuse(&text, receipt.as_deref()),
             Answered::Admitted(identity, pass) => {
                 pass.into_iter().for_each(|pass| self.place.admit(pass));
+                self.taken.iter_mut().for_each(Taken::keep);
                 let rights = rights(&identity.role, &self.house.client_destinations, self.house.distributed);
                 self.identity = Some(identity);
                 let mut actions = Vec::new();
@@ -159,9 +163,9 @@ impl<T: Transport> Connection<T> {
         match work {
             Work::Publish(sent) if translate::is_generic_event(&sent.destination) => {}
             Work::Publish(sent) if sent.destination.kind() == Kind::Topic => self.place.send_to_topic(now, &sent),
-            Work::Publish(sent) => return self.place.send_to_queue(now, &self.signed(sent)),
-            Work::Settle { subscription, tokens } => self.place.settle(now, subscription, &tokens),
-            Work::Return { subscription, tokens } => self.place.give_back(now, subscription, &tokens),
+            Work::Publish(sent) => return self.place.send_to_queue(&self.signed(sent)),
+            Work::Settle { subscription, tokens } => self.place.settle(subscription, &tokens),
+            Work::Return { subscription, tokens } => self.place.give_back(subscription, &tokens),
         }
         Ok(())
     }

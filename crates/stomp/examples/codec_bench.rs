@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use stomp::lanes::{Batch, Delivery, Lanes, Rate, SlotKey};
-use stomp::session::{Marks, Rights, Rules, SubscriptionKey};
+use stomp::lanes::{Batch, Broadcast, Incoming, Lanes, Rate};
+use stomp::session::{Rights, Rules, SubscriptionKey};
 use stomp::topics::{Pace, TopicId, TopicTree};
 use stomp::{Decoder, Destination, Headers, Limits, Message, Pattern, Session, Time, Version};
 
@@ -84,11 +84,10 @@ impl Client {
         let all = vec![Pattern::parse("/topic/>").expect("a pattern")];
         session.admit(Time(0), Arc::new(Rights { subscribe: all, ..Rights::default() }), &mut actions);
         session.receive(Time(0), b"SUBSCRIBE\nid:sub-0\ndestination:/topic/tick.*\n\n\0", &mut actions);
+        session.subscriptions().hear(SubscriptionKey(1), 0, false);
         Self { session, lanes }
     }
 }
-
-const KEY: SubscriptionKey = SubscriptionKey(1);
 
 /// From the encoded message to the slices of every subscriber's write.
 fn fan_out(subscribers: u32) {
@@ -98,21 +97,24 @@ fn fan_out(subscribers: u32) {
     (0..clients.len()).for_each(|client| assert!(tree.subscribe(&pattern, client)));
     let topics: Vec<Destination> = (0..100).map(topic).collect();
     let message = Arc::new(Message::new(1, &topics[12], &headers(), BODY));
-    let mut batch = Batch::default();
+    let (mut batch, mut incoming) = (Batch::default(), Incoming::default());
     let rounds = 1_000_000 / subscribers;
     measure(&format!("match, queue and drain, {subscribers} subscribers, per delivery"), rounds * subscribers, || {
         for topic in topics.iter().cycle().take(rounds as usize) {
             for client in tree.listeners(topic) {
                 let Client { session, lanes } = &mut clients[client];
-                let delivery =
-                    Delivery { subscription: KEY, message: message.clone(), token: None, marks: Marks::default() };
-                lanes.reliable(Time(0), delivery).expect("room");
+                incoming.broadcast(broadcast(&message));
+                lanes.take(&mut incoming);
                 lanes.drain(Time(0), 65_536, session.subscriptions(), &mut batch);
                 black_box(batch.slices().map(<[u8]>::len).sum::<usize>());
                 batch.clear();
             }
         }
     });
+}
+
+fn broadcast(message: &Arc<Message>) -> Broadcast {
+    Broadcast { message: message.clone(), number: 1, own: false, apart: false }
 }
 
 /// Ten thousand topics with a subscriber of their own each.
@@ -133,12 +135,12 @@ fn exact_subscriptions() {
 fn throttled_offers() {
     let mut client = Client::new(Lanes::throttled(Rate::per_second(50).expect("a rate")));
     let message = Arc::new(Message::new(1, &topic(12), &headers(), BODY));
-    let mut batch = Batch::default();
+    let (mut batch, mut incoming) = (Batch::default(), Incoming::default());
     let mut now = 0;
     measure("offer to a throttle with 1000 busy topics", 1_000_000, || {
         for event in 0..1_000_000_u64 {
-            let key = SlotKey { subscription: KEY, topic: TopicId(event * 7 % 1_000) };
-            client.lanes.market(key, message.clone(), Pace::Busy);
+            incoming.price(TopicId(event * 7 % 1_000), broadcast(&message), Pace::Busy);
+            client.lanes.take(&mut incoming);
             now += 200_000;
             if event % 100 == 0 {
                 client.lanes.drain(Time(now), 65_536, client.session.subscriptions(), &mut batch);

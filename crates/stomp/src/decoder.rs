@@ -50,6 +50,11 @@ impl Decoder {
         self.version = Some(version);
     }
 
+    /// From the next frame on these limits hold.
+    pub(crate) fn keep_to(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Whether bytes of an unfinished frame are kept.
     pub fn is_inside_frame(&self) -> bool {
         self.state != State::Command || !self.partial.is_empty()

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
+
+use crate::limits::{DESTINATION_BYTES_MAX, SEGMENTS_MAX};
 
 /// A topic copies each message to all who listen, a queue gives each message to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,15 +36,23 @@ pub enum NotADestination {
     NoName,
     /// A message has one destination; only a subscription may select several.
     Wildcard,
+    TooLong {
+        limit: usize,
+    },
+    TooDeep {
+        limit: usize,
+    },
 }
 
 impl fmt::Display for NotADestination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnknownPrefix => "the destination begins with neither /topic/ nor /queue/",
-            Self::NoName => "the destination has no name",
-            Self::Wildcard => "the destination of a message has no wildcard",
-        })
+        match self {
+            Self::UnknownPrefix => f.write_str("the destination begins with neither /topic/ nor /queue/"),
+            Self::NoName => f.write_str("the destination has no name"),
+            Self::Wildcard => f.write_str("the destination of a message has no wildcard"),
+            Self::TooLong { limit } => write!(f, "the destination is longer than {limit} octets"),
+            Self::TooDeep { limit } => write!(f, "the destination has more than {limit} segments"),
+        }
     }
 }
 
@@ -51,7 +62,15 @@ pub struct Destination(Pattern);
 
 impl Destination {
     pub fn parse(text: &str) -> Result<Self, NotADestination> {
-        let pattern = Pattern::parse(text)?;
+        Self::of(Pattern::parse(text)?)
+    }
+
+    /// The same of what a client names, which is bounded in length and depth.
+    pub(crate) fn named_by_client(text: &str) -> Result<Self, NotADestination> {
+        Self::of(Pattern::named_by_client(text)?)
+    }
+
+    fn of(pattern: Pattern) -> Result<Self, NotADestination> {
         if pattern.has_wildcard() { Err(NotADestination::Wildcard) } else { Ok(Self(pattern)) }
     }
 
@@ -69,7 +88,7 @@ impl Destination {
         &self.0.text
     }
 
-    pub fn segments(&self) -> impl Iterator<Item = &str> {
+    pub fn segments(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.segments()
     }
 
@@ -90,13 +109,23 @@ impl fmt::Display for Destination {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern {
     kind: Kind,
-    text: Box<str>,
+    text: Arc<str>,
 }
 
 impl Pattern {
     pub fn parse(text: &str) -> Result<Self, NotADestination> {
         let (kind, name) = Kind::of(text).ok_or(NotADestination::UnknownPrefix)?;
         if name.is_empty() { Err(NotADestination::NoName) } else { Ok(Self { kind, text: text.into() }) }
+    }
+
+    /// The same of what a client names, which is bounded in length and depth.
+    pub(crate) fn named_by_client(text: &str) -> Result<Self, NotADestination> {
+        if text.len() > DESTINATION_BYTES_MAX {
+            return Err(NotADestination::TooLong { limit: DESTINATION_BYTES_MAX });
+        }
+        let pattern = Self::parse(text)?;
+        let is_too_deep = pattern.segments().nth(SEGMENTS_MAX).is_some();
+        if is_too_deep { Err(NotADestination::TooDeep { limit: SEGMENTS_MAX }) } else { Ok(pattern) }
     }
 
     pub fn kind(&self) -> Kind {
@@ -111,7 +140,7 @@ impl Pattern {
         &self.text
     }
 
-    pub fn segments(&self) -> impl Iterator<Item = &str> {
+    pub fn segments(&self) -> impl Iterator<Item = &str> + Clone {
         self.name().split('.')
     }
 
@@ -244,6 +273,17 @@ mod tests {
         assert_eq!(refused("/topic/"), NotADestination::NoName);
         assert_eq!(refused("/topic/tick.*"), NotADestination::Wildcard);
         assert_eq!(refused("/queue/>"), NotADestination::Wildcard);
+    }
+
+    #[test]
+    fn what_a_client_names_is_bounded_in_length_and_depth() {
+        let named = |name: &str| Destination::named_by_client(&format!("/topic/{name}")).map(|_| ());
+        let (deep, long) = (vec!["a"; SEGMENTS_MAX].join("."), "x".repeat(DESTINATION_BYTES_MAX - "/topic/".len()));
+        assert_eq!((named(&deep), named(&long)), (Ok(()), Ok(())));
+        assert_eq!(named(&format!("{deep}.a")), Err(NotADestination::TooDeep { limit: 32 }));
+        assert_eq!(named(&format!("{long}x")), Err(NotADestination::TooLong { limit: 1_024 }));
+        assert_eq!(named(&format!("{long}x")).unwrap_err().to_string(), "the destination is longer than 1024 octets");
+        assert_eq!(Pattern::named_by_client("/topic/>").map(|_| ()), Ok(()));
     }
 
     #[test]

@@ -35,7 +35,10 @@ pub use destination::{Destination, Kind, NotADestination, Pattern, decode_segmen
 pub use fault::Fault;
 pub use frame::{Command, Frame};
 pub use headers::Headers;
-pub use limits::{BODY_BYTES_MAX, COMMAND_BYTES_MAX, HEADER_BYTES_MAX, HEADER_LINE_BYTES_MAX, HEADERS_MAX, Limits};
+pub use limits::{
+    BODY_BYTES_MAX, COMMAND_BYTES_MAX, CONNECT_BODY_BYTES_MAX, CONNECT_HEADER_BYTES_MAX, CONNECT_HEADERS_MAX,
+    DESTINATION_BYTES_MAX, HEADER_BYTES_MAX, HEADER_LINE_BYTES_MAX, HEADERS_MAX, Limits, SEGMENTS_MAX,
+};
 pub use message::{Message, user_headers};
 pub use session::{Action, Session, SubscriptionKey, Subscriptions};
 pub use time::Time;

@@ -11,6 +11,17 @@ pub const HEADER_BYTES_MAX: usize = 64 * 1_024;
 /// Octets of a body, unless the application chooses another limit.
 pub const BODY_BYTES_MAX: usize = 1_024 * 1_024;
 
+/// Octets of one destination that a client names.
+pub const DESTINATION_BYTES_MAX: usize = 1_024;
+/// Segments of one destination that a client names.
+pub const SEGMENTS_MAX: usize = 32;
+/// Octets of all header lines of a frame before CONNECTED.
+pub const CONNECT_HEADER_BYTES_MAX: usize = 4 * 1_024;
+/// Headers of a frame before CONNECTED.
+pub const CONNECT_HEADERS_MAX: usize = 64;
+/// Octets of a body before CONNECTED. CONNECT has none, but some clients end it with a line too many.
+pub const CONNECT_BODY_BYTES_MAX: usize = 64;
+
 /// The limits of a decoder; a frame that goes beyond one is a fault that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -19,6 +30,20 @@ pub struct Limits {
     pub headers: usize,
     pub header_bytes: usize,
     pub body_bytes: usize,
+}
+
+impl Limits {
+    /// What a caller may send who has not logged in.
+    #[must_use]
+    pub(crate) fn before_login(self) -> Self {
+        Self {
+            command_bytes: self.command_bytes,
+            header_line_bytes: self.header_line_bytes.min(CONNECT_HEADER_BYTES_MAX),
+            headers: self.headers.min(CONNECT_HEADERS_MAX),
+            header_bytes: self.header_bytes.min(CONNECT_HEADER_BYTES_MAX),
+            body_bytes: self.body_bytes.min(CONNECT_BODY_BYTES_MAX),
+        }
+    }
 }
 
 impl Default for Limits {

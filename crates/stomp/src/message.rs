@@ -1,5 +1,8 @@
 //! A message on its way to subscribers: everything that is the same for all of them is written once and shared.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::destination::Destination;
 use crate::escape::{Escapes, is_plain};
 use crate::frame::{encode_body, encode_headers};
@@ -11,8 +14,34 @@ use crate::version::Version;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message {
     id: u64,
+    destination: Destination,
     tails: Tails,
+    held: Held,
 }
+
+/// Octets that are counted as long as the message is there.
+#[derive(Debug, Default)]
+struct Held {
+    octets: usize,
+    all: Option<Arc<AtomicUsize>>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(all) = &self.all {
+            all.fetch_sub(self.octets, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Who counts a message says nothing about it.
+impl PartialEq for Held {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Held {}
 
 #[derive(Debug, PartialEq, Eq)]
 enum Tails {
@@ -52,7 +81,28 @@ impl Message {
         };
         let same = all().all(|(name, value)| is_plain(name) && is_plain(value));
         let tails = if same { Tails::Same(write(Version::V12)) } else { Tails::PerVersion(Version::ALL.map(write)) };
-        Self { id, tails }
+        Self { id, destination: destination.clone(), tails, held: Held::default() }
+    }
+
+    /// Its octets are part of a sum as long as anybody holds it: a message costs memory once, however many wait for it.
+    #[must_use]
+    pub fn counted_in(mut self, all: &Arc<AtomicUsize>) -> Self {
+        let octets = self.octets();
+        all.fetch_add(octets, Ordering::Relaxed);
+        self.held = Held { octets, all: Some(all.clone()) };
+        self
+    }
+
+    /// What it takes in memory, all its texts together.
+    pub fn octets(&self) -> usize {
+        match &self.tails {
+            Tails::Same(tail) => tail.len(),
+            Tails::PerVersion(tails) => tails.iter().map(|tail| tail.len()).sum(),
+        }
+    }
+
+    pub fn destination(&self) -> &Destination {
+        &self.destination
     }
 
     pub fn id(&self) -> u64 {
@@ -105,6 +155,16 @@ mod tests {
         assert_eq!(tail(&message, Version::V10), format!("{begin}at:10:30\n{end}"));
         assert_eq!(tail(&message, Version::V11), format!("{begin}at:10\\c30\n{end}"));
         assert_eq!(tail(&message, Version::V12), format!("{begin}at:10\\c30\nnote:a\\r\n{end}"));
+    }
+
+    #[test]
+    fn a_message_is_counted_as_long_as_somebody_holds_it() {
+        let all = Arc::new(AtomicUsize::new(0));
+        let held = Arc::new(message(&[]).counted_in(&all));
+        let other = held.clone();
+        assert_eq!(all.load(Ordering::Relaxed), held.tail(Version::V12).len());
+        drop((held, other));
+        assert_eq!(all.load(Ordering::Relaxed), 0);
     }
 
     #[test]

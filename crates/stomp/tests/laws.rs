@@ -240,7 +240,7 @@ proptest! {
                     backlog.offer(topic, offered[topic as usize], 10, false);
                 }
                 Move::Write(count) => {
-                    sent.extend((0..count).map_while(|_| backlog.next(|topic| !stopped.contains(&topic))));
+                    sent.extend((0..count).map_while(|_| backlog.next(|topic, _| !stopped.contains(&topic))));
                 }
                 Move::Allow(topic, true) => {
                     stopped.remove(&topic);

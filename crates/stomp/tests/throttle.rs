@@ -77,7 +77,7 @@ impl Market {
 
     fn drain(&mut self, at: u64) {
         self.most_waiting = self.most_waiting.max(self.throttle.len());
-        while let Some(released) = self.throttle.next(Time(at), |_| true) {
+        while let Some(released) = self.throttle.next(Time(at), |_, _| true) {
             self.sent.push(Sent { at, topic: released.key, event: released.value, conflated: released.conflated });
         }
     }
@@ -249,7 +249,7 @@ fn wakings_fall_on_common_steps_and_lose_no_token() {
     let mut now = Time(0);
     let mut sent = 0;
     while now < Time(SECOND) {
-        while throttle.next(now, |_: Topic| true).is_some() {
+        while throttle.next(now, |_: Topic, ()| true).is_some() {
             sent += 1;
         }
         now = throttle.wake_at(now);

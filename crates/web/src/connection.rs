@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -25,7 +25,7 @@ use crate::limits::Limits;
 use crate::opening::{Version, learn_version, shake_hands};
 use crate::patience::Impatient;
 use crate::pulse::Pulse;
-use crate::socket::OnSocket;
+use crate::socket::{OnSocket, Socket};
 use crate::visitor::Reached;
 
 type Ended = Result<(), Box<dyn Error + Send + Sync>>;
@@ -109,7 +109,8 @@ where
         if request.headers().contains_key(header::UPGRADE) {
             request.extensions_mut().insert(socket.clone());
         }
-        answer(router.clone(), reached, request)
+        let (socket, answer) = (socket.clone(), answer(router.clone(), reached, request));
+        async move { answer.await.inspect(|answer| note_upgrade(&socket, answer)) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -167,6 +168,13 @@ fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
         .keep_alive_interval(limits.http2.ping_interval)
         .keep_alive_timeout(limits.http2.ping_timeout);
     builder
+}
+
+/// From this answer on the connection is no longer one of ours.
+fn note_upgrade(socket: &Socket, answer: &Response) {
+    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+        socket.upgrade();
+    }
 }
 
 async fn answer(router: Router, reached: Reached, mut request: Request<Incoming>) -> Result<Response, Infallible> {

@@ -12,22 +12,24 @@ use tokio::time::{Sleep, sleep};
 use crate::socket::{OnSocket, Socket};
 
 pub(crate) struct Impatient<S> {
-    /// The place among all connections. It goes where the stream goes, also when a request turns it into a WebSocket,
-    /// and is free before the stream is closed.
-    _place: OwnedSemaphorePermit,
+    /// The place among all connections. It is free before the stream is closed, and when a request turns the connection
+    /// into a WebSocket.
+    place: Option<OwnedSemaphorePermit>,
     stream: S,
     /// What was read to learn the version, to be read again.
     opening: Vec<u8>,
     write_timeout: Duration,
     /// Runs while the reader takes nothing.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// What somebody may wish for the socket; nothing after it was fulfilled.
+    /// What somebody may wish for the socket; nothing after the connection has become something else.
     wished: Option<Socket>,
+    is_treated: bool,
 }
 
 impl<S> Impatient<S> {
     pub(crate) fn new(stream: S, opening: Vec<u8>, place: OwnedSemaphorePermit, write_timeout: Duration) -> Self {
-        Self { _place: place, stream, opening, write_timeout, deadline: None, wished: None }
+        let place = Some(place);
+        Self { place, stream, opening, write_timeout, deadline: None, wished: None, is_treated: false }
     }
 
     /// For requests that turn the connection into something else.
@@ -39,9 +41,15 @@ impl<S> Impatient<S> {
     where
         S: OnSocket,
     {
-        if let Some(treatment) = self.wished.as_ref().and_then(Socket::wish) {
+        let Some(socket) = &self.wished else { return };
+        if !self.is_treated
+            && let Some(treatment) = socket.wish()
+        {
             treatment(self.stream.socket());
-            self.wished = None;
+            self.is_treated = true;
+        }
+        if socket.is_upgraded() {
+            (self.place, self.wished) = (None, None);
         }
     }
 

@@ -161,3 +161,27 @@ fn of_too_many_lines_of_the_log_the_count_is_published() {
     assert_eq!(told + untold, LINES);
     assert!(untold > 0, "all {told} were told");
 }
+
+#[test]
+fn of_callers_who_have_not_logged_in_the_oldest_gives_way_and_who_has_stays() {
+    let desk = Desk::open_within(Limits { callers: 3, ..Limits::default() }, &[], None);
+    let mut inside = Client::join(desk.tcp);
+    let mut callers: Vec<_> = (0..3).map(|_| Client::dial(desk.tcp)).collect();
+    desk.settle(4);
+    let mut newcomer = Client::join(desk.tcp);
+    let words = callers[0].rest();
+    assert!(words.starts_with("ERROR\nmessage:too many clients have not logged in; connect again\n"), "{words}");
+    // The others may still log in.
+    callers.drain(1..).for_each(|mut caller| caller.greet());
+    for client in [&mut inside, &mut newcomer] {
+        client.subscribe(1, "/topic/order.>", "");
+    }
+}
+
+#[test]
+fn one_address_has_not_all_places() {
+    let limits = Limits { connections_per_local_address: 2, ..Limits::default() };
+    let desk = Desk::open_within(limits, &[], None);
+    let _held = [Client::join(desk.tcp), Client::join(desk.tcp)];
+    assert_eq!(connect(desk.tcp).read(&mut [0]).unwrap_or(0), 0, "closed without a word");
+}

@@ -11,6 +11,8 @@ mod websocket;
 
 /// Who may come in and what he may do.
 mod admission;
+/// Much at once.
+mod bursts;
 /// Every limit has its outcome.
 mod limits;
 /// What the engine says reaches those who listen.

@@ -33,3 +33,60 @@ fn messages_wait_for_whoever_comes_and_each_is_given_once() {
         assert!(worker.frame().ends_with(&format!("\n\n{number}")), "{number}");
     }
 }
+
+/// One message that the first of two consumers has, and has not acknowledged.
+fn with_one_under_way(desk: &Desk) -> [Client<std::net::TcpStream>; 2] {
+    let (mut first, mut second) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    first.subscribe(1, "/queue/tasks", "ack:client\n");
+    let mut sender = Client::join(desk.tcp);
+    sender.send("SEND\ndestination:/queue/tasks\n\nwork");
+    assert!(first.frame().ends_with("\n\nwork"));
+    second.subscribe(1, "/queue/tasks", "ack:client\n");
+    [first, second]
+}
+
+fn is_redelivered(frame: &str) -> bool {
+    frame.contains("\nredelivered:true\n") && frame.ends_with("\n\nwork")
+}
+
+#[test]
+fn what_a_consumer_has_not_acknowledged_goes_to_the_other_at_once_however_it_leaves() {
+    let desk = Desk::open_with(&["/queue/tasks"], None);
+    for way in ["UNSUBSCRIBE\nid:1\n\n", "DISCONNECT\n\n", "NONSENSE\n\n", ""] {
+        let [mut leaver, mut stayer] = with_one_under_way(&desk);
+        if way.is_empty() {
+            drop(leaver);
+        } else {
+            leaver.send(way);
+        }
+        let frame = stayer.frame();
+        assert!(is_redelivered(&frame), "{way}: {frame}");
+        let id = frame.lines().find_map(|line| line.strip_prefix("ack:")).unwrap();
+        stayer.send(&format!("ACK\nid:{id}\nreceipt:a\n\n"));
+        assert_eq!(stayer.frame(), "RECEIPT\nreceipt-id:a\n\n");
+    }
+}
+
+#[test]
+fn a_consumer_that_comes_again_before_its_old_connection_has_ended_gets_what_it_had() {
+    let desk = Desk::open_with(&["/queue/tasks"], None);
+    let [old, mut new] = with_one_under_way(&desk);
+    drop(old);
+    assert!(is_redelivered(&new.frame()));
+}
+
+#[test]
+fn a_dead_letter_goes_at_once_to_whoever_waits_for_it() {
+    let desk = Desk::open_with(&["/queue/>"], None);
+    let mut undertaker = Client::join(desk.tcp);
+    undertaker.subscribe(1, "/queue/ActiveMQ.DLQ", "");
+    let mut worker = Client::join(desk.tcp);
+    worker.subscribe(1, "/queue/tasks", "ack:client-individual\n");
+    worker.send("SEND\ndestination:/queue/tasks\n\nwork");
+    for _ in 0..stomp::queues::DELIVERIES_MAX {
+        let frame = worker.frame();
+        let id = frame.lines().find_map(|line| line.strip_prefix("ack:")).unwrap();
+        worker.send(&format!("NACK\nid:{id}\n\n"));
+    }
+    assert!(undertaker.frame().ends_with("\n\nwork"));
+}

@@ -24,6 +24,8 @@ mod fix_orders;
 mod quickfix;
 /// The programs of `examples/stomp`.
 mod topics_examples;
+/// Who watches hears all of it.
+mod watchers;
 /// Strategies in the live server.
 mod strategies;
 /// Whether every answer is one that is described.

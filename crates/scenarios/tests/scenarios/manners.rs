@@ -150,7 +150,8 @@ fn a_server_that_is_well_says_what_it_stands_on() {
     let ready = client.see("/health/ready");
     let checks: Vec<_> =
         ready["checks"].as_array().unwrap().iter().map(|check| (&check["name"], &check["ok"])).collect();
-    let names = ["journal", "read-model", "adapter SIMULATED-ALPHA", "adapter SIMULATED-BETA"].map(|name| json!(name));
+    let names = ["journal", "read-model", "topics", "adapter SIMULATED-ALPHA", "adapter SIMULATED-BETA"]
+        .map(|name| json!(name));
     let yes = json!(true);
     let expected: Vec<_> = names.iter().map(|name| (name, &yes)).collect();
     assert_eq!((&ready["status"], checks), (&json!("UP"), expected));

@@ -1,9 +1,11 @@
-//! Whether the parts are well, for those who ask: readiness stands on the journal, the read model and the adapters.
+//! Whether the parts are well, for those who ask: readiness stands on the journal, the read model, the topics and the
+//! adapters.
 
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use broker::OLDEST_EVENT_MAX;
 use bus::Feed;
 use bus::operations::Check;
 use domain::report::SessionState;
@@ -20,10 +22,12 @@ const SESSION_EVENTS_MAX: usize = 1_024;
 
 pub(super) struct Health {
     journal: Watch,
-    read_model: std::sync::Arc<storage::ReadModel>,
+    read_model: Arc<storage::ReadModel>,
     feed: Feed,
     sessions: Mutex<BTreeMap<AdapterName, SessionState>>,
     changed: Condvar,
+    /// The publish-subscribe door, once it is there.
+    topics: OnceLock<broker::Watch>,
 }
 
 impl Health {
@@ -34,7 +38,13 @@ impl Health {
             feed: Feed::default(),
             sessions: Mutex::default(),
             changed: Condvar::new(),
+            topics: OnceLock::new(),
         }
+    }
+
+    /// The topics are open; only this start tells it.
+    pub(super) fn watch_topics(&self, topics: broker::Watch) {
+        let _ = self.topics.set(topics);
     }
 
     pub(super) fn feed(&self) -> Feed {
@@ -42,7 +52,7 @@ impl Health {
     }
 
     /// Keeps up with the adapters until the feed ends.
-    pub(super) fn listen(self: &std::sync::Arc<Self>) -> std::io::Result<()> {
+    pub(super) fn listen(self: &Arc<Self>) -> std::io::Result<()> {
         let mut listener = self.feed.listen(&[EventClass::Session], SESSION_EVENTS_MAX);
         let health = self.clone();
         let thread = std::thread::Builder::new().name("health".into());
@@ -85,7 +95,17 @@ impl Health {
                 detail: state.name().into(),
             })
             .collect::<Vec<_>>();
-        [self.journal_check(), self.read_model_check()].into_iter().chain(adapters).collect()
+        let own = [self.journal_check(), self.read_model_check()];
+        own.into_iter().chain(self.topics_check()).chain(adapters).collect()
+    }
+
+    /// Whether the topics tell what happens, in time.
+    fn topics_check(&self) -> Option<Check> {
+        let age = self.topics.get()?.oldest_event()?;
+        let (ok, limit) = (age < OLDEST_EVENT_MAX, OLDEST_EVENT_MAX.as_secs());
+        let late = || format!("the oldest event waits for {} s to be published, more than {limit} s", age.as_secs());
+        let detail = if ok { "events are published as they happen".to_owned() } else { late() };
+        Some(Check { name: "topics".into(), ok, detail })
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<AdapterName, SessionState>> {

@@ -96,6 +96,7 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let topics = Topics::open(config, &engine.bus, access.clone())?;
     // Only this start tells it.
     let _ = (broker_doors.set(topics.doors(config)), watched_topics.set(topics.watch()));
+    health.watch_topics(topics.watch());
     let web = Web::open(config, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
     let fix = Fix::open(config, sessions, certificate.as_ref(), &ground, &engine, &access, &fix_operators)?;
     let doors = doors(&web, &topics, fix.as_ref());

@@ -118,10 +118,12 @@ fn settings(config: &Config) -> Settings {
 }
 
 fn limits(config: &Config) -> broker::Limits {
-    let body_kilobytes = usize::try_from(config.broker_max_body_kilobytes.0).expect("its range is checked");
+    let count = |whole: i64| usize::try_from(whole).expect("its range is checked");
     broker::Limits {
         connect_wait: Duration::from_secs(config.broker_connect_within_seconds.0.unsigned_abs()),
-        body_bytes: body_kilobytes * 1_024,
+        body_bytes: count(config.broker_max_body_kilobytes.0) * 1_024,
+        connections_per_address: count(config.broker_max_per_address.0),
+        connections_per_local_address: count(config.broker_max_per_loopback.0),
         ..broker::Limits::default()
     }
 }

@@ -135,6 +135,10 @@ keys! {
     broker_connect_within_seconds: Whole<1, 3_600> = "broker.connectWithinSeconds", "30";
     /// Largest body of a frame that a client sends.
     broker_max_body_kilobytes: Whole<1, 16_384> = "broker.maxBodyKilobytes", "1024";
+    /// Connections to the broker from one address (one IPv6 network of 64 bits); one more is closed.
+    broker_max_per_address: Whole<1, 16_384> = "broker.maxPerAddress", "1024";
+    /// The same for addresses of this machine itself, where proxies and strategies are.
+    broker_max_per_loopback: Whole<1, 16_384> = "broker.maxPerLoopback", "12288";
 
     /// File of FIX sessions, in QuickFIX's format: docs/fix.md. Blank: no FIX.
     fix_settings: Option<SessionFile> = "fix.settings", "";

@@ -25,6 +25,7 @@ struct Waiting<K, V> {
     value: Numbered<V>,
     size: usize,
     snapshot: bool,
+    conflated: u64,
 }
 
 /// Values in the order they came: a slot may hold an older or a newer value than the queue does.
@@ -53,15 +54,42 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
     }
 
     pub fn offer(&mut self, key: K, value: V, size: usize, snapshot: bool) {
-        let value = Numbered { number: self.next_number, value };
+        let value = self.number(value);
+        self.put(Waiting { key, value, size, snapshot, conflated: 0 });
+    }
+
+    /// An event for which so many older ones of its topic were dropped.
+    pub(crate) fn offer_conflated(&mut self, key: K, value: V, size: usize, conflated: u64) {
+        let value = self.number(value);
+        self.put(Waiting { key, value, size, snapshot: false, conflated });
+    }
+
+    fn number(&mut self, value: V) -> Numbered<V> {
         self.next_number += 1;
-        let is_full = self.bytes + size > self.limit || self.slots.first(Line::Ordinary).is_some();
-        if is_full || self.slots.contains(key) {
+        Numbered { number: self.next_number - 1, value }
+    }
+
+    fn put(&mut self, offered: Waiting<K, V>) {
+        let is_full = self.bytes + offered.size > self.limit || self.slots.first(Line::Ordinary).is_some();
+        if is_full || self.slots.contains(offered.key) {
+            let Waiting { key, value, snapshot, conflated, .. } = offered;
             self.conflate(key, value, snapshot);
+            self.slots.count_conflated(key, conflated);
             return;
         }
-        self.bytes += size;
-        self.waiting.push_back(Waiting { key, value, size, snapshot });
+        self.bytes += offered.size;
+        self.waiting.push_back(offered);
+    }
+
+    /// Takes out what waits aside under a key: a newer value goes in its place.
+    pub(crate) fn absorb(&mut self, key: K) -> Option<Released<K, V>> {
+        self.slots.release(key).map(|released| released.map(|value| value.value))
+    }
+
+    /// The subscription of this key takes nothing: its value waits aside.
+    pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
+        let value = self.number(value);
+        self.slots.set_aside(key, value, conflated);
     }
 
     fn conflate(&mut self, key: K, value: Numbered<V>, snapshot: bool) {
@@ -71,33 +99,35 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
     }
 
     /// The next value for a subscription that takes it; the others wait aside and conflate.
-    pub fn next(&mut self, has_room: impl Fn(K) -> bool) -> Option<Released<K, V>> {
+    pub fn next(&mut self, has_room: impl Fn(K, &V) -> bool) -> Option<Released<K, V>> {
         while let Some(first) = self.waiting.pop_front() {
             self.bytes -= first.size;
             let older_waits = self.slots.get(first.key).is_some_and(|slot| slot.number < first.value.number);
-            if has_room(first.key) && !older_waits {
-                let Waiting { key, value, snapshot, .. } = first;
-                return Some(Released { key, value: value.value, conflated: 0, snapshot });
+            let has_room = has_room(first.key, &first.value.value);
+            if has_room && !older_waits {
+                let Waiting { key, value, snapshot, conflated, .. } = first;
+                return Some(Released { key, value: value.value, conflated, snapshot });
             }
-            self.set_aside(first, &has_room);
+            self.pass_over(first, has_room);
         }
         while let Some(key) = self.slots.first(Line::Ordinary) {
-            if has_room(key) {
-                return self.slots.release(key).map(|released| released.map(|value| value.value));
+            if has_room(key, &self.slots.get(key)?.value) {
+                return self.absorb(key);
             }
             self.slots.park(key);
         }
         None
     }
 
-    fn set_aside(&mut self, first: Waiting<K, V>, has_room: &impl Fn(K) -> bool) {
-        let Waiting { key, value, snapshot, .. } = first;
+    fn pass_over(&mut self, first: Waiting<K, V>, has_room: bool) {
+        let Waiting { key, value, snapshot, conflated, .. } = first;
         if self.slots.get(key).is_some_and(|slot| slot.number > value.number) {
-            self.slots.count_conflated(key);
+            self.slots.count_conflated(key, 1 + conflated);
         } else {
             self.conflate(key, value, snapshot);
+            self.slots.count_conflated(key, conflated);
         }
-        if !has_room(key) {
+        if !has_room {
             self.slots.park(key);
         }
     }
@@ -125,7 +155,7 @@ mod tests {
 
     fn drain(backlog: &mut Backlog<u32, u32>, has_room: impl Fn(u32) -> bool) -> Vec<(u32, u32, u64)> {
         let mut out = Vec::new();
-        while let Some(released) = backlog.next(&has_room) {
+        while let Some(released) = backlog.next(|key, _| has_room(key)) {
             out.push((released.key, released.value, released.conflated));
         }
         out

@@ -69,6 +69,11 @@ impl Batch {
         self.conflated
     }
 
+    /// How far writing has come; it differs whenever something was written.
+    pub fn written(&self) -> (usize, usize) {
+        (self.next, self.offset)
+    }
+
     /// Whether everything is written.
     pub fn is_done(&self) -> bool {
         self.next == self.frames.len()

@@ -6,18 +6,27 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::message::Message;
-use crate::session::{Marks, SubscriptionKey, Subscriptions, Written};
+use crate::session::{SubscriptionKey, Subscriptions, Written};
 use crate::time::Time;
 use crate::topics::{Pace, TopicId};
-use crate::version::Version;
+use arrival::Arrival;
+use market::Market;
 use reliable::Reliable;
 
+/// What comes and must not be lost.
+mod arrival;
 /// Market data without a rate.
 mod backlog;
 /// What is written in one go.
 mod batch;
 /// Rates and token buckets.
 mod bucket;
+/// What publishers have handed over.
+mod incoming;
+/// Market data, to all subscriptions that select it.
+mod market;
+/// Whether a client takes what waits for it.
+mod progress;
 /// Nothing dropped.
 mod reliable;
 /// One place per topic.
@@ -25,29 +34,21 @@ mod slots;
 /// Market data at a bounded rate.
 mod throttle;
 
+pub use arrival::{Broadcast, Delivery, OVERHEAD_BYTES};
 pub use backlog::{BACKLOG_BYTES_MAX, Backlog};
 pub use batch::Batch;
 pub use bucket::{NotARate, Rate};
-pub use reliable::{Delivery, Pressure, RELIABLE_BYTES_MAX, RELIABLE_WAIT_MAX, SlowConsumer};
+pub use incoming::{Incoming, PRICES_WAITING_MAX};
+pub use market::SlotKey;
+pub use progress::{
+    Patience, Pressure, Progress, RELIABLE_BYTES_MARK, RELIABLE_BYTES_MAX, RELIABLE_STALL_MAX, RELIABLE_WAIT_MAX,
+    SlowConsumer,
+};
 pub use slots::Released;
 pub use throttle::{SNAPSHOTS_PER_SECOND, Throttle};
 
 /// Octets of answers that wait for one connection; with more it is disconnected as a slow consumer.
 pub const CONTROL_BYTES_MAX: usize = 256 * 1_024;
-
-/// A topic as one subscription sees it: what has a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SlotKey {
-    pub subscription: SubscriptionKey,
-    pub topic: TopicId,
-}
-
-/// How market data leaves a connection.
-#[derive(Debug)]
-enum Market {
-    Throttled(Throttle<SlotKey, Arc<Message>>),
-    Free(Backlog<SlotKey, Arc<Message>>),
-}
 
 /// The lanes of one connection.
 #[derive(Debug)]
@@ -61,16 +62,21 @@ pub struct Lanes {
 impl Lanes {
     /// For a door whose market data is throttled.
     pub fn throttled(max_rate: Rate) -> Self {
-        Self::new(Market::Throttled(Throttle::new(max_rate)))
+        Self::new(Market::throttled(max_rate))
     }
 
     /// For a door whose market data passes freely.
     pub fn free() -> Self {
-        Self::new(Market::Free(Backlog::new(BACKLOG_BYTES_MAX)))
+        Self::new(Market::free())
     }
 
     fn new(market: Market) -> Self {
-        Self { control: VecDeque::new(), control_bytes: 0, reliable: Reliable::new(RELIABLE_BYTES_MAX), market }
+        Self { control: VecDeque::new(), control_bytes: 0, reliable: Reliable::default(), market }
+    }
+
+    /// Whether market data is throttled.
+    pub fn is_throttled(&self) -> bool {
+        self.market.is_throttled()
     }
 
     /// An answer or a heart-beat. The last words before a close are put in even when the lane is full.
@@ -83,66 +89,55 @@ impl Lanes {
         Ok(())
     }
 
-    /// A message that must not be lost.
-    pub fn reliable(&mut self, now: Time, delivery: Delivery) -> Result<Pressure, SlowConsumer> {
-        let size = delivery.message.tail(Version::V12).len();
-        self.reliable.push(now, size, delivery)
+    /// Takes what publishers have handed over.
+    pub fn take(&mut self, incoming: &mut Incoming) {
+        self.reliable.append(incoming.take_reliable());
+        incoming.take_prices().for_each(|price| self.market.offer(price));
     }
 
-    /// Whether a source that can wait, such as a queue, may send more. The lane would take it, but then others' messages
-    /// could make a patient consumer a slow one.
-    pub fn takes_more(&self) -> bool {
-        self.reliable.takes_more()
+    /// A message that must not be lost, for one subscription.
+    pub fn reliable(&mut self, delivery: Delivery) {
+        self.reliable.push(Arrival::ToOne(delivery.into()));
     }
 
-    /// A message whose topic's newest value counts.
-    pub fn market(&mut self, key: SlotKey, message: Arc<Message>, pace: Pace) {
-        match &mut self.market {
-            Market::Throttled(throttle) => throttle.offer(key, message, pace),
-            Market::Free(backlog) => {
-                let size = message.tail(Version::V12).len();
-                backlog.offer(key, message, size, false);
-            }
-        }
+    /// Whether a source that can wait, such as a queue, may send more where so many octets wait. The lane would take it,
+    /// but then others' messages could make a patient consumer a slow one.
+    pub fn takes_more(waiting: usize) -> bool {
+        waiting * 4 <= RELIABLE_BYTES_MARK
     }
 
-    /// A message of market data that no rate holds back. Where this door has none it waits as other market data does, the
-    /// newest per slot; at a throttled door it must not be lost.
-    pub fn unthrottled(&mut self, now: Time, key: SlotKey, message: Arc<Message>) -> Result<Pressure, SlowConsumer> {
-        if matches!(self.market, Market::Free(_)) {
-            self.market(key, message, Pace::Slow);
-            return Ok(Pressure::Easy);
-        }
-        let marks = Marks::default();
-        self.reliable(now, Delivery { subscription: key.subscription, message, token: None, marks })
+    /// A message for one subscription of which the newest of its topic counts.
+    pub fn market(&mut self, subscription: SubscriptionKey, topic: TopicId, message: Arc<Message>, pace: Pace) {
+        self.market.offer_to_one(SlotKey { topic, subscription: Some(subscription) }, to_one(message), pace);
     }
 
-    /// The last value of a market topic, for a new subscription.
-    pub fn market_snapshot(&mut self, key: SlotKey, message: Arc<Message>) {
-        match &mut self.market {
-            Market::Throttled(throttle) => throttle.offer_snapshot(key, message),
-            Market::Free(backlog) => {
-                let size = message.tail(Version::V12).len();
-                backlog.offer(key, message, size, true);
-            }
-        }
+    /// The last value of a market topic, for a new subscription that hears broadcasts with numbers greater than `since`.
+    pub fn market_snapshot(
+        &mut self,
+        subscription: SubscriptionKey,
+        topic: TopicId,
+        message: Arc<Message>,
+        since: u64,
+    ) {
+        let key = SlotKey { topic, subscription: Some(subscription) };
+        self.market.offer_snapshot(key, to_one(message), since);
     }
 
     /// The subscription has ended; nothing of it leaves any more.
     pub fn forget(&mut self, subscription: SubscriptionKey) {
         self.reliable.forget(subscription);
-        match &mut self.market {
-            Market::Throttled(throttle) => throttle.forget(|key| key.subscription == subscription),
-            Market::Free(backlog) => backlog.forget(|key| key.subscription == subscription),
-        }
+        self.market.forget(subscription);
+    }
+
+    /// The connection ends: nothing but answers leaves any more.
+    pub fn forget_all(&mut self) {
+        self.reliable.clear();
+        self.market.clear();
     }
 
     /// Something was acknowledged, so a subscription may take more.
     pub fn room_made(&mut self) {
-        match &mut self.market {
-            Market::Throttled(throttle) => throttle.room_made(),
-            Market::Free(backlog) => backlog.room_made(),
-        }
+        self.market.room_made();
     }
 
     /// Fills a batch up to about `room` octets. Small batches keep market data here, where it can still be replaced.
@@ -156,67 +151,48 @@ impl Lanes {
             batch.push(&frame);
         }
         while batch.bytes() < room {
-            let Some(delivery) = self.reliable.next(|key| subscriptions.has_room(key)) else {
+            let Some(delivery) = self.reliable.next(subscriptions) else {
                 break;
             };
             write(delivery, subscriptions, batch);
         }
         while batch.bytes() < room {
-            let Some(delivery) = self.next_market(now, subscriptions) else {
+            let Some(delivery) = self.market.next(now, subscriptions) else {
                 break;
             };
             write(delivery, subscriptions, batch);
         }
     }
 
-    fn next_market(&mut self, now: Time, subscriptions: &Subscriptions) -> Option<Delivery> {
-        let has_room = |key: SlotKey| subscriptions.has_room(key.subscription);
-        let released = match &mut self.market {
-            Market::Throttled(throttle) => throttle.next(now, has_room)?,
-            Market::Free(backlog) => backlog.next(has_room)?,
-        };
-        let marks = Marks { redelivered: false, snapshot: released.snapshot, conflated: released.conflated };
-        Some(Delivery { subscription: released.key.subscription, message: released.value, token: None, marks })
-    }
-
     /// When [`Lanes::drain`] has something to do: now, or when the rate allows it, or never.
     pub fn wake_at(&mut self, now: Time) -> Time {
-        if !self.control.is_empty() || self.reliable.is_due() {
-            return now;
-        }
-        match &mut self.market {
-            Market::Throttled(throttle) => throttle.wake_at(now),
-            Market::Free(backlog) if backlog.is_due() => now,
-            Market::Free(_) => Time::NEVER,
-        }
+        if !self.control.is_empty() || self.reliable.is_due() { now } else { self.market.wake_at(now) }
     }
 
-    /// Whether the socket has kept something waiting for too long; to be asked at [`Lanes::late_at`].
-    pub fn check_wait(&self, now: Time) -> Result<(), SlowConsumer> {
-        self.reliable.check_wait(now)
+    /// Octets that must not be lost.
+    pub fn reliable_bytes(&self) -> usize {
+        self.reliable.bytes()
     }
 
-    pub fn late_at(&self) -> Time {
-        self.reliable.late_at()
+    /// Those among them that wait for an acknowledgement.
+    pub fn unacknowledged_bytes(&self) -> usize {
+        self.reliable.parked_bytes()
     }
 
     /// Octets that wait in full; values that replace each other are not among them.
     pub fn waiting_bytes(&self) -> usize {
-        let market = match &self.market {
-            Market::Throttled(_) => 0,
-            Market::Free(backlog) => backlog.bytes(),
-        };
-        self.control_bytes + self.reliable.bytes() + market
+        self.control_bytes + self.reliable.bytes() + self.market.bytes()
     }
 
     /// Messages that wait.
     pub fn waiting_messages(&self) -> usize {
-        let market = match &self.market {
-            Market::Throttled(throttle) => throttle.len(),
-            Market::Free(backlog) => backlog.len(),
-        };
-        self.reliable.len() + market
+        self.reliable.len() + self.market.len()
     }
+}
+
+/// What is for one subscription needs no number.
+fn to_one(message: Arc<Message>) -> Broadcast {
+    Broadcast { message, number: 0, own: false, apart: false }
 }
 
 fn write(delivery: Delivery, subscriptions: &mut Subscriptions, batch: &mut Batch) {

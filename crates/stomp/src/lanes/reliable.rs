@@ -1,158 +1,155 @@
-//! Orders, positions, log lines: first in, first out, nothing dropped. Whoever does not keep up is told so.
+//! Orders, positions, log lines: first in, first out, nothing dropped.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
 
-use crate::message::Message;
-use crate::session::{Marks, SubscriptionKey, Token};
-use crate::time::Time;
+use super::arrival::{Arrival, Broadcast, Delivery};
+use crate::session::{Marks, SubscriptionKey, Subscriptions};
 
-/// Octets that wait for one connection, a single message excepted; with more it is disconnected as a slow consumer.
-pub const RELIABLE_BYTES_MAX: usize = 1_024 * 1_024;
-/// How long the oldest message waits for the socket; after that the connection is a slow consumer.
-pub const RELIABLE_WAIT_MAX: Duration = Duration::from_secs(30);
-/// What a message takes beside its text.
-const OVERHEAD_BYTES: usize = 64;
-
-/// A message on its way to one subscription.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
-    pub subscription: SubscriptionKey,
-    pub message: Arc<Message>,
-    /// Of a message of a queue.
-    pub token: Option<Token>,
-    pub marks: Marks,
-}
-
-/// How a lane does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pressure {
-    Easy,
-    /// Half of the lane is full. Said once, and again only after it was nearly empty.
-    Slow,
-}
-
-/// The connection must end: it does not read, and nothing may be dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlowConsumer {
-    Bytes { limit: usize },
-    Wait { limit: Duration },
-    Control { limit: usize },
-}
-
-impl fmt::Display for SlowConsumer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bytes { limit } => write!(f, "slow consumer, more than {limit} octets wait"),
-            Self::Wait { limit } => write!(f, "slow consumer, a message waits for more than {} s", limit.as_secs()),
-            Self::Control { limit } => write!(f, "slow consumer, more than {limit} octets of answers wait"),
-        }
-    }
-}
-
-impl std::error::Error for SlowConsumer {}
-
-#[derive(Debug)]
-struct Waiting {
-    since: Time,
-    size: usize,
-    delivery: Delivery,
-}
+/// Places that an empty lane keeps for the next time.
+const PLACES_KEPT: usize = 256;
 
 /// The reliable lane of one connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reliable {
-    waiting: VecDeque<Waiting>,
-    /// Messages of subscriptions that take nothing before an acknowledgement. They wait as long as the client likes,
-    /// but their octets count.
-    parked: BTreeMap<SubscriptionKey, VecDeque<Waiting>>,
+    waiting: VecDeque<Arrival>,
+    /// The broadcast that is under way, and the subscriptions that still get it, the next one last.
+    spreading: Option<Broadcast>,
+    keys: Vec<SubscriptionKey>,
+    /// Messages of subscriptions that take nothing before an acknowledgement.
+    parked: BTreeMap<SubscriptionKey, VecDeque<Delivery>>,
     bytes: usize,
-    limit: usize,
-    is_slow: bool,
+    parked_bytes: usize,
 }
 
 impl Reliable {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { waiting: VecDeque::new(), parked: BTreeMap::new(), bytes: 0, limit, is_slow: false }
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes + self.parked_bytes
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+    /// Octets that wait for an acknowledgement.
+    pub(crate) fn parked_bytes(&self) -> usize {
+        self.parked_bytes
     }
 
     /// Messages that wait.
     pub(crate) fn len(&self) -> usize {
-        self.waiting.len() + self.parked.values().map(VecDeque::len).sum::<usize>()
+        self.waiting.len() + self.keys.len() + self.parked.values().map(VecDeque::len).sum::<usize>()
     }
 
-    /// Whether a source that can wait may send more.
-    pub(crate) fn takes_more(&self) -> bool {
-        self.bytes * 4 <= self.limit
+    pub(crate) fn push(&mut self, arrival: Arrival) {
+        self.bytes += arrival.size();
+        self.waiting.push_back(arrival);
     }
 
-    pub(crate) fn push(&mut self, now: Time, size: usize, delivery: Delivery) -> Result<Pressure, SlowConsumer> {
-        let size = size + OVERHEAD_BYTES;
-        // An empty lane takes a message of any size, or a large one could never be delivered.
-        if self.bytes > 0 && self.bytes + size > self.limit {
-            return Err(SlowConsumer::Bytes { limit: self.limit });
+    pub(crate) fn append(&mut self, (mut arrivals, bytes): (VecDeque<Arrival>, usize)) {
+        self.bytes += bytes;
+        if self.waiting.is_empty() {
+            self.waiting = arrivals;
+        } else {
+            self.waiting.append(&mut arrivals);
         }
-        self.bytes += size;
-        self.waiting.push_back(Waiting { since: now, size, delivery });
-        let was_slow = self.is_slow;
-        self.is_slow |= self.bytes * 2 > self.limit;
-        Ok(if self.is_slow && !was_slow { Pressure::Slow } else { Pressure::Easy })
     }
 
-    pub(crate) fn next(&mut self, has_room: impl Fn(SubscriptionKey) -> bool) -> Option<Delivery> {
-        let waiting = self.next_parked(&has_room).or_else(|| self.next_waiting(&has_room))?;
-        self.bytes -= waiting.size;
-        self.is_slow &= self.bytes * 4 > self.limit;
-        Some(waiting.delivery)
+    pub(crate) fn next(&mut self, subscriptions: &Subscriptions) -> Option<Delivery> {
+        self.next_parked(subscriptions).or_else(|| self.next_waiting(subscriptions))
     }
 
-    fn next_parked(&mut self, has_room: &impl Fn(SubscriptionKey) -> bool) -> Option<Waiting> {
-        let key = *self.parked.keys().find(|key| has_room(**key))?;
+    fn next_parked(&mut self, subscriptions: &Subscriptions) -> Option<Delivery> {
+        let key = *self.parked.keys().find(|key| subscriptions.has_room(**key))?;
         let lane = self.parked.get_mut(&key)?;
-        let next = lane.pop_front();
+        let next = lane.pop_front()?;
         if lane.is_empty() {
             self.parked.remove(&key);
         }
-        next
+        self.parked_bytes -= next.size();
+        Some(next)
     }
 
     /// Parks what its subscription does not take, and what would overtake a parked message of the same one.
-    fn next_waiting(&mut self, has_room: &impl Fn(SubscriptionKey) -> bool) -> Option<Waiting> {
+    fn next_waiting(&mut self, subscriptions: &Subscriptions) -> Option<Delivery> {
         loop {
-            let next = self.waiting.pop_front()?;
-            let key = next.delivery.subscription;
-            if has_room(key) && !self.parked.contains_key(&key) {
+            let next = match self.next_spread() {
+                Some(next) => next,
+                None => match self.pop_waiting()? {
+                    Arrival::ToOne(delivery) => *delivery,
+                    Arrival::ToAll(broadcast) => {
+                        self.spread(broadcast, subscriptions);
+                        continue;
+                    }
+                },
+            };
+            if let Some(next) = self.unless_parked(next, subscriptions) {
                 return Some(next);
             }
-            self.parked.entry(key).or_default().push_back(next);
         }
     }
 
-    /// Whether the socket has kept the oldest message waiting for too long.
-    pub(crate) fn check_wait(&self, now: Time) -> Result<(), SlowConsumer> {
-        let late = self.late_at() <= now;
-        if late { Err(SlowConsumer::Wait { limit: RELIABLE_WAIT_MAX }) } else { Ok(()) }
+    /// After a burst nothing is kept for the next.
+    fn pop_waiting(&mut self) -> Option<Arrival> {
+        let next = self.waiting.pop_front()?;
+        if self.waiting.is_empty() && self.waiting.capacity() > PLACES_KEPT {
+            self.waiting = VecDeque::new();
+        }
+        if matches!(next, Arrival::ToOne(_)) {
+            self.bytes -= next.size();
+        }
+        Some(next)
     }
 
-    pub(crate) fn late_at(&self) -> Time {
-        self.waiting.front().map_or(Time::NEVER, |oldest| oldest.since.after(RELIABLE_WAIT_MAX))
+    fn unless_parked(&mut self, next: Delivery, subscriptions: &Subscriptions) -> Option<Delivery> {
+        let key = next.subscription;
+        if subscriptions.has_room(key) && !self.parked.contains_key(&key) {
+            return Some(next);
+        }
+        self.parked_bytes += next.size();
+        self.parked.entry(key).or_default().push_back(next);
+        None
+    }
+
+    fn spread(&mut self, broadcast: Broadcast, subscriptions: &Subscriptions) {
+        subscriptions.select(&broadcast, &mut self.keys);
+        self.keys.reverse();
+        self.spreading = Some(broadcast);
+        self.end_spread();
+    }
+
+    fn next_spread(&mut self) -> Option<Delivery> {
+        let subscription = self.keys.pop()?;
+        let message = self.spreading.as_ref()?.message.clone();
+        self.end_spread();
+        Some(Delivery { subscription, message, token: None, marks: Marks::default() })
+    }
+
+    /// A broadcast that has gone to all no longer counts.
+    fn end_spread(&mut self) {
+        if self.keys.is_empty()
+            && let Some(broadcast) = self.spreading.take()
+        {
+            self.bytes -= Arrival::ToAll(broadcast).size();
+        }
     }
 
     /// Whether something waits that may not be held back by its subscription.
     pub(crate) fn is_due(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || !self.keys.is_empty()
     }
 
-    /// Drops what waits for a subscription that has ended.
+    /// Drops what waits for a subscription that has ended alone.
     pub(crate) fn forget(&mut self, key: SubscriptionKey) {
-        self.waiting.retain(|waiting| waiting.delivery.subscription != key);
-        self.parked.remove(&key);
-        self.bytes = self.waiting.iter().chain(self.parked.values().flatten()).map(|waiting| waiting.size).sum();
+        self.keys.retain(|known| *known != key);
+        self.end_spread();
+        let bytes = &mut self.bytes;
+        self.waiting.retain(|arrival| {
+            let is_its = matches!(arrival, Arrival::ToOne(delivery) if delivery.subscription == key);
+            *bytes -= if is_its { arrival.size() } else { 0 };
+            !is_its
+        });
+        let parked = self.parked.remove(&key).into_iter().flatten();
+        self.parked_bytes -= parked.map(|delivery| delivery.size()).sum::<usize>();
+    }
+
+    /// Nothing of it is wanted any more.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
     }
 }

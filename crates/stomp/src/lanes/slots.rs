@@ -117,11 +117,20 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         Ok(())
     }
 
-    /// An older value than the waiting one was dropped in its favour.
-    pub(crate) fn count_conflated(&mut self, key: K) {
+    /// So many older values than the waiting one were dropped in its favour.
+    pub(crate) fn count_conflated(&mut self, key: K, count: u64) {
         if let Ok(place) = self.place(key) {
-            self.slot(self.index[place].1).conflated += 1;
+            self.slot(self.index[place].1).conflated += count;
         }
+    }
+
+    /// A value whose subscription takes nothing waits aside, in the place of an older one where there is one.
+    pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
+        if let Err(value) = self.replace(key, value, false) {
+            self.push(key, value, Line::Ordinary, false);
+        }
+        self.count_conflated(key, conflated);
+        self.park(key);
     }
 
     /// A value takes a new slot at the end of a line. The key must have none.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::destination::Destination;
 use crate::headers::Headers;
-use crate::session::{Action, Rights, Rules, Session, Token};
+use crate::session::{Action, Marks, Rights, Rules, Session, Token};
 
 const KEY: SubscriptionKey = SubscriptionKey(1);
 const OTHER: SubscriptionKey = SubscriptionKey(2);
@@ -28,10 +28,6 @@ fn message(id: u64, body: &[u8]) -> Arc<Message> {
 
 fn delivery(subscription: SubscriptionKey, id: u64) -> Delivery {
     Delivery { subscription, message: message(id, b""), token: None, marks: Marks::default() }
-}
-
-fn slot(subscription: SubscriptionKey, topic: u64) -> SlotKey {
-    SlotKey { subscription, topic: TopicId(topic) }
 }
 
 /// The frames that leave now: the id of a message with its subscription and marks, or the command of an answer.
@@ -60,8 +56,8 @@ fn summary(head: &[u8], tail: &[u8]) -> String {
 fn answers_go_first_then_orders_then_prices() {
     let mut session = session("auto");
     let mut lanes = Lanes::free();
-    lanes.market(slot(KEY, 1), message(1, b""), Pace::Busy);
-    lanes.reliable(Time(0), delivery(KEY, 2)).unwrap();
+    lanes.market(KEY, TopicId(1), message(1, b""), Pace::Busy);
+    lanes.reliable(delivery(KEY, 2));
     lanes.control(Cow::Borrowed(b"RECEIPT\n\n\0")).unwrap();
     assert_eq!(lanes.wake_at(Time(5)), Time(5));
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1_000), "RECEIPT a2 a1");
@@ -72,10 +68,10 @@ fn answers_go_first_then_orders_then_prices() {
 fn a_small_batch_leaves_prices_where_newer_ones_replace_them() {
     let mut session = session("auto");
     let mut lanes = Lanes::throttled(Rate::per_second(50).unwrap());
-    lanes.market(slot(KEY, 1), message(1, b""), Pace::Busy);
-    lanes.market(slot(KEY, 2), message(2, b""), Pace::Busy);
+    lanes.market(KEY, TopicId(1), message(1, b""), Pace::Busy);
+    lanes.market(KEY, TopicId(2), message(2, b""), Pace::Busy);
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), "a1");
-    lanes.market(slot(KEY, 2), message(3, b""), Pace::Busy);
+    lanes.market(KEY, TopicId(2), message(3, b""), Pace::Busy);
     assert_eq!(lanes.waiting_messages(), 1);
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), "a3+1");
 }
@@ -84,13 +80,13 @@ fn a_small_batch_leaves_prices_where_newer_ones_replace_them() {
 fn a_last_value_is_marked_until_an_event_replaces_it() {
     for mut lanes in [Lanes::free(), Lanes::throttled(Rate::per_second(50).unwrap())] {
         let mut session = session("auto");
-        lanes.market_snapshot(slot(KEY, 1), message(1, b""));
+        lanes.market_snapshot(KEY, TopicId(1), message(1, b""), 0);
         assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1_000), "a1s");
     }
     let mut lanes = Lanes::throttled(Rate::per_second(50).unwrap());
-    lanes.market_snapshot(slot(KEY, 1), message(1, b""));
-    lanes.market(slot(KEY, 1), message(2, b""), Pace::Busy);
-    lanes.market_snapshot(slot(KEY, 1), message(1, b""));
+    lanes.market_snapshot(KEY, TopicId(1), message(1, b""), 0);
+    lanes.market(KEY, TopicId(1), message(2, b""), Pace::Busy);
+    lanes.market_snapshot(KEY, TopicId(1), message(1, b""), 0);
     assert_eq!(leaves(&mut lanes, &mut session("auto"), Time(0), 1_000), "a2");
 }
 
@@ -99,11 +95,11 @@ fn a_subscription_without_room_waits_and_holds_up_nobody() {
     let mut session = session("client");
     let mut lanes = Lanes::free();
     for id in 1..=3 {
-        lanes.reliable(Time(0), delivery(KEY, id)).unwrap();
+        lanes.reliable(delivery(KEY, id));
     }
-    lanes.reliable(Time(0), delivery(OTHER, 4)).unwrap();
-    lanes.market(slot(KEY, 1), message(5, b""), Pace::Busy);
-    lanes.market(slot(KEY, 1), message(6, b""), Pace::Busy);
+    lanes.reliable(delivery(OTHER, 4));
+    lanes.market(KEY, TopicId(1), message(5, b""), Pace::Busy);
+    lanes.market(KEY, TopicId(1), message(6, b""), Pace::Busy);
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1 b4");
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
     for (ack, expected) in [("1-1", "a2"), ("1-2", "a3"), ("1-3", "a6+1")] {
@@ -119,7 +115,7 @@ fn a_subscription_without_room_waits_and_holds_up_nobody() {
 fn what_is_sent_is_settled_in_auto_mode() {
     let mut session = session("auto");
     let mut lanes = Lanes::free();
-    lanes.reliable(Time(0), Delivery { token: Some(Token(9)), ..delivery(KEY, 1) }).unwrap();
+    lanes.reliable(Delivery { token: Some(Token(9)), ..delivery(KEY, 1) });
     let mut batch = Batch::default();
     lanes.drain(Time(0), 1_000, session.subscriptions(), &mut batch);
     assert_eq!(batch.settled(), [(KEY, Token(9))]);
@@ -130,47 +126,111 @@ fn nothing_of_an_ended_subscription_leaves() {
     let mut session = session("client");
     let mut lanes = Lanes::free();
     for id in 1..=2 {
-        lanes.reliable(Time(0), delivery(KEY, id)).unwrap();
+        lanes.reliable(delivery(KEY, id));
     }
-    lanes.market(slot(KEY, 1), message(3, b""), Pace::Busy);
+    lanes.market(KEY, TopicId(1), message(3, b""), Pace::Busy);
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1");
     let mut actions = Vec::new();
     session.receive(Time(0), b"UNSUBSCRIBE\nid:a\n\n\0", &mut actions);
     assert_eq!(actions, [Action::Unsubscribe(KEY)]);
     // A publisher that has not heard of it yet.
-    lanes.reliable(Time(0), delivery(KEY, 4)).unwrap();
+    lanes.reliable(delivery(KEY, 4));
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
     lanes.forget(KEY);
     assert_eq!((lanes.waiting_bytes(), lanes.waiting_messages()), (0, 0));
 }
 
-#[test]
-fn a_consumer_that_stops_reading_is_warned_about_and_then_ends() {
-    let mut lanes = Lanes::free();
-    let quarter = |id| Delivery { message: message(id, &vec![b'x'; RELIABLE_BYTES_MAX / 4]), ..delivery(KEY, id) };
-    assert_eq!(lanes.reliable(Time(0), quarter(1)), Ok(Pressure::Easy));
-    assert_eq!(lanes.reliable(Time(0), quarter(2)), Ok(Pressure::Slow));
-    assert_eq!(lanes.reliable(Time(0), quarter(3)), Ok(Pressure::Easy));
-    let overflow = SlowConsumer::Bytes { limit: RELIABLE_BYTES_MAX };
-    assert_eq!(lanes.reliable(Time(0), quarter(4)), Err(overflow));
-    assert_eq!(lanes.late_at(), Time(0).after(RELIABLE_WAIT_MAX));
-    assert_eq!(lanes.check_wait(Time::from_millis(29_999)), Ok(()));
-    let wait = SlowConsumer::Wait { limit: RELIABLE_WAIT_MAX };
-    assert_eq!(lanes.check_wait(Time::from_millis(30_000)), Err(wait));
-    assert_eq!(wait.to_string(), "slow consumer, a message waits for more than 30 s");
+fn broadcast(number: u64) -> Broadcast {
+    Broadcast { message: message(number, b""), number, own: false, apart: false }
+}
+
+/// Both subscriptions hear from the beginning on.
+fn hearing(mode: &str) -> Session {
+    let mut session = session(mode);
+    [KEY, OTHER].into_iter().for_each(|key| session.subscriptions().hear(key, 0, false));
+    session
 }
 
 #[test]
-fn an_empty_lane_takes_a_message_of_any_size() {
-    let mut lanes = Lanes::free();
-    assert!(lanes.takes_more());
-    let large = Delivery { message: message(1, &vec![b'x'; RELIABLE_BYTES_MAX]), ..delivery(KEY, 1) };
-    assert_eq!(lanes.reliable(Time(0), large), Ok(Pressure::Slow));
-    assert!(!lanes.takes_more());
-    let overflow = SlowConsumer::Bytes { limit: RELIABLE_BYTES_MAX };
-    assert_eq!(lanes.reliable(Time(0), delivery(KEY, 2)), Err(overflow));
-    assert_eq!(leaves(&mut lanes, &mut session("auto"), Time(0), 1), "a1");
-    assert!(lanes.takes_more());
+fn a_broadcast_waits_once_and_goes_to_all_who_select_it() {
+    let (mut lanes, mut incoming) = (Lanes::free(), Incoming::default());
+    incoming.broadcast(broadcast(1));
+    incoming.price(TopicId(1), broadcast(2), Pace::Busy);
+    lanes.take(&mut incoming);
+    assert_eq!((lanes.waiting_messages(), incoming.len()), (2, 0));
+    assert_eq!(leaves(&mut lanes, &mut hearing("auto"), Time(0), 10_000), "a1 b1 a2 b2");
+    assert_eq!((lanes.waiting_messages(), lanes.waiting_bytes(), lanes.wake_at(Time(5))), (0, 0, Time::NEVER));
+}
+
+#[test]
+fn a_small_batch_goes_on_with_the_next_subscription() {
+    let (mut lanes, mut incoming, mut session) = (Lanes::free(), Incoming::default(), hearing("auto"));
+    incoming.broadcast(broadcast(1));
+    incoming.price(TopicId(1), broadcast(2), Pace::Busy);
+    lanes.take(&mut incoming);
+    let left = ["a1", "b1", "a2", "b2", ""].map(|expected| {
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 1), expected);
+        lanes.wake_at(Time(0))
+    });
+    assert_eq!(left, [Time(0), Time(0), Time(0), Time::NEVER, Time::NEVER]);
+}
+
+#[test]
+fn a_throttled_price_is_charged_for_every_subscription() {
+    let (mut lanes, mut incoming) = (Lanes::throttled(Rate::per_second(10).unwrap()), Incoming::default());
+    let mut session = hearing("auto");
+    (1..=3).for_each(|topic| incoming.price(TopicId(topic), broadcast(topic), Pace::Busy));
+    lanes.take(&mut incoming);
+    // A rate of 10 has a burst of one and gains nine in a second.
+    let mut now = Time(0);
+    for expected in ["a1", "b1", "a2", "b2", "a3", "b3"] {
+        assert_eq!(leaves(&mut lanes, &mut session, now, 10_000), expected);
+        assert_eq!(leaves(&mut lanes, &mut session, now, 10_000), "");
+        now = lanes.wake_at(now);
+    }
+    assert_eq!(now, Time::NEVER);
+}
+
+#[test]
+fn what_one_subscription_does_not_take_waits_aside_for_that_one_alone() {
+    let (mut lanes, mut incoming, mut session) = (Lanes::free(), Incoming::default(), hearing("client"));
+    for number in 1..=3 {
+        incoming.broadcast(broadcast(number));
+        incoming.price(TopicId(1), broadcast(number + 10), Pace::Busy);
+    }
+    lanes.take(&mut incoming);
+    // The first has room for one.
+    assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1 b1 b2 b3 b11 b12 b13");
+    assert!(lanes.unacknowledged_bytes() > 0);
+    for (ack, expected) in [("1-1", "a2"), ("1-2", "a3"), ("1-3", "a13+2")] {
+        session.receive(Time(0), format!("ACK\nid:{ack}\n\n\0").as_bytes(), &mut Vec::new());
+        lanes.room_made();
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), expected);
+    }
+    assert_eq!((lanes.waiting_messages(), lanes.waiting_bytes()), (0, 0));
+}
+
+#[test]
+fn a_newer_price_takes_the_place_of_a_last_value_that_was_not_delivered() {
+    for mut lanes in [Lanes::free(), Lanes::throttled(Rate::per_second(50).unwrap())] {
+        let (mut incoming, mut session) = (Incoming::default(), hearing("client"));
+        lanes.reliable(delivery(KEY, 1));
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1");
+        lanes.market_snapshot(KEY, TopicId(1), message(2, b""), 2);
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
+        incoming.price(TopicId(1), broadcast(3), Pace::Busy);
+        lanes.take(&mut incoming);
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "b3");
+        session.receive(Time(0), b"ACK\nid:1-1\n\n\0", &mut Vec::new());
+        lanes.room_made();
+        assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a3");
+    }
+}
+
+#[test]
+fn a_source_that_can_wait_waits_at_a_quarter_of_the_mark() {
+    assert!(Lanes::takes_more(RELIABLE_BYTES_MARK / 4));
+    assert!(!Lanes::takes_more(RELIABLE_BYTES_MARK / 4 + 1));
 }
 
 #[test]
@@ -186,8 +246,8 @@ fn a_client_that_asks_for_receipts_and_never_reads_ends() {
 fn prices_never_overflow_a_connection_that_stops_reading() {
     let mut lanes = Lanes::free();
     for round in 0..100 {
-        (0..50).for_each(|topic| lanes.market(slot(KEY, topic), message(round, &[b'x'; 1_000]), Pace::Busy));
+        (0..50).for_each(|topic| lanes.market(KEY, TopicId(topic), message(round, &[b'x'; 1_000]), Pace::Busy));
     }
     assert!(lanes.waiting_messages() < BACKLOG_BYTES_MAX / 1_000 + 50);
-    assert_eq!(lanes.check_wait(Time::from_millis(1 << 40)), Ok(()));
+    assert_eq!(lanes.reliable_bytes(), 0);
 }

@@ -29,6 +29,13 @@ const BURST_MAX: u64 = 5_000_000;
 /// A driver need not wake more often than this.
 const STEP_MAX: Duration = Duration::from_millis(20);
 
+/// What a value is charged to.
+#[derive(Debug, Clone, Copy)]
+enum Payment {
+    Tokens,
+    Reserve,
+}
+
 /// The market data of one connection. `K` names a topic of a subscription.
 #[derive(Debug)]
 pub struct Throttle<K, V> {
@@ -45,6 +52,8 @@ pub struct Throttle<K, V> {
     step: Duration,
     /// Turns of quiet topics since an ordinary one had its turn.
     quiet_run: u32,
+    /// The last value that went is one of a slow topic.
+    was_urgent: bool,
 }
 
 impl<K: Copy + Ord, V> Throttle<K, V> {
@@ -60,6 +69,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
             debt_floor: -tokens_of(rate),
             step: STEP_MAX.min(Duration::from_nanos(burst * 1_000_000_000 / (rate - burst))),
             quiet_run: 0,
+            was_urgent: false,
         }
     }
 
@@ -70,6 +80,42 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
 
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// So many older values of a topic were dropped in favour of the one that was offered.
+    pub(crate) fn count_conflated(&mut self, key: K, count: u64) {
+        self.slots.count_conflated(key, count);
+    }
+
+    /// The value that waits under a key.
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        self.slots.get(key)
+    }
+
+    /// Takes out what waits under a key: a newer value goes in its place.
+    pub(crate) fn absorb(&mut self, key: K) -> Option<Released<K, V>> {
+        self.slots.release(key)
+    }
+
+    /// The subscription of this key takes nothing: its value waits aside.
+    pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
+        self.slots.set_aside(key, value, conflated);
+    }
+
+    /// The value that went last goes to one more subscription: says whether the rate allows it now.
+    pub(crate) fn pay(&mut self, now: Time) -> bool {
+        if self.was_urgent {
+            self.charge_slow(now);
+            return true;
+        }
+        let payment = self.payment(now);
+        payment.into_iter().for_each(|payment| self.settle(payment));
+        payment.is_some()
+    }
+
+    /// When [`Throttle::pay`] will say yes.
+    pub(crate) fn pay_at(&mut self, now: Time) -> Time {
+        if self.was_urgent { now } else { self.event_due(now).max(now) }
     }
 
     /// An event on a topic.
@@ -96,8 +142,10 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
     }
 
     /// The next value that may go now, to a subscription that takes it.
-    pub fn next(&mut self, now: Time, has_room: impl Fn(K) -> bool) -> Option<Released<K, V>> {
-        if let Some(key) = self.front(Line::Urgent, &has_room) {
+    pub fn next(&mut self, now: Time, has_room: impl Fn(K, &V) -> bool) -> Option<Released<K, V>> {
+        let urgent = self.front(Line::Urgent, &has_room);
+        self.was_urgent = urgent.is_some();
+        if let Some(key) = urgent {
             self.charge_slow(now);
             return self.slots.release(key);
         }
@@ -115,20 +163,27 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         self.tokens.take(self.debt_floor);
     }
 
-    fn next_event(&mut self, now: Time, has_room: &impl Fn(K) -> bool) -> Option<Released<K, V>> {
-        let level = self.tokens.level(now);
-        let in_debt = self.is_in_debt(level);
-        let may_go = level >= self.needed || (in_debt && self.reserve.level(now) >= TOKEN);
-        if !may_go {
-            return None;
-        }
+    fn next_event(&mut self, now: Time, has_room: &impl Fn(K, &V) -> bool) -> Option<Released<K, V>> {
+        let payment = self.payment(now)?;
         let key = self.choose(has_room)?;
-        if in_debt {
-            self.reserve.take(0);
-        } else {
-            self.tokens.take(Level::MIN);
-        }
+        self.settle(payment);
         self.slots.release(key)
+    }
+
+    /// How a value may be paid now.
+    fn payment(&mut self, now: Time) -> Option<Payment> {
+        let level = self.tokens.level(now);
+        if level >= self.needed {
+            return Some(Payment::Tokens);
+        }
+        (self.is_in_debt(level) && self.reserve.level(now) >= TOKEN).then_some(Payment::Reserve)
+    }
+
+    fn settle(&mut self, payment: Payment) {
+        match payment {
+            Payment::Tokens => self.tokens.take(Level::MIN),
+            Payment::Reserve => self.reserve.take(0),
+        }
     }
 
     /// Deeper than values within the rate can bring it: only slow topics do that.
@@ -137,7 +192,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
     }
 
     /// Quiet topics first, but not for ever.
-    fn choose(&mut self, has_room: &impl Fn(K) -> bool) -> Option<K> {
+    fn choose(&mut self, has_room: &impl Fn(K, &V) -> bool) -> Option<K> {
         let quiet = self.front(Line::Quiet, has_room);
         let ordinary = self.front(Line::Ordinary, has_room);
         if quiet.is_some() && ordinary.is_some() && self.quiet_run < QUIET_RUN_MAX {
@@ -148,7 +203,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         ordinary.or(quiet)
     }
 
-    fn next_snapshot(&mut self, now: Time, has_room: &impl Fn(K) -> bool) -> Option<Released<K, V>> {
+    fn next_snapshot(&mut self, now: Time, has_room: &impl Fn(K, &V) -> bool) -> Option<Released<K, V>> {
         if self.snapshots.level(now) < TOKEN {
             return None;
         }
@@ -158,10 +213,10 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
     }
 
     /// The first in line whose subscription takes it; those before it wait aside.
-    fn front(&mut self, line: Line, has_room: &impl Fn(K) -> bool) -> Option<K> {
+    fn front(&mut self, line: Line, has_room: &impl Fn(K, &V) -> bool) -> Option<K> {
         loop {
             let key = self.slots.first(line)?;
-            if has_room(key) {
+            if has_room(key, self.slots.get(key)?) {
                 return Some(key);
             }
             self.slots.park(key);

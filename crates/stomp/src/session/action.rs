@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use super::breach::Breach;
 use super::ledger::Token;
@@ -70,7 +71,7 @@ pub struct Publication {
 pub struct Subscription {
     pub key: SubscriptionKey,
     /// More than one where the client joined several with commas.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Arc<[Pattern]>,
     pub mode: AckMode,
     /// How many messages may be under way without acknowledgement.
     pub prefetch: usize,

@@ -37,7 +37,7 @@ pub use breach::Breach;
 pub use heart::{HEART_BEAT_CAP, HEART_BEAT_FLOOR};
 pub use ledger::Token;
 pub use request::PREFETCH_MAX;
-pub use rules::{CONNECT_WAIT_MAX, EARLY_BYTES_MAX, Rights, Rules, SUBSCRIPTIONS_MAX};
+pub use rules::{CONNECT_WAIT_MAX, DESTINATIONS_MAX, EARLY_BYTES_MAX, Rights, Rules, SUBSCRIPTIONS_MAX};
 pub use subscriptions::{AckMode, Marks, SubscriptionKey, Subscriptions, Written};
 pub use transactions::{TRANSACTION_BYTES_MAX, TRANSACTION_FRAMES_MAX, TRANSACTIONS_MAX};
 
@@ -74,7 +74,7 @@ impl Session {
     pub fn new(now: Time, id: String, rules: Arc<Rules>) -> Self {
         Self {
             id,
-            decoder: Decoder::new(rules.limits),
+            decoder: Decoder::new(rules.limits.before_login()),
             phase: Phase::Silent { until: now.after(rules.connect_wait) },
             heart: Heart::still(now, rules.heart_beat_grace),
             rights: Arc::default(),
@@ -122,6 +122,7 @@ impl Session {
         let early = std::mem::take(early);
         let connected = opening.connected(&self.id, &self.rules.server, &self.heart.header());
         self.phase = Phase::Open;
+        self.decoder.keep_to(self.rules.limits);
         self.rights = rights;
         self.alive(now);
         self.sent(now);
@@ -251,8 +252,11 @@ impl Session {
             actions.push(Action::Forbidden { command: Command::Subscribe, destination: pattern.text().to_owned() });
             return Err(Breach::MayNotSubscribe);
         }
+        if self.subscriptions.patterns() + wanted.patterns.len() > DESTINATIONS_MAX {
+            return Err(Breach::TooManyDestinations { limit: DESTINATIONS_MAX });
+        }
         let Wanted { name, destination, patterns, mode, prefetch, no_local, snapshot } = wanted;
-        let key = self.subscriptions.open(name, &destination, mode, prefetch);
+        let key = self.subscriptions.open(name, &destination, &patterns, (mode, prefetch));
         self.confirm(receipt, actions);
         actions.push(Action::Subscribe(Subscription { key, patterns, mode, prefetch, no_local, snapshot }));
         Ok(())

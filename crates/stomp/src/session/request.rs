@@ -1,5 +1,7 @@
 //! A client's frame as a request: what it needs is there, what it names can be named.
 
+use std::sync::Arc;
+
 use super::action::Publication;
 use super::breach::Breach;
 use super::subscriptions::{AckMode, Acknowledged, Name};
@@ -36,7 +38,7 @@ pub(crate) struct Wanted {
     pub(crate) name: Name,
     /// As the client wrote it.
     pub(crate) destination: String,
-    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) patterns: Arc<[Pattern]>,
     pub(crate) mode: AckMode,
     pub(crate) prefetch: usize,
     pub(crate) no_local: bool,
@@ -68,7 +70,7 @@ impl Request {
 }
 
 fn send(frame: Frame) -> Result<Publication, Breach> {
-    let destination = Destination::parse(&needed(&frame, "destination")?)?;
+    let destination = Destination::named_by_client(&needed(&frame, "destination")?)?;
     Ok(Publication { destination, headers: user_headers(&frame.headers), body: frame.body })
 }
 
@@ -108,16 +110,16 @@ fn consumer_option<'a>(frame: &'a Frame, options: &'a str, name: &str) -> Option
     frame.headers.iter().find_map(of_header).or_else(|| options.split('&').find_map(of_destination))
 }
 
-fn patterns(joined: &str) -> Result<Vec<Pattern>, Breach> {
+fn patterns(joined: &str) -> Result<Arc<[Pattern]>, Breach> {
     let patterns: Vec<Pattern> =
-        joined.split(',').take(JOINED_DESTINATIONS_MAX + 1).map(Pattern::parse).collect::<Result<_, _>>()?;
+        joined.split(',').take(JOINED_DESTINATIONS_MAX + 1).map(Pattern::named_by_client).collect::<Result<_, _>>()?;
     if patterns.len() > JOINED_DESTINATIONS_MAX {
-        return Err(Breach::TooManySubscriptions { limit: JOINED_DESTINATIONS_MAX });
+        return Err(Breach::TooManyJoined { limit: JOINED_DESTINATIONS_MAX });
     }
     if patterns.iter().any(|pattern| pattern.kind() == Kind::Queue && pattern.has_wildcard()) {
         return Err(Breach::WildcardQueue);
     }
-    Ok(patterns)
+    Ok(patterns.into())
 }
 
 /// An unknown mode is auto, as in ActiveMQ.
@@ -188,7 +190,7 @@ mod tests {
         Wanted {
             name: Name::Id("1".to_owned()),
             destination: "/topic/tick.*".to_owned(),
-            patterns: vec![Pattern::parse("/topic/tick.*").unwrap()],
+            patterns: [Pattern::parse("/topic/tick.*").unwrap()].into(),
             mode: AckMode::Auto,
             prefetch: PREFETCH_MAX,
             no_local: false,
@@ -230,6 +232,6 @@ mod tests {
         assert_eq!(queues, Err(Breach::WildcardQueue));
         let many = vec!["/topic/a"; JOINED_DESTINATIONS_MAX + 1].join(",");
         let limit = JOINED_DESTINATIONS_MAX;
-        assert_eq!(wanted(&[("id", "1"), ("destination", &many)]), Err(Breach::TooManySubscriptions { limit }));
+        assert_eq!(wanted(&[("id", "1"), ("destination", &many)]), Err(Breach::TooManyJoined { limit }));
     }
 }

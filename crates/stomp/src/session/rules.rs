@@ -9,6 +9,8 @@ use crate::limits::Limits;
 pub const CONNECT_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Subscriptions of one connection.
 pub const SUBSCRIPTIONS_MAX: usize = 1_000;
+/// Destinations of all subscriptions of one connection, each of those that commas join counted.
+pub const DESTINATIONS_MAX: usize = 2_000;
 /// Octets that a client may send while its login is looked at.
 pub const EARLY_BYTES_MAX: usize = 64 * 1_024;
 

@@ -1,13 +1,17 @@
-//! The subscriptions of one connection: their names, the head of their MESSAGE frames, and what they have not
-//! acknowledged.
+//! The subscriptions of one connection: their names, what they select, the head of their MESSAGE frames, and what they
+//! have not acknowledged.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::breach::Breach;
 use super::ledger::{Ledger, Token};
+use crate::destination::{Kind, Pattern};
 use crate::escape::Escapes;
 use crate::frame::{encode_headers, encode_number};
+use crate::lanes::Broadcast;
 use crate::message::Message;
+use crate::topics::TopicTree;
 use crate::version::Version;
 
 /// A subscription of one connection; never given twice there.
@@ -71,6 +75,17 @@ struct Entry {
     /// `MESSAGE` and, where there is an id, `subscription`: the same for every message.
     head: Box<[u8]>,
     ledger: Ledger,
+    patterns: Arc<[Pattern]>,
+    /// Broadcasts with greater numbers are heard.
+    since: u64,
+    /// Those that this connection itself caused are left out.
+    no_local: bool,
+}
+
+impl Entry {
+    fn hears(&self, broadcast: &Broadcast) -> bool {
+        self.since < broadcast.number && !(broadcast.own && self.no_local)
+    }
 }
 
 /// All subscriptions of a connection.
@@ -79,13 +94,28 @@ pub struct Subscriptions {
     version: Version,
     entries: BTreeMap<SubscriptionKey, Entry>,
     names: BTreeMap<Name, SubscriptionKey>,
+    /// Who of them hears a broadcast.
+    tree: TopicTree<SubscriptionKey>,
+    /// Destinations of all of them.
+    patterns: usize,
+    /// How many want their messages acknowledged.
+    acknowledging: usize,
     next_key: u32,
     next_delivery: u64,
 }
 
 impl Subscriptions {
     pub(crate) fn new(version: Version) -> Self {
-        Self { version, entries: BTreeMap::new(), names: BTreeMap::new(), next_key: 1, next_delivery: 1 }
+        Self {
+            version,
+            entries: BTreeMap::new(),
+            names: BTreeMap::new(),
+            tree: TopicTree::default(),
+            patterns: 0,
+            acknowledging: 0,
+            next_key: 1,
+            next_delivery: 1,
+        }
     }
 
     pub fn version(&self) -> Version {
@@ -100,6 +130,11 @@ impl Subscriptions {
         self.entries.is_empty()
     }
 
+    /// Destinations of all of them, each of those that commas join counted.
+    pub(crate) fn patterns(&self) -> usize {
+        self.patterns
+    }
+
     pub fn keys(&self) -> impl Iterator<Item = SubscriptionKey> {
         self.entries.keys().copied()
     }
@@ -108,15 +143,50 @@ impl Subscriptions {
         self.names.contains_key(name)
     }
 
-    /// The name must be new.
-    pub(crate) fn open(&mut self, name: Name, destination: &str, mode: AckMode, prefetch: usize) -> SubscriptionKey {
+    /// The name must be new. Nothing is heard before [`Subscriptions::hear`].
+    pub(crate) fn open(
+        &mut self,
+        name: Name,
+        destination: &str,
+        patterns: &Arc<[Pattern]>,
+        (mode, prefetch): (AckMode, usize),
+    ) -> SubscriptionKey {
         let key = SubscriptionKey(self.next_key);
         self.next_key = self.next_key.checked_add(1).expect("a connection ends long before 2^32 subscriptions");
         let head = self.head(&name);
         self.names.insert(name, key);
         let destination = (self.version == Version::V10).then(|| destination.into());
-        self.entries.insert(key, Entry { destination, mode, prefetch, head, ledger: Ledger::default() });
+        self.patterns += patterns.len();
+        self.acknowledging += usize::from(mode != AckMode::Auto);
+        let (ledger, patterns) = (Ledger::default(), patterns.clone());
+        let entry = Entry { destination, mode, prefetch, head, ledger, patterns, since: u64::MAX, no_local: false };
+        self.entries.insert(key, entry);
         key
+    }
+
+    /// From now on the subscription hears broadcasts with numbers greater than `since`. One that has ended meanwhile hears
+    /// nothing.
+    pub fn hear(&mut self, key: SubscriptionKey, since: u64, no_local: bool) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        (entry.since, entry.no_local) = (since, no_local);
+        let topics = entry.patterns.iter().filter(|pattern| pattern.kind() == Kind::Topic);
+        topics.for_each(|pattern| {
+            self.tree.subscribe(pattern, key);
+        });
+    }
+
+    /// Who hears a broadcast, each once however many of its patterns select it; `keys` is emptied first.
+    pub(crate) fn select(&self, broadcast: &Broadcast, keys: &mut Vec<SubscriptionKey>) {
+        keys.clear();
+        let hears = |key: &SubscriptionKey| self.entries.get(key).is_some_and(|entry| entry.hears(broadcast));
+        self.tree.select(broadcast.message.destination(), broadcast.apart, |key| keys.extend(Some(key).filter(hears)));
+        keys.sort_unstable();
+        keys.dedup();
+    }
+
+    /// Whether a broadcast need not wait for an acknowledgement, whoever hears it.
+    pub(crate) fn is_automatic(&self) -> bool {
+        self.acknowledging == 0
     }
 
     fn head(&self, name: &Name) -> Box<[u8]> {
@@ -130,7 +200,12 @@ impl Subscriptions {
     pub(crate) fn close(&mut self, name: &Name) -> Option<SubscriptionKey> {
         let key = self.names.get(name).copied().or_else(|| self.by_destination(name))?;
         self.names.retain(|_, known| *known != key);
-        self.entries.remove(&key);
+        let entry = self.entries.remove(&key)?;
+        self.patterns -= entry.patterns.len();
+        self.acknowledging -= usize::from(entry.mode != AckMode::Auto);
+        entry.patterns.iter().for_each(|pattern| {
+            self.tree.unsubscribe(pattern, key);
+        });
         Some(key)
     }
 
@@ -239,10 +314,14 @@ mod tests {
         Message::new(id, &Destination::parse("/queue/a").unwrap(), &Headers::default(), b"")
     }
 
+    fn patterns(joined: &str) -> Arc<[Pattern]> {
+        joined.split(',').map(|text| Pattern::parse(text).unwrap()).collect()
+    }
+
     /// Three deliveries to one subscription of that mode; the tokens are the ids of the messages.
     fn three(version: Version, mode: AckMode) -> (Subscriptions, Vec<String>) {
         let mut subscriptions = Subscriptions::new(version);
-        let key = subscriptions.open(Name::Id("a".to_owned()), "/queue/a", mode, 3);
+        let key = subscriptions.open(Name::Id("a".to_owned()), "/queue/a", &patterns("/queue/a"), (mode, 3));
         let heads = (1..=3).map(|id| {
             let mut head = Vec::new();
             subscriptions.write_head(key, &message(id), Some(Token(id)), Marks::default(), &mut head);
@@ -270,7 +349,8 @@ mod tests {
     #[test]
     fn marks_stand_in_the_head() {
         let mut subscriptions = Subscriptions::new(Version::V12);
-        let key = subscriptions.open(Name::Destination("/topic/a".to_owned()), "/topic/a", AckMode::Auto, 1);
+        let name = Name::Destination("/topic/a".to_owned());
+        let key = subscriptions.open(name, "/topic/a", &patterns("/topic/a"), (AckMode::Auto, 1));
         let marks = Marks { redelivered: true, snapshot: true, conflated: 1_203 };
         let mut head = Vec::new();
         assert_eq!(subscriptions.write_head(key, &message(1), None, marks, &mut head), Written::Settled);
@@ -318,5 +398,30 @@ mod tests {
         for nonsense in ["", "x", "-", "1-", "1-x", "9-1"] {
             assert_eq!(settled(&mut subscriptions, nonsense), Err(Breach::UnknownMessage), "{nonsense:?}");
         }
+    }
+
+    #[test]
+    fn a_broadcast_is_heard_once_by_each_that_had_begun_and_selects_it() {
+        let mut subscriptions = Subscriptions::new(Version::V12);
+        let mut open = |id: &str, joined: &str, since, no_local| {
+            let name = Name::Id(id.to_owned());
+            let key = subscriptions.open(name, joined, &patterns(joined), (AckMode::Auto, 1));
+            subscriptions.hear(key, since, no_local);
+        };
+        open("overlapping", "/topic/order.>,/topic/order.SERVER.*,/topic/>", 0, false);
+        open("own", "/topic/order.>", 0, true);
+        open("late", "/topic/order.>", 7, false);
+        open("prices", "/topic/tick.>", 0, false);
+        let topic = Destination::parse("/topic/order.SERVER.1").unwrap();
+        let message = Arc::new(Message::new(1, &topic, &Headers::default(), b""));
+        let heard = |subscriptions: &Subscriptions, number, own| {
+            let mut keys = vec![SubscriptionKey(99)];
+            subscriptions.select(&Broadcast { message: message.clone(), number, own, apart: false }, &mut keys);
+            keys.into_iter().map(|key| key.0).collect::<Vec<_>>()
+        };
+        assert_eq!(heard(&subscriptions, 7, false), [1, 2]);
+        assert_eq!(heard(&subscriptions, 8, true), [1, 3]);
+        subscriptions.close(&Name::Id("overlapping".to_owned()));
+        assert_eq!((heard(&subscriptions, 8, false), subscriptions.patterns()), (vec![2, 3], 3));
     }
 }

@@ -2,6 +2,8 @@
 
 /// What was said last on each topic, and how often something is said.
 mod book;
+/// Segments of patterns, each kept once.
+mod names;
 /// How often something happens on a topic.
 mod pace;
 /// Who listens to what.

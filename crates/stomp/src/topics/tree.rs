@@ -3,9 +3,13 @@
 //! All subscribers of one pattern form one set, so a topic is matched against patterns and not against subscribers. The
 //! sets that a topic matches are remembered until a pattern appears or disappears; a subscriber that joins or leaves a
 //! set changes nothing of that.
+//!
+//! A segment is kept once however many patterns have it, and the ways between nodes lie in one map: a pattern of many
+//! segments takes some tens of octets for each.
 
 use std::collections::BTreeMap;
 
+use super::names::{NameId, Names};
 use crate::destination::{Destination, Pattern};
 
 /// Topics whose sets are remembered; beyond them all are forgotten and found again when they are needed.
@@ -14,7 +18,12 @@ pub const ROUTES_MAX: usize = 16_384;
 /// Subscribers by pattern. `S` is the application's name for a subscriber.
 #[derive(Debug)]
 pub struct TopicTree<S> {
-    root: Node,
+    names: Names,
+    nodes: Vec<Node>,
+    /// Nodes that lead nowhere, to be used again.
+    free_nodes: Vec<NodeId>,
+    /// From a node by a segment to the next.
+    ways: BTreeMap<(NodeId, NameId), NodeId>,
     sets: Vec<Vec<S>>,
     /// Sets without members, to be used again.
     free: Vec<SetId>,
@@ -24,17 +33,27 @@ pub struct TopicTree<S> {
     shape: u64,
 }
 
-type SetId = usize;
+type SetId = u32;
+type NodeId = u32;
 
-#[derive(Debug, Default)]
+const ROOT: NodeId = 0;
+
+#[derive(Debug, Default, Clone)]
 struct Node {
     /// Subscribers of the pattern that ends here.
     here: Option<SetId>,
     /// Subscribers of the pattern that goes on with `>` and ends.
     rest: Option<SetId>,
     /// What follows `*`.
-    any: Option<Box<Node>>,
-    named: BTreeMap<Box<str>, Node>,
+    any: Option<NodeId>,
+    /// How many named ways begin here.
+    named: u32,
+}
+
+impl Node {
+    fn is_bare(&self) -> bool {
+        self.here.is_none() && self.rest.is_none() && self.any.is_none() && self.named == 0
+    }
 }
 
 #[derive(Debug)]
@@ -46,22 +65,26 @@ struct Route {
 
 impl<S> Default for TopicTree<S> {
     fn default() -> Self {
-        Self { root: Node::default(), sets: Vec::new(), free: Vec::new(), routes: BTreeMap::new(), shape: 0 }
+        Self {
+            names: Names::default(),
+            nodes: vec![Node::default()],
+            free_nodes: Vec::new(),
+            ways: BTreeMap::new(),
+            sets: Vec::new(),
+            free: Vec::new(),
+            routes: BTreeMap::new(),
+            shape: 0,
+        }
     }
 }
 
 impl<S: Copy + Ord> TopicTree<S> {
     /// Says whether the subscriber is new to this pattern.
     pub fn subscribe(&mut self, pattern: &Pattern, subscriber: S) -> bool {
-        let place = self.root.place_of(&segments_of(pattern));
-        let set = *place.get_or_insert_with(|| {
-            self.shape += 1;
-            self.free.pop().unwrap_or_else(|| {
-                self.sets.push(Vec::new());
-                self.sets.len() - 1
-            })
-        });
-        let members = &mut self.sets[set];
+        let (path, is_rest) = path_of(pattern);
+        let node = path.iter().fold(ROOT, |node, segment| self.go_on(node, segment));
+        let set = self.set_at(node, is_rest).unwrap_or_else(|| self.new_set(node, is_rest));
+        let members = &mut self.sets[set as usize];
         match members.binary_search(&subscriber) {
             Ok(_) => false,
             Err(at) => {
@@ -71,12 +94,68 @@ impl<S: Copy + Ord> TopicTree<S> {
         }
     }
 
+    /// The node behind a segment, made where it is missing.
+    fn go_on(&mut self, node: NodeId, segment: &str) -> NodeId {
+        if let Some(next) = self.next(node, segment) {
+            return next;
+        }
+        let next = self.new_node();
+        if segment == "*" {
+            self.node(node).any = Some(next);
+        } else {
+            let name = self.names.take(segment);
+            self.ways.insert((node, name), next);
+            self.node(node).named += 1;
+        }
+        next
+    }
+
+    fn next(&self, node: NodeId, segment: &str) -> Option<NodeId> {
+        match segment {
+            "*" => self.nodes[node as usize].any,
+            _ => self.ways.get(&(node, self.names.find(segment)?)).copied(),
+        }
+    }
+
+    fn new_node(&mut self) -> NodeId {
+        self.free_nodes.pop().unwrap_or_else(|| {
+            self.nodes.push(Node::default());
+            index(self.nodes.len() - 1)
+        })
+    }
+
+    fn new_set(&mut self, node: NodeId, is_rest: bool) -> SetId {
+        self.shape += 1;
+        let set = self.free.pop().unwrap_or_else(|| {
+            self.sets.push(Vec::new());
+            index(self.sets.len() - 1)
+        });
+        *self.set_of(node, is_rest) = Some(set);
+        set
+    }
+
+    fn node(&mut self, node: NodeId) -> &mut Node {
+        &mut self.nodes[node as usize]
+    }
+
+    fn set_of(&mut self, node: NodeId, is_rest: bool) -> &mut Option<SetId> {
+        let node = self.node(node);
+        if is_rest { &mut node.rest } else { &mut node.here }
+    }
+
+    fn set_at(&self, node: NodeId, is_rest: bool) -> Option<SetId> {
+        let node = &self.nodes[node as usize];
+        if is_rest { node.rest } else { node.here }
+    }
+
     /// Says whether the subscriber was there.
     pub fn unsubscribe(&mut self, pattern: &Pattern, subscriber: S) -> bool {
-        let Some(set) = self.root.find(&segments_of(pattern)) else {
+        let (path, is_rest) = path_of(pattern);
+        let nodes = self.walk(&path);
+        let Some(set) = nodes.get(path.len()).and_then(|last| self.set_at(*last, is_rest)) else {
             return false;
         };
-        let members = &mut self.sets[set];
+        let members = &mut self.sets[set as usize];
         let found = members.binary_search(&subscriber);
         if let Ok(at) = found {
             members.remove(at);
@@ -84,10 +163,46 @@ impl<S: Copy + Ord> TopicTree<S> {
         if members.is_empty() {
             *members = Vec::new();
             self.free.push(set);
-            self.root.remove(&segments_of(pattern));
             self.shape += 1;
+            *self.set_of(nodes[path.len()], is_rest) = None;
+            self.prune(&path, &nodes);
         }
         found.is_ok()
+    }
+
+    /// The root and the nodes behind each segment, as far as there are any.
+    fn walk(&self, path: &[&str]) -> Vec<NodeId> {
+        let mut nodes = vec![ROOT];
+        for segment in path {
+            match self.next(nodes[nodes.len() - 1], segment) {
+                Some(next) => nodes.push(next),
+                None => break,
+            }
+        }
+        nodes
+    }
+
+    /// Takes out the nodes that lead to nothing any more, from the last one back.
+    fn prune(&mut self, path: &[&str], nodes: &[NodeId]) {
+        for (segment, pair) in path.iter().zip(nodes.windows(2)).rev() {
+            let (before, node) = (pair[0], pair[1]);
+            if !self.nodes[node as usize].is_bare() {
+                return;
+            }
+            self.free_nodes.push(node);
+            if *segment == "*" {
+                self.node(before).any = None;
+            } else if let Some(name) = self.names.give_back(segment) {
+                self.ways.remove(&(before, name));
+                self.node(before).named -= 1;
+            }
+        }
+        if self.ways.is_empty() && self.nodes[ROOT as usize].any.is_none() {
+            // Nothing is kept for patterns that may never come again.
+            self.nodes.truncate(1);
+            self.nodes.shrink_to_fit();
+            self.free_nodes = Vec::new();
+        }
     }
 
     /// How many patterns have subscribers.
@@ -98,7 +213,8 @@ impl<S: Copy + Ord> TopicTree<S> {
     /// Whether some pattern may select topics that begin with this segment: where none does, their names need not even be
     /// put together.
     pub fn hears(&self, root: &str) -> bool {
-        self.root.rest.is_some() || self.root.any.is_some() || self.root.named.contains_key(root)
+        let node = &self.nodes[ROOT as usize];
+        node.rest.is_some() || node.any.is_some() || self.next(ROOT, root).is_some()
     }
 
     /// Everybody who listens to this topic; one who listens by two patterns appears twice.
@@ -106,7 +222,20 @@ impl<S: Copy + Ord> TopicTree<S> {
         let fingerprint = fingerprint(topic.name());
         self.find_route(fingerprint, topic);
         let sets = self.routes.get(&fingerprint).into_iter().flat_map(|route| &route.sets);
-        sets.flat_map(|set| &self.sets[*set]).copied()
+        sets.flat_map(|set| &self.sets[*set as usize]).copied()
+    }
+
+    /// The same for a tree of few patterns, in which no route is remembered and nothing is allocated. Of a topic that
+    /// stands `apart` only those hear whose pattern names its first segment.
+    pub fn select(&self, topic: &Destination, apart: bool, mut heard: impl FnMut(S)) {
+        let mut found = |set: SetId| self.sets[set as usize].iter().for_each(|subscriber| heard(*subscriber));
+        let mut segments = topic.segments();
+        if apart {
+            let next = segments.next().and_then(|first| self.next(ROOT, first));
+            next.into_iter().for_each(|node| self.collect(node, segments.clone(), &mut found));
+        } else {
+            self.collect(ROOT, segments, &mut found);
+        }
     }
 
     fn find_route(&mut self, fingerprint: u64, topic: &Destination) {
@@ -118,9 +247,25 @@ impl<S: Copy + Ord> TopicTree<S> {
             self.routes.clear();
         }
         let mut sets = Vec::new();
-        self.root.collect(&topic.segments().collect::<Vec<_>>(), &mut sets);
+        self.collect(ROOT, topic.segments(), &mut |set| sets.push(set));
         self.routes.insert(fingerprint, Route { topic: topic.name().into(), shape: self.shape, sets });
     }
+
+    fn collect<'a>(&self, id: NodeId, mut behind: impl Iterator<Item = &'a str> + Clone, found: &mut dyn FnMut(SetId)) {
+        let node = &self.nodes[id as usize];
+        node.rest.into_iter().for_each(&mut *found);
+        let Some(segment) = behind.next() else {
+            node.here.into_iter().for_each(found);
+            return;
+        };
+        let is_named = node.named > 0;
+        let named = if is_named { self.next(id, segment) } else { None };
+        [node.any, named].into_iter().flatten().for_each(|next| self.collect(next, behind.clone(), found));
+    }
+}
+
+fn index(place: usize) -> u32 {
+    u32::try_from(place).expect("patterns are bounded far below")
 }
 
 /// FNV-1a: short, and the same in every run.
@@ -128,62 +273,12 @@ fn fingerprint(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-fn segments_of(pattern: &Pattern) -> Vec<&str> {
-    pattern.segments().collect()
-}
-
-/// In all of these, `>` with text behind it is a name like any other; no topic has such a segment, so it matches nothing.
-impl Node {
-    /// Where the set of a pattern is or will be.
-    fn place_of(&mut self, segments: &[&str]) -> &mut Option<SetId> {
-        match segments {
-            [] => &mut self.here,
-            [">"] => &mut self.rest,
-            ["*", behind @ ..] => self.any.get_or_insert_default().place_of(behind),
-            [name, behind @ ..] => self.named.entry((*name).into()).or_default().place_of(behind),
-        }
-    }
-
-    fn find(&self, segments: &[&str]) -> Option<SetId> {
-        match segments {
-            [] => self.here,
-            [">"] => self.rest,
-            ["*", behind @ ..] => self.any.as_ref()?.find(behind),
-            [name, behind @ ..] => self.named.get(*name)?.find(behind),
-        }
-    }
-
-    fn collect(&self, segments: &[&str], sets: &mut Vec<SetId>) {
-        sets.extend(self.rest);
-        let Some((segment, behind)) = segments.split_first() else {
-            sets.extend(self.here);
-            return;
-        };
-        let next = [self.any.as_deref(), self.named.get(*segment)];
-        next.into_iter().flatten().for_each(|node| node.collect(behind, sets));
-    }
-
-    /// Takes out the set of a pattern and the nodes that lead to nothing else.
-    fn remove(&mut self, segments: &[&str]) {
-        match segments {
-            [] => self.here = None,
-            [">"] => self.rest = None,
-            ["*", behind @ ..] => {
-                self.any.iter_mut().for_each(|node| node.remove(behind));
-                self.any.take_if(|node| node.is_bare());
-            }
-            [name, behind @ ..] => {
-                self.named.get_mut(*name).into_iter().for_each(|node| node.remove(behind));
-                if self.named.get(*name).is_some_and(Self::is_bare) {
-                    self.named.remove(*name);
-                }
-            }
-        }
-    }
-
-    fn is_bare(&self) -> bool {
-        self.here.is_none() && self.rest.is_none() && self.any.is_none() && self.named.is_empty()
-    }
+/// The segments that lead to the set of a pattern, and whether it is the set of `>` behind them. A `>` with text behind it
+/// is a name like any other; no topic has such a segment, so it matches nothing.
+fn path_of(pattern: &Pattern) -> (Vec<&str>, bool) {
+    let mut path: Vec<&str> = pattern.segments().collect();
+    let is_rest = path.pop_if(|last| *last == ">").is_some();
+    (path, is_rest)
 }
 
 #[cfg(test)]
@@ -258,8 +353,7 @@ mod tests {
         patterns.iter().for_each(|name| assert!(tree.subscribe(&pattern(name), 1)));
         assert_eq!(tree.patterns(), patterns.len());
         patterns.iter().for_each(|name| assert!(tree.unsubscribe(&pattern(name), 1)));
-        assert!(tree.root.is_bare());
-        assert_eq!(tree.patterns(), 0);
+        assert_eq!((tree.patterns(), tree.nodes.len(), tree.ways.len(), tree.names.len()), (0, 1, 0, 0));
     }
 
     #[test]
@@ -270,5 +364,29 @@ mod tests {
             assert_eq!(heard(&mut tree, &format!("order.{order}")), [1]);
         }
         assert_eq!(tree.routes.len(), 1);
+    }
+
+    #[test]
+    fn what_stands_apart_is_selected_by_its_name_alone() {
+        let mut tree = TopicTree::default();
+        for (subscriber, name) in (1..).zip([">", "*.1", "bus.>", "bus.1"]) {
+            tree.subscribe(&pattern(name), subscriber);
+        }
+        let selected = |apart| {
+            let mut selected: Vec<u32> = Vec::new();
+            tree.select(&topic("bus.1"), apart, |subscriber| selected.push(subscriber));
+            selected
+        };
+        assert_eq!((selected(false), selected(true)), (vec![1, 2, 3, 4], vec![3, 4]));
+    }
+
+    #[test]
+    fn a_segment_is_kept_once_and_a_pattern_of_many_costs_a_node_for_each() {
+        let mut tree = TopicTree::default();
+        for subscriber in 0..100 {
+            let name = format!("s{subscriber}{}", ".a".repeat(31));
+            tree.subscribe(&pattern(&name), subscriber);
+        }
+        assert_eq!((tree.nodes.len(), tree.ways.len(), tree.names.len()), (3_201, 3_200, 101));
     }
 }

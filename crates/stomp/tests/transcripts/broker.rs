@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stomp::lanes::{Batch, Delivery, Lanes, SlotKey};
+use stomp::lanes::{Batch, Delivery, Lanes};
 use stomp::queues::Queues;
 use stomp::session::{
     Action, Closing, Credentials, Marks, Publication, Rights, Rules, Session, Subscription, SubscriptionKey, Work,
@@ -187,7 +187,7 @@ impl Broker {
 
     fn subscribe(&mut self, number: u32, subscription: Subscription) -> Result<(), (String, Option<String>)> {
         let consumer = (number, subscription.key);
-        for pattern in &subscription.patterns {
+        for pattern in &*subscription.patterns {
             match pattern.kind() {
                 Kind::Topic => drop(self.tree.subscribe(pattern, consumer)),
                 Kind::Queue => self
@@ -207,14 +207,16 @@ impl Broker {
     fn deliver_last_values(&mut self, number: u32, subscription: SubscriptionKey, pattern: &Pattern) {
         let client = self.clients.get_mut(&number).expect("it has just asked");
         for (_, topic) in self.book.behind(None).filter(|(destination, _)| pattern.matches(destination)) {
-            client.lanes.market_snapshot(SlotKey { subscription, topic: topic.id }, topic.last.clone());
+            client.lanes.market_snapshot(subscription, topic.id, topic.last.clone(), 0);
         }
     }
 
     fn unsubscribe(&mut self, number: u32, key: SubscriptionKey) {
         let client = self.clients.get_mut(&number).expect("it has just asked");
         client.lanes.forget(key);
-        for pattern in client.subscriptions.remove(&key).into_iter().flat_map(|subscription| subscription.patterns) {
+        for pattern in
+            client.subscriptions.remove(&key).into_iter().flat_map(|subscription| subscription.patterns.to_vec())
+        {
             match pattern.kind() {
                 Kind::Topic => drop(self.tree.unsubscribe(&pattern, (number, key))),
                 Kind::Queue => self.queues.leave(pattern.name(), (number, key)),
@@ -270,7 +272,7 @@ impl Broker {
                 continue;
             }
             let delivery = Delivery { subscription, message: message.clone(), token: None, marks: Marks::default() };
-            client.lanes.reliable(self.now, delivery).expect("a transcript stays within the limits");
+            client.lanes.reliable(delivery);
         }
         Ok(())
     }
@@ -282,7 +284,7 @@ impl Broker {
         let (topic, pace) = self.book.record(self.now, destination.clone(), message.clone()).expect("a book with room");
         for (number, subscription) in self.tree.listeners(&destination) {
             let client = self.clients.get_mut(&number).expect("who has gone listens no more");
-            client.lanes.market(SlotKey { subscription, topic }, message.clone(), pace);
+            client.lanes.market(subscription, topic, message.clone(), pace);
         }
     }
 
@@ -317,12 +319,14 @@ impl Broker {
             .flat_map(|(number, client)| client.subscriptions.keys().map(move |key| (*number, *key)));
         let names: Vec<String> = consumers.flat_map(|consumer| self.queues_of(consumer)).collect();
         for name in names {
-            while let Some(next) = self.queues.next(&name, |(number, _)| self.clients[&number].lanes.takes_more()) {
+            while let Some(next) =
+                self.queues.next(&name, |(number, _)| Lanes::takes_more(self.clients[&number].lanes.waiting_bytes()))
+            {
                 let (number, subscription) = next.consumer;
                 let marks = Marks { redelivered: next.redelivered, ..Marks::default() };
                 let delivery = Delivery { subscription, message: next.message, token: Some(next.token), marks };
                 let client = self.clients.get_mut(&number).expect("who has gone consumes no more");
-                client.lanes.reliable(self.now, delivery).expect("it takes more");
+                client.lanes.reliable(delivery);
             }
         }
     }

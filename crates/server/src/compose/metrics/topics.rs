@@ -9,6 +9,8 @@ use prometheus_client::encoding::DescriptorEncoder;
 
 use super::{Written, put_counter, put_gauge};
 
+const OLDEST: &str = "For how long the oldest event waits that is not published";
+
 pub(super) struct Topics(pub(super) Arc<OnceLock<Watch>>);
 
 impl fmt::Debug for Topics {
@@ -28,11 +30,17 @@ impl Collector for Topics {
         for (name, help, value) in gauges {
             put_gauge(&mut encoder, name, help, value as u64)?;
         }
+        let oldest = u64::try_from(numbers.oldest_event.as_millis()).unwrap_or(u64::MAX);
+        put_gauge(&mut encoder, "topic_oldest_event_milliseconds", OLDEST, oldest)?;
         let counters = [
             ("topic_delivered", "Messages that were handed to sockets", numbers.delivered),
             ("topic_conflated", "Prices that a newer one replaced before they were sent", numbers.conflated),
             ("topic_dropped", "Messages that waited for connections that were cut", numbers.dropped),
-            ("topic_slow_consumers", "Times that half of what may wait for a connection was", numbers.slow_consumers),
+            (
+                "topic_slow_consumers",
+                "Times that a connection took nothing of what waited for it",
+                numbers.slow_consumers,
+            ),
             ("topic_slow_consumers_closed", "Connections that were cut for not reading", numbers.slow_disconnects),
         ];
         for (name, help, value) in counters {

@@ -81,7 +81,7 @@ async fn echo(request: Request) -> Response {
 }
 
 #[tokio::test]
-async fn a_connection_that_becomes_something_else_keeps_its_place() {
+async fn a_connection_that_becomes_something_else_gives_its_place_back() {
     let router = Router::new().route("/echo", get(echo)).merge(greeting());
     let desk = Desk::open(router, Limits { connections: 1, ..Limits::default() }).await;
     let stream = desk.shake_hands(&["http/1.1"], &[&TLS13]).await.unwrap();
@@ -96,9 +96,23 @@ async fn a_connection_that_becomes_something_else_keeps_its_place() {
     let mut said = [0; 5];
     stream.read_exact(&mut said).await.unwrap();
     assert_eq!(&said, b"news?");
+    assert!(desk.exchange(GET_AND_CLOSE).await.starts_with("HTTP/1.1 200 "), "while the other goes on");
+    stream.write_all(b"more?").await.unwrap();
+    stream.read_exact(&mut said).await.unwrap();
+    assert_eq!(&said, b"more?");
+}
+
+#[tokio::test]
+async fn a_wish_to_become_something_else_that_is_refused_gives_nothing_back() {
+    let router = Router::new().route("/", get(|| async { StatusCode::FORBIDDEN }));
+    let desk = Desk::open(router, Limits { connections: 1, ..Limits::default() }).await;
+    let mut client = http1_client(desk.connect().await).await;
+    let mut asked = request("/");
+    asked.headers_mut().insert(header::CONNECTION, "upgrade".parse().unwrap());
+    asked.headers_mut().insert(header::UPGRADE, "echo".parse().unwrap());
+    assert_eq!(client.send_request(asked).await.unwrap().status(), StatusCode::FORBIDDEN);
     assert!(desk.exchange(GET_AND_CLOSE).await.starts_with("HTTP/1.1 503 "));
-    drop((stream, client));
-    desk.is_served_at_last().await;
+    drop(client);
 }
 
 /// The ports of sockets that were treated.

@@ -1,0 +1,71 @@
+//! How late the broker is with what the engine tells.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use stomp::Time;
+
+/// So often the publisher shows that it is there, also when nothing happens.
+pub(crate) const SIGN_EVERY: Duration = Duration::from_secs(1);
+
+/// Nothing is being published.
+const IDLE: u64 = u64::MAX;
+
+/// What the publisher does, for whoever watches it.
+pub(crate) struct Lateness {
+    /// When the oldest event came that is being published.
+    oldest: AtomicU64,
+    /// When the publisher last looked for events.
+    looked: AtomicU64,
+}
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self { oldest: AtomicU64::new(IDLE), looked: AtomicU64::new(IDLE) }
+    }
+}
+
+impl Lateness {
+    /// Events are about to be published, the oldest of which came so long ago.
+    pub(crate) fn begin(&self, now: Time, waited: Duration) {
+        let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        self.oldest.store(now.0.saturating_sub(waited), Ordering::Relaxed);
+    }
+
+    /// They are published, or there were none.
+    pub(crate) fn looked(&self, now: Time) {
+        self.looked.store(now.0, Ordering::Relaxed);
+        self.oldest.store(IDLE, Ordering::Relaxed);
+    }
+
+    /// For how long the oldest event waits. A publisher that does not even look counts as one that holds up an event.
+    pub(crate) fn age(&self, now: Time) -> Duration {
+        let since = |at: &AtomicU64| match at.load(Ordering::Relaxed) {
+            IDLE => Duration::ZERO,
+            at => now.since(Time(at)),
+        };
+        since(&self.oldest).max(since(&self.looked).saturating_sub(2 * SIGN_EVERY))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Time {
+        Time::from_millis(seconds * 1_000)
+    }
+
+    #[test]
+    fn an_event_ages_until_it_is_published_and_so_does_a_publisher_that_does_not_look() {
+        let lateness = Lateness::default();
+        let age = |seconds| lateness.age(at(seconds)).as_secs();
+        assert_eq!(age(100), 0);
+        lateness.looked(at(100));
+        assert_eq!([age(101), age(102), age(109)], [0, 0, 7]);
+        lateness.begin(at(101), Duration::from_secs(4));
+        assert_eq!([age(101), age(103)], [4, 6]);
+        lateness.looked(at(103));
+        assert_eq!(age(103), 0);
+    }
+}

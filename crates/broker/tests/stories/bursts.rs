@@ -1,0 +1,165 @@
+//! Much at once: a burst of events, and clients that ask for the same a thousand times.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::{Limits, Patience};
+use domain::Event;
+use domain::event::{Alarm, AlarmLevel};
+
+use crate::client::Client;
+use crate::desk::{Desk, tick};
+use crate::websocket::WebSocket;
+
+/// More than three times what may wait for one that stands still.
+const BURST: u64 = 4_000;
+
+fn alarm(octets: usize) -> Event {
+    let text = "x".repeat(octets);
+    Event::Alarm(Arc::new(Alarm { level: AlarmLevel::Warn, code: "story".into(), text: text.into() }))
+}
+
+/// Eight connections ask a thousand times each for everything, read nothing and go. Meanwhile prices and alarms are told,
+/// somebody comes in, and whoever listens hears every alarm.
+#[test]
+fn clients_that_ask_for_everything_a_thousand_times_hold_up_nobody() {
+    let desk = Desk::open();
+    let mut ordinary = Client::join(desk.tcp);
+    ordinary.subscribe(1, "/topic/log-event.>", "");
+    let greedy: Vec<_> = (0..8).map(|_| ask_a_thousand_times(&desk)).collect();
+    assert_eq!(desk.broker.numbers().subscriptions, 8_001);
+    assert_eq!(desk.broker.numbers().patterns, 2);
+    let mut hear = |alarms: std::ops::Range<u64>| {
+        for sequence in alarms {
+            (0..20).for_each(|security| desk.publish(sequence, tick(security, 1)));
+            desk.alarm(sequence);
+            assert!(ordinary.frame().contains(&format!("number {sequence}\"")), "{sequence}");
+        }
+    };
+    hear(1..100);
+    drop(greedy);
+    hear(100..200);
+    Client::join(desk.tcp).subscribe(1, "/topic/order.>", "");
+    let left = desk.settle(1);
+    assert_eq!((left.subscriptions, left.patterns), (1, 1));
+}
+
+/// The last RECEIPT comes before any message, because nothing is published yet.
+fn ask_a_thousand_times(desk: &Desk) -> Client<std::net::TcpStream> {
+    let mut client = Client::join(desk.tcp);
+    for id in 1..1_000 {
+        client.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/topic/>\n\n"));
+    }
+    client.subscribe(1_000, "/topic/>", "");
+    client
+}
+
+#[test]
+fn every_subscription_of_a_client_hears_a_message_once() {
+    let desk = Desk::open();
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/log-event.>", "");
+    client.subscribe(2, "/topic/>,/topic/log-event.*,/topic/*.warn", "");
+    client.subscribe(3, "/topic/log-event.>", "");
+    let mut hear = || client.frame().lines().nth(1).unwrap_or_default().to_owned();
+    desk.alarm(1);
+    assert_eq!([hear(), hear(), hear()], ["subscription:1", "subscription:2", "subscription:3"]);
+    client.send("UNSUBSCRIBE\nid:1\nreceipt:u\n\n");
+    assert_eq!(client.frame(), "RECEIPT\nreceipt-id:u\n\n");
+    desk.alarm(2);
+    let mut hear = || client.frame().lines().nth(1).unwrap_or_default().to_owned();
+    assert_eq!([hear(), hear()], ["subscription:2", "subscription:3"]);
+}
+
+#[test]
+fn a_burst_that_is_read_cuts_nobody_over_tcp_and_over_a_websocket() {
+    let desk = Desk::open();
+    let mut tcp = Client::join(desk.tcp);
+    let mut websocket = Client::over(WebSocket::at(desk.ws));
+    websocket.greet();
+    hear_a_burst(&desk, &mut tcp);
+    hear_a_burst(&desk, &mut websocket);
+    let numbers = desk.broker.numbers();
+    assert_eq!((numbers.slow_disconnects, numbers.dropped), (0, 0));
+}
+
+fn hear_a_burst<S: Read + Write>(desk: &Desk, client: &mut Client<S>) {
+    client.subscribe(1, "/topic/log-event.>", "");
+    (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
+    for sequence in 1..=BURST {
+        assert!(client.frame().contains(&format!("sequence:{sequence}\n")), "{sequence}");
+    }
+}
+
+#[test]
+fn who_stops_reading_in_a_burst_is_told_so_and_cut() {
+    let patience = Patience { stall: Duration::from_millis(300), ..Patience::default() };
+    let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
+    let mut lazy = Client::join(desk.tcp);
+    lazy.subscribe(1, "/topic/log-event.>", "");
+    (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
+    let numbers = desk.wait_for(|numbers| (numbers.connections, numbers.slow_disconnects) == (0, 1));
+    // What it had not taken is no longer kept for it.
+    assert_eq!((numbers.queue_bytes, numbers.dropped > 0), (0, true));
+}
+
+#[test]
+fn where_too_much_waits_for_all_who_takes_nothing_goes_and_who_reads_stays() {
+    let limits = Limits { waiting_bytes: 16 << 20, ..Limits::default() };
+    let desk = Desk::open_within(limits, &[], None);
+    let (mut honest, mut lazy) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    honest.subscribe(1, "/topic/log-event.>", "");
+    lazy.subscribe(1, "/topic/log-event.>", "");
+    let mut sequence = 0;
+    while desk.broker.numbers().connections == 2 {
+        sequence += 1;
+        desk.publish(sequence, alarm(16 * 1_024));
+        assert!(honest.frame().contains(&format!("sequence:{sequence}\n")));
+        assert!(sequence < 10_000, "a client for which 16 MiB wait is still there");
+    }
+    let mut heard = Vec::new();
+    let _ = lazy.stream.read_to_end(&mut heard);
+    let heard = String::from_utf8_lossy(&heard);
+    let words = "slow consumer, more than 16777216 octets wait for all clients, most of them here";
+    assert!(heard.contains(words) || !heard.contains("ERROR"), "cut before the words reached it, or told why");
+}
+
+#[test]
+fn a_client_that_has_not_logged_in_may_send_little() {
+    let desk = Desk::open();
+    let answer = |frame: &str| {
+        let mut client = Client::dial(desk.tcp);
+        client.stream.write_all(frame.as_bytes()).unwrap();
+        client.rest().lines().nth(1).unwrap_or_default().to_owned()
+    };
+    let long = format!("CONNECT\nx:{}\n\n\0", "y".repeat(4_096));
+    let many = format!("CONNECT\n{}\n\0", "x:y\n".repeat(65));
+    assert_eq!(answer("CONNECT\ncontent-length:1048576\n\n"), "message:the body is longer than 64 octets");
+    assert_eq!(answer(&long), "message:a header line is longer than 4096 octets");
+    assert_eq!(answer(&many), "message:the frame has more than 64 headers");
+    let mut client = Client::join(desk.tcp);
+    client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/a\nnote:{}\nreceipt:r\n\n", "y".repeat(8_000)));
+    assert_eq!(client.frame(), "RECEIPT\nreceipt-id:r\n\n");
+}
+
+#[test]
+fn a_destination_has_a_bounded_length_and_depth() {
+    let desk = Desk::open();
+    let refused = |destination: &str| {
+        let mut client = Client::join(desk.tcp);
+        client.send(&format!("SUBSCRIBE\nid:1\ndestination:{destination}\n\n"));
+        client.rest().lines().nth(1).unwrap_or_default().to_owned()
+    };
+    let deep = format!("/topic/a{}", ".a".repeat(32));
+    let many = vec!["/topic/a"; 101].join(",");
+    assert_eq!(refused(&deep), "message:the destination has more than 32 segments");
+    assert_eq!(refused(&format!("/topic/{}", "x".repeat(1_018))), "message:the destination is longer than 1024 octets");
+    assert_eq!(refused(&many), "message:one SUBSCRIBE joins at most 100 destinations");
+    let mut client = Client::join(desk.tcp);
+    for id in 1..=20 {
+        client.subscribe(id, &vec!["/topic/a"; 100].join(","), "");
+    }
+    client.send("SUBSCRIBE\nid:21\ndestination:/topic/a\n\n");
+    assert!(client.rest().contains("message:a connection subscribes to at most 2000 destinations\n"));
+}

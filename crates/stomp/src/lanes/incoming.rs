@@ -1,0 +1,118 @@
+//! What publishers have handed over and the connection has not looked at. To hand something over takes the same short time
+//! whatever the connection has subscribed to.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::arrival::{Arrival, Broadcast, Delivery};
+use crate::topics::{Pace, TopicId};
+
+/// Prices that wait in full for the connection to look at them; of more the newest of each topic.
+pub const PRICES_WAITING_MAX: usize = 1_024;
+
+/// A price on its way to a connection.
+#[derive(Debug)]
+pub(crate) struct Price {
+    pub(crate) topic: TopicId,
+    pub(crate) value: Broadcast,
+    pub(crate) pace: Pace,
+    /// Older ones that it replaced.
+    pub(crate) conflated: u64,
+}
+
+/// The way in to one connection.
+#[derive(Debug, Default)]
+pub struct Incoming {
+    pub(super) reliable: VecDeque<Arrival>,
+    bytes: usize,
+    prices: Vec<Price>,
+    /// What came when those were too many.
+    newest: BTreeMap<TopicId, Price>,
+}
+
+impl Incoming {
+    /// A message that must not be lost, for all who select it.
+    pub fn broadcast(&mut self, broadcast: Broadcast) {
+        self.push(Arrival::ToAll(broadcast));
+    }
+
+    /// A message that must not be lost, for one subscription.
+    pub fn deliver(&mut self, delivery: Delivery) {
+        self.push(Arrival::ToOne(delivery.into()));
+    }
+
+    fn push(&mut self, arrival: Arrival) {
+        self.bytes += arrival.size();
+        self.reliable.push_back(arrival);
+    }
+
+    /// A message whose topic's newest value counts, for all who select it.
+    pub fn price(&mut self, topic: TopicId, value: Broadcast, pace: Pace) {
+        let price = Price { topic, value, pace, conflated: 0 };
+        if self.prices.len() < PRICES_WAITING_MAX && self.newest.is_empty() {
+            self.prices.push(price);
+            return;
+        }
+        if let Some(older) = self.newest.insert(topic, price)
+            && let Some(newer) = self.newest.get_mut(&topic)
+        {
+            newer.conflated = older.conflated + 1;
+            newer.pace = if older.pace == Pace::Slow { Pace::Slow } else { newer.pace };
+        }
+    }
+
+    /// Prices in the order in which they go on.
+    pub(super) fn take_prices(&mut self) -> impl Iterator<Item = Price> + use<> {
+        let newest = std::mem::take(&mut self.newest);
+        std::mem::take(&mut self.prices).into_iter().chain(newest.into_values())
+    }
+
+    /// What must not be lost, in its order, and its octets.
+    pub(super) fn take_reliable(&mut self) -> (VecDeque<Arrival>, usize) {
+        (std::mem::take(&mut self.reliable), std::mem::take(&mut self.bytes))
+    }
+
+    /// Octets of what must not be lost.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Messages that wait.
+    pub fn len(&self) -> usize {
+        self.reliable.len() + self.prices.len() + self.newest.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::destination::Destination;
+    use crate::headers::Headers;
+    use crate::message::Message;
+
+    fn price(number: u64) -> Broadcast {
+        let topic = Destination::parse("/topic/tick.1").unwrap();
+        let message = Arc::new(Message::new(number, &topic, &Headers::default(), b""));
+        Broadcast { message, number, own: false, apart: false }
+    }
+
+    #[test]
+    fn of_prices_that_nobody_looks_at_the_newest_of_each_topic_waits() {
+        let mut incoming = Incoming::default();
+        let full = PRICES_WAITING_MAX as u64;
+        (1..=full).for_each(|number| incoming.price(TopicId(1), price(number), Pace::Busy));
+        incoming.price(TopicId(2), price(full + 1), Pace::Slow);
+        (full + 2..full + 5).for_each(|number| incoming.price(TopicId(2), price(number), Pace::Busy));
+        incoming.price(TopicId(1), price(full + 5), Pace::Busy);
+        assert_eq!(incoming.len(), PRICES_WAITING_MAX + 2);
+        let last: Vec<_> = incoming.take_prices().skip(PRICES_WAITING_MAX).collect();
+        let shown = |price: &Price| (price.topic.0, price.value.number - full, price.pace, price.conflated);
+        assert_eq!(last.iter().map(shown).collect::<Vec<_>>(), [(1, 5, Pace::Busy, 0), (2, 4, Pace::Slow, 3)]);
+        assert!(incoming.is_empty());
+    }
+}
