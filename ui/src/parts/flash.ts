@@ -1,10 +1,11 @@
 /**
- * The short light on a price that moved. A class that comes and goes costs two paints; a CSS animation would cost one
- * in every frame, for every cell that moves.
+ * The short light on the digits that moved. A class that comes and goes costs two paints; a CSS animation would cost one in every
+ * frame, for every cell that moves. What has been lit for long enough goes out when something else is painted anyway.
  */
 
-export const FLASH_MS = 350;
-const SWEEP_MS = 100;
+export const FLASH_MS = 150;
+/** Where nothing else is painted, lights go out after this, in milliseconds. */
+const QUIET_MS = 300;
 
 interface Lit {
   element: HTMLElement;
@@ -12,33 +13,61 @@ interface Lit {
 }
 
 let lit: Lit[] = [];
-let sweeping = false;
+let isSweepAsked = false;
 
-/** Lights the element up for the direction in which its value moved; equal or unknown values don't. */
-export function flash(element: HTMLElement, before: number | null | undefined, now: number | null): void {
-  if (before === null || before === undefined || now === null || before === now) return;
-  const up = now > before;
-  element.classList.toggle('flash-up', up);
-  element.classList.toggle('flash-down', !up);
-  lit.push({ element, until: performance.now() + FLASH_MS });
-  if (!sweeping) sweepLater();
+/** Writes a number and lights up the digits from the first one that is another, in the direction in which the value moved. */
+export function writeMoved(element: HTMLElement, text: string, before: number | null | undefined, now: number | null): void {
+  const shown = element.textContent ?? '';
+  if (shown === text) return;
+  const hasMoved = before !== null && before !== undefined && now !== null && before !== now;
+  const from = hasMoved ? sameUpTo(shown, text) : text.length;
+  const { still, moved, mark } = partsOf(element);
+  still.data = text.slice(0, from);
+  moved.data = text.slice(from);
+  mark.className = !hasMoved ? '' : now > before ? 'flash-up' : 'flash-down';
+  if (hasMoved) light(mark);
+}
+
+/** The same two texts for as long as the cell lives: new elements would have the browser sort its layers again. */
+function partsOf(element: HTMLElement): { still: Text; moved: Text; mark: HTMLElement } {
+  const [still, mark] = element.childNodes;
+  if (still instanceof Text && mark instanceof HTMLElement && mark.firstChild instanceof Text) return { still, mark, moved: mark.firstChild };
+  const made = { still: new Text(''), mark: document.createElement('span'), moved: new Text('') };
+  made.mark.append(made.moved);
+  element.replaceChildren(made.still, made.mark);
+  return made;
+}
+
+/** The place of the first character that differs. */
+export function sameUpTo(before: string, now: string): number {
+  // A number of another length has moved as a whole.
+  if (before.length !== now.length) return 0;
+  let place = 0;
+  while (place < now.length && before[place] === now[place]) place += 1;
+  return place;
+}
+
+function light(element: HTMLElement): void {
+  const now = performance.now();
+  sweep(now);
+  lit.push({ element, until: now + FLASH_MS });
+  if (!isSweepAsked) sweepLater();
 }
 
 function sweepLater(): void {
-  sweeping = true;
+  isSweepAsked = true;
   setTimeout(() => {
-    sweeping = false;
+    isSweepAsked = false;
     sweep(performance.now());
     if (lit.length > 0) sweepLater();
-  }, SWEEP_MS);
+  }, QUIET_MS);
 }
 
-/** An element that was lit again meanwhile stays lit until its last deadline. */
+/** One that was lit again meanwhile stays lit until its last deadline. */
 function sweep(now: number): void {
   const still = lit.filter((one) => one.until > now);
-  const keep = new Set(still.map((one) => one.element));
-  for (const { element } of lit) {
-    if (!keep.has(element)) element.classList.remove('flash-up', 'flash-down');
-  }
+  if (still.length === lit.length) return;
+  const kept = new Set(still.map((one) => one.element));
+  for (const { element } of lit) if (!kept.has(element)) element.className = '';
   lit = still;
 }

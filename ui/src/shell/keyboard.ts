@@ -6,7 +6,7 @@
 import type { Stop } from '../state/api';
 import type { Texts } from '../texts';
 
-export type ShortcutId = 'buy' | 'sell' | 'search' | 'cancelAll' | 'kill' | 'pages' | 'settings' | 'notifications' | 'help';
+export type ShortcutId = 'buy' | 'sell' | 'search' | 'orders' | 'positions' | 'cancelAll' | 'kill' | 'pages' | 'settings' | 'notifications' | 'help';
 
 export interface Shortcut {
   id: ShortcutId & keyof Texts['help'];
@@ -18,6 +18,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { id: 'buy', codes: ['KeyB'], shown: ['Alt+B'] },
   { id: 'sell', codes: ['KeyS'], shown: ['Alt+S'] },
   { id: 'search', codes: ['Slash', 'KeyQ'], shown: ['Alt+/', 'Alt+Q'] },
+  { id: 'orders', codes: ['KeyO'], shown: ['Alt+O'] },
+  { id: 'positions', codes: ['KeyP'], shown: ['Alt+P'] },
   { id: 'cancelAll', codes: ['KeyX'], shown: ['Alt+X'] },
   { id: 'kill', codes: ['KeyK'], shown: ['Alt+K'] },
   { id: 'pages', codes: ['Digit1', 'Digit2', 'Digit3'], shown: ['Alt+1', 'Alt+2', 'Alt+3'] },

@@ -175,6 +175,8 @@ export interface Trading {
   /** Gives the order's intId. A `WireError` has the server's text and, where it knows one, the field. */
   place(order: OrderBody): Promise<string>;
   modify(order: OrderBody & { intId: string }): Promise<void>;
+  /** Whether the server has an order of this id, open or done. */
+  exists(intId: string): Promise<boolean>;
   cancel(intId: string): Promise<void>;
   /** Cancels these open orders, each unless its cancel is under way; says how many it asked for. */
   cancelAll(intIds: readonly string[]): Promise<{ asked: number; failed: number }>;
@@ -274,6 +276,8 @@ export type Link = 'connecting' | 'live' | 'lagging' | 'offline';
 
 export interface ConnectionState {
   link: Link;
+  /** While it lags: whether this browser itself has no time, so that nobody else is to blame. */
+  isStarved: boolean;
   /** When `link` became what it is. */
   since: number;
   /** How often the connection was lost and found again. */
@@ -387,6 +391,9 @@ export interface IntentMap {
   modify: OrderVO;
   /** Put the cursor into the search of the market grid. */
   search: null;
+  /** Put the cursor on the first row. */
+  orderRows: null;
+  positionRows: null;
   /** Ask to cancel all open orders. */
   cancelAll: null;
   /** Show the events of an order. */
@@ -398,7 +405,7 @@ export interface Clock {
   now(): number;
   every(ms: number, run: () => void): Stop;
   after(ms: number, run: () => void): Stop;
-  /** Once, before the next paint. */
+  /** Once, with the next painting: all that waits is painted together, about ten times a second. */
   onFrame(run: () => void): Stop;
 }
 

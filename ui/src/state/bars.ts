@@ -29,6 +29,8 @@ export class LiveBars implements BarSeries {
   private readonly join: Join<Bars, Bar>;
   private readonly stops: Stop[];
   private closed: readonly Bar[] = [];
+  /** Before the past is there, one bar that grows would fill the whole chart. */
+  private isPictured = false;
   private readonly growing: GrowingBar;
 
   constructor(securityId: number, size: BarSize, tools: BarsTools) {
@@ -70,6 +72,7 @@ export class LiveBars implements BarSeries {
   }
 
   private reset({ closed, parts }: Bars): void {
+    this.isPictured = true;
     this.closed = closed;
     this.growing.begin(parts);
     this.show();
@@ -87,6 +90,7 @@ export class LiveBars implements BarSeries {
   }
 
   private show(): void {
+    if (!this.isPictured) return;
     const last = this.closed.at(-1)?.dateTime ?? 0;
     const growing = this.growing.get();
     this.bars.set(growing !== null && growing.dateTime > last ? [...this.closed, growing] : this.closed);

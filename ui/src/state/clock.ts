@@ -1,13 +1,36 @@
 /** Time, timers and frames of the browser. Tests bring their own. */
 
 import type { Clock, Stop } from './api';
+import { Batches } from './batches';
+
+const batches = new Batches({
+  now: () => performance.now(),
+  after: (ms, run) => void setTimeout(run, ms),
+  // Before the frame, not in it: whoever draws on a canvas asks for a frame of its own, and shall get this one. In a hidden tab
+  // there are no frames, and nothing is painted.
+  frame: (run) => void (document.hidden ? requestAnimationFrame(run) : setTimeout(run, 0)),
+});
+
+/** Those of the same period run together, because each that paints alone costs a frame. */
+const periods = new Map<number, Set<() => void>>();
+
+function together(ms: number): Set<() => void> {
+  const known = periods.get(ms);
+  if (known) return known;
+  const runs = new Set<() => void>();
+  setInterval(() => [...runs].forEach((run) => run()), ms);
+  periods.set(ms, runs);
+  return runs;
+}
 
 export const browserClock: Clock = {
   now: () => Date.now(),
 
   every(ms: number, run: () => void): Stop {
-    const timer = setInterval(run, ms);
-    return () => clearInterval(timer);
+    const runs = together(ms);
+    const turn = () => run();
+    runs.add(turn);
+    return () => runs.delete(turn);
   },
 
   after(ms: number, run: () => void): Stop {
@@ -16,7 +39,6 @@ export const browserClock: Clock = {
   },
 
   onFrame(run: () => void): Stop {
-    const frame = requestAnimationFrame(run);
-    return () => cancelAnimationFrame(frame);
+    return batches.add(run);
   },
 };

@@ -13,9 +13,14 @@ export const RENEWED_AFTER_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
 /** A tab that nobody sees may not look for minutes: of such a pause only this counts, because news wait behind the timer. */
 const PAUSE_COUNTED_MS = 2 * LOOK_EVERY_MS;
+/** A timer that comes later than this was held up by the browser, and so is all that is heard, in milliseconds. */
+const STARVED_AFTER_MS = LOOK_EVERY_MS + 600;
+/** So many looks after a late one the browser counts as starved: what was held up arrives by and by. */
+const STARVED_LOOKS = 3;
 
 const START: ConnectionState = {
   link: 'connecting',
+  isStarved: false,
   since: 0,
   reconnects: 0,
   messagesPerSecond: 0,
@@ -34,6 +39,7 @@ export class Connection {
   private lookedAt: number;
   private silentMs = 0;
   private isSuspect = false;
+  private starvedLooks = 0;
 
   constructor(
     private readonly feed: Feed,
@@ -103,6 +109,7 @@ export class Connection {
   private countSilence(): void {
     const now = this.clock.now();
     this.silentMs += Math.min(now - this.lookedAt, PAUSE_COUNTED_MS);
+    this.starvedLooks = now - this.lookedAt > STARVED_AFTER_MS ? STARVED_LOOKS : Math.max(0, this.starvedLooks - 1);
     this.lookedAt = now;
   }
 
@@ -114,6 +121,8 @@ export class Connection {
   private become(link: Link, news: Partial<ConnectionState>): void {
     const before = this.cell.get();
     const since = before.link === link ? before.since : this.clock.now();
-    this.cell.set({ ...before, ...news, link, since });
+    // A call without an answer and a silence are the server's; only what comes late may be ours.
+    const isStarved = link === 'lagging' && this.starvedLooks > 0 && !this.isSuspect;
+    this.cell.set({ ...before, ...news, link, since, isStarved });
   }
 }

@@ -108,6 +108,12 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
   };
   comeAndGo(feed, clock, access, load, () => herald.reconnected());
+  // The next one in this tab hears nothing of what the last one was told.
+  access.phase.subscribe((phase) => {
+    if (phase !== 'out') return;
+    notifications.clear();
+    herald.forget();
+  });
   return { desk, access, texts, formats, suspect: () => connection.suspect() };
 }
 

@@ -6,10 +6,11 @@ import type { IdentityVO, OrderBody, OrderVO, VerdictVO } from '../wire/types';
 import type { Readable, Table, Trading } from './api';
 import { derive } from './readable';
 
+const NOT_FOUND = 404;
 /** So many cancels are under way at a time. */
 const CANCELS_AT_ONCE = 8;
 
-type Source = Pick<Server, 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'reducePosition'>;
+type Source = Pick<Server, 'order' | 'orderEvents' | 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'reducePosition'>;
 
 export class TradingDesk implements Trading {
   readonly mayTrade: Readable<boolean>;
@@ -28,6 +29,12 @@ export class TradingDesk implements Trading {
 
   modify(order: OrderBody & { intId: string }): Promise<void> {
     return this.server.modify(order);
+  }
+
+  /** Only the server's word that it has none counts as none. */
+  async exists(intId: string): Promise<boolean> {
+    const isThere = (found: Promise<readonly unknown[]>) => found.then(({ length }) => length > 0, isUnknown);
+    return (await isThere(this.server.order(intId))) || (await isThere(this.server.orderEvents(intId)));
   }
 
   cancel(intId: string): Promise<void> {
@@ -59,6 +66,11 @@ export class TradingDesk implements Trading {
   reducePosition(positionId: number, quantity: number): Promise<void> {
     return this.server.reducePosition(positionId, quantity);
   }
+}
+
+function isUnknown(error: unknown): false {
+  if (error instanceof WireError && error.status === NOT_FOUND) return false;
+  throw error;
 }
 
 /** An order that was done before the cancel came is what was wanted. */

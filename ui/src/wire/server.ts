@@ -52,6 +52,7 @@ export class Server {
   stopStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/stop`);
 
   openOrders = () => this.rest.picture('/rest/execution/order', list(read.order));
+  order = (intId: string) => this.rest.get(`/rest/execution/order/${encodeURIComponent(intId)}`, list(read.order));
   orderEvents = (intId: string) =>
     this.rest.get(`/rest/history/order/${encodeURIComponent(intId)}/event?limit=${PAGE_ROWS}`, list(read.orderStatus));
   positions = () => this.rest.picture('/rest/position', list(read.position));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { amountOf, isUnclear, stepped, typed } from '../../src/features/common/amount';
+import { amountOf, isUnclear, readingsOf, stepped, typed } from '../../src/features/common/amount';
 import { formatsOf } from '../../src/texts/formats';
 
 const english = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
@@ -11,9 +11,19 @@ test.each([
   ['.5', 0.5, 0.5],
   ['-3', -3, -3],
   ['272,4', '272,4', 272.4],
-  ['1,000.5', '1,000.5', '1,000.5'],
+  ['1,000.5', 1000.5, '1,000.5'],
+  ['1,700', 1700, '1,700'],
+  ['1.700,5', '1.700,5', 1700.5],
+  ['12,345,678', 12345678, '12,345,678'],
+  ['1,70', '1,70', 1.7],
+  ['154,485', 154485, 154.485],
+  ['10k', 10000, 10000],
+  ['1.5m', 1500000, 1500000],
+  ['2,5M', '2,5M', 2500000],
+  ['-3K', -3000, -3000],
+  ['k', 'k', 'k'],
   ['1.000', 1, '1.000'],
-  ['1.000.000', '1.000.000', '1.000.000'],
+  ['1.000.000', '1.000.000', 1000000],
   ['0.125', 0.125, 0.125],
   ['1.10003', 1.10003, 1.10003],
   ['1e3', '1e3', '1e3'],
@@ -36,7 +46,11 @@ test('a number is typed so that it is read back, in every locale', () => {
 
 test.each([
   ['1.000', false, true],
-  ['12.345.678', false, true],
+  ['12.345.678', true, false],
+  ['1,000', false, true],
+  ['2,700', false, true],
+  ['272,4', true, false],
+  ['1,000.5', false, true],
   ['-1.000', false, true],
   ['1e3', true, true],
   ['1.5E-2', true, true],
@@ -46,6 +60,22 @@ test.each([
   ['ten', false, false],
 ])('%j is unclear: %j in English, %j in German', (text, inEnglish, inGerman) => {
   expect([isUnclear(text, english), isUnclear(text, german)]).toEqual([inEnglish, inGerman]);
+});
+
+test.each([
+  ['1.700', [], ['1700', '1,7']],
+  ['1,700', [], ['1,7', '1700']],
+  ['272,4', ['272.4'], []],
+  ['1.234,50', ['1234.5'], []],
+  ['1e3', ['1000'], ['1000']],
+  ['ten', [], []],
+])('of %j is offered %j in English and %j in German', (text, inEnglish, inGerman) => {
+  expect([readingsOf(text, english), readingsOf(text, german)]).toEqual([inEnglish, inGerman]);
+});
+
+test('thousands are read as the locale writes them, with blanks and apostrophes too', () => {
+  const [french, swiss] = ['fr-FR', 'de-CH'].map((locale) => formatsOf({ locale, timeZone: 'UTC' }));
+  expect([amountOf(french!.quantity(1_700), french!), amountOf('1 700,5', french!), amountOf(swiss!.quantity(1_700), swiss!)]).toEqual([1700, 1700.5, 1700]);
 });
 
 test('a step moves by the tick size and never below zero', () => {

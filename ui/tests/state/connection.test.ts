@@ -77,4 +77,21 @@ describe('a connection', () => {
     connection.suspect();
     expect(link()).toBe('offline');
   });
+
+  it('blames the browser where its own timers come late, and the server where it is silent', () => {
+    const lag = () => [link(), connection.state.get().isStarved];
+    connection.heard(clock.now());
+    clock.advance(SECOND);
+    clock.freeze(4 * SECOND);
+    feed.beat();
+    connection.heard(clock.now() - 4 * SECOND);
+    clock.advance(SECOND);
+    expect(lag()).toEqual(['lagging', true]);
+    feed.beat();
+    connection.heard(clock.now());
+    clock.advance(SECOND);
+    expect(lag()).toEqual(['live', false]);
+    clock.advance(SILENT_AFTER_MS);
+    expect(lag()).toEqual(['lagging', false]);
+  });
 });

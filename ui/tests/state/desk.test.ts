@@ -178,6 +178,14 @@ describe('a desk', () => {
     expect(notices()).toEqual(['Order rejected: Buy 100 #1', 'Rejected orders of #3: 2']);
   });
 
+  it('keeps nothing of what one user was told for the next', async () => {
+    await enter();
+    feed.say('order.>', 5, order({ filledQuantity: 10, avgPrice: 272.5 }));
+    expect(notices().length).toBe(1);
+    open.access.expire();
+    expect(notices()).toEqual([]);
+  });
+
   it('tells once of a message that it cannot read', async () => {
     await enter();
     feed.say('order.>', 5, { no: 'order' });

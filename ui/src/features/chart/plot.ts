@@ -41,7 +41,8 @@ export class Plot {
   private lines: IPriceLine[] = [];
   private colours = readColours();
 
-  constructor(host: HTMLElement, onPoint: (time: number | null) => void) {
+  /** `onPan` says whether the newest bar is out of sight. */
+  constructor(host: HTMLElement, onPoint: (time: number | null) => void, onPan: (isPanned: boolean) => void) {
     this.chart = createChart(host, {
       autoSize: true,
       layout: { attributionLogo: false },
@@ -56,6 +57,7 @@ export class Plot {
     this.volumes.applyOptions({ lastValueVisible: false, priceLineVisible: false });
     this.marks = createSeriesMarkers(this.candles, []);
     this.chart.subscribeCrosshairMove((event) => onPoint(pointedTime(event)));
+    this.chart.timeScale().subscribeVisibleLogicalRangeChange(() => onPan(this.chart.timeScale().scrollPosition() < 0));
     this.recolour();
   }
 
@@ -122,12 +124,13 @@ export class Plot {
   }
 
   recolour(): void {
-    const { up, down, text, line, surface, font } = (this.colours = readColours());
+    const { up, down, text, line, surface, label, font } = (this.colours = readColours());
     this.chart.applyOptions({
       layout: { background: { color: surface }, textColor: text, fontFamily: font, fontSize: 11 },
       grid: { vertLines: { color: line }, horzLines: { color: line } },
       rightPriceScale: { borderColor: line },
       timeScale: { borderColor: line },
+      crosshair: { vertLine: { labelBackgroundColor: label }, horzLine: { labelBackgroundColor: label } },
     });
     this.candles.applyOptions({ upColor: up, wickUpColor: up, downColor: down, wickDownColor: down, borderVisible: false });
   }
@@ -168,6 +171,7 @@ function readColours() {
     text: token('--text-2'),
     line: token('--surface-3'),
     surface: token('--surface'),
+    label: token('--accent-strong'),
     font: token('--font'),
   };
 }

@@ -1,7 +1,7 @@
 /** The columns of the market grid. Rows are securities; every cell reads its quote when it is painted. */
 
 import type { Quote } from '../../state/api';
-import { flash } from '../../parts/flash';
+import { writeMoved } from '../../parts/flash';
 import { setText } from '../../parts/grid/cells';
 import { aging, figures, gains, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
@@ -129,8 +129,7 @@ function priceColumn(id: string, title: string, board: QuoteBoard, formats: Form
     const price = quote === undefined ? null : reading(quote);
     cell.classList.toggle('stale', quote !== undefined && board.isStale(quote));
     if (before.get(cell) === price) return;
-    setText(cell, formats.price(price, board.digits(row.id)));
-    flash(cell, before.get(cell), price);
+    writeMoved(cell, formats.price(price, board.digits(row.id)), before.get(cell), price);
     before.set(cell, price);
   };
   return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, board.digits(row.id))), paint };

@@ -9,3 +9,9 @@ export function questionNow(asked: number, open: number, all: boolean): Question
   const isMeant = all ? open === asked : Math.sign(open) === Math.sign(asked);
   return isMeant ? 'holds' : 'changed';
 }
+
+/** Half of a position in whole lots, and at least one. */
+export function halfOf(quantity: number, lot: number): number {
+  const lots = Math.max(1, Math.floor(Math.abs(quantity) / 2 / lot + 1e-9));
+  return Number((lots * lot).toPrecision(12));
+}

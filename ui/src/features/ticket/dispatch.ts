@@ -22,6 +22,16 @@ export class Dispatch {
     private readonly newId: () => string = randomId,
   ) {}
 
+  /** The id of an order of which nobody knows whether it arrived. */
+  get unsettled(): string | null {
+    return this.intId;
+  }
+
+  /** It arrived: the next order has another id. */
+  settle(): void {
+    this.intId = null;
+  }
+
   /** Gives the id under which the order lives. A refused order leaves no trace, so its id serves the next attempt. */
   async send(order: OrderBody): Promise<string> {
     const intId = (this.intId ??= this.newId());

@@ -48,16 +48,22 @@ export function hasStop(kind: OrderKind): boolean {
   return kind === 'StopOrder' || kind === 'StopLimitOrder';
 }
 
+export type NeededField = 'quantity' | 'limit' | 'stop' | 'tifDateTime';
+
+/** What an order of this kind needs and nobody has written yet. */
+export function missingIn(form: TicketForm): NeededField[] {
+  const needed: [NeededField, string, boolean][] = [
+    ['quantity', form.quantity, true],
+    ['stop', form.stop, hasStop(form.kind)],
+    ['limit', form.limit, hasLimit(form.kind)],
+    ['tifDateTime', form.until, form.tif === 'GTD'],
+  ];
+  return needed.filter(([, text, isNeeded]) => isNeeded && text.trim() === '').map(([field]) => field);
+}
+
 /** Whether there is enough to ask for a verdict; what is wrong with it the server says. */
 export function isComplete(form: TicketForm): boolean {
-  const isThere = (text: string): boolean => text.trim() !== '';
-  return (
-    form.securityId !== null &&
-    isThere(form.quantity) &&
-    (!hasLimit(form.kind) || isThere(form.limit)) &&
-    (!hasStop(form.kind) || isThere(form.stop)) &&
-    (form.tif !== 'GTD' || isThere(form.until))
-  );
+  return form.securityId !== null && missingIn(form).length === 0;
 }
 
 const AMOUNTS = ['quantity', 'limit', 'stop'] as const;

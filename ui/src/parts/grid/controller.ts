@@ -119,6 +119,11 @@ export class GridController<Row> {
     this.inSight.repaint(rowIds);
   }
 
+  focusFirst(): void {
+    const first = this.root.querySelector<HTMLElement>('.ag-row[row-index="0"] .ag-cell');
+    (first ?? this.root.querySelector<HTMLElement>('.ag-header-cell'))?.focus();
+  }
+
   /** Draws the drawn column again. */
   redraw(): void {
     this.drawn?.redraw();

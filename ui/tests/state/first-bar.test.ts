@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { LiveBars } from '../../src/state/bars';
+import type { Market } from '../../src/state/api';
+import { Rows } from '../../src/state/table';
+import { settle, VirtualClock, VirtualFeed } from '../virtual';
+import { tick } from './samples';
+
+test('no bar is drawn before the past is there', async () => {
+  const [feed, clock] = [new VirtualFeed(), new VirtualClock()];
+  const quotes = new Rows(clock, ({ securityId }: { securityId: number }) => securityId);
+  const market = { quotes, want: () => () => undefined } as unknown as Market;
+  let answer: (bars: { sequence: number; value: never[] }) => void = () => undefined;
+  const picture = new Promise<{ sequence: number; value: never[] }>((resolve) => (answer = resolve));
+  const bars = new LiveBars(1, 'SEC_1', { feed, clock, market, server: { bars: () => picture }, onTrouble: (error) => expect.fail(String(error)) });
+  feed.up();
+  quotes.put({ securityId: 1, tick: tick({ lastDateTime: clock.now() }) } as never);
+  clock.frame();
+  expect(bars.get()).toEqual([]);
+  answer({ sequence: 1, value: [] });
+  await settle();
+  expect(bars.get().length).toBe(1);
+});
