@@ -151,7 +151,33 @@ async function followsTheWindow({ server, page, shoot }) {
   await page.waitForFunction((count) => document.querySelectorAll('.dv-groupview').length === count, wide);
 }
 
+/** A venue that goes in the middle of a session is seen on every page, and so are its prices, until it is back. */
+async function seesAVenueGo({ server, page, watch, shoot }) {
+  watch.allow(/503/);
+  await openDesk(page, server);
+  const lights = page.getByRole('status', { name: 'Venues' });
+  const light = (name) => lights.getByText(name, { exact: true });
+  await light('ALPHA').waitFor();
+  const search = page.getByRole('combobox', { name: 'Add a security' });
+  await search.fill('SAP');
+  await page.getByRole('option', { name: 'SAP' }).first().waitFor();
+  await search.press('Enter');
+  await light('BETA away').waitFor();
+  await page.getByRole('log', { name: 'Notifications' }).getByText('BETA is away').waitFor();
+  const cell = (symbol) => grid(page, 'Market').getByRole('row').filter({ hasText: symbol }).first();
+  const id = await cell('SAP').getAttribute('row-id');
+  await grid(page, 'Market').locator(`[row-id="${id}"] [col-id="bid"] .cell.stale`).waitFor();
+  await page.getByRole('region', { name: 'Chart' }).getByText('stale').waitFor();
+  await shoot('story-venue-away');
+  const fresh = grid(page, 'Market').locator('[row-id="1"] [col-id="bid"] .cell:not(.stale)');
+  await fresh.waitFor();
+  await light('BETA').waitFor();
+  await page.getByRole('button', { name: 'Monitor', exact: true }).click();
+  await light('BETA away').waitFor();
+}
+
 export default [
+  { name: 'a venue that goes is seen everywhere, and so is its return', settings: ['simulated.faults=BETA:cut=9000'], run: seesAVenueGo },
   { name: 'who types in a change replaces the quantity', settings: QUIET, run: typesOverTheQuantity },
   { name: 'a row removed by the mouse chooses no other security', settings: QUIET, run: removesByTheMouse },
   { name: 'options are told apart', settings: QUIET, run: tellsOptionsApart },

@@ -2,6 +2,8 @@
 
 /// Bars that outlive a restart.
 mod bars;
+/// Lines to venues that come and go on purpose.
+mod cuts;
 /// The engine's thread.
 mod engine;
 /// The FIX door.

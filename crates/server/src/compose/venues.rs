@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use adapters::host::Backoff;
-use adapters::simulated::{Settings, Simulated};
+use adapters::simulated::{Controls, Settings, Simulated};
 use adapters::thread::{Doors, spawn};
 use crossbeam_channel::{Sender, bounded};
 use domain::{AdapterName, Decimal, Exchange, ReferenceData};
 use venue_sim::book::SelfTrade;
 use venue_sim::{Activity, Faults, Fees, VenueConfig};
 
+use super::cuts;
 use super::engine::Engine;
 use super::health::Health;
 use super::listings::{Markets, listings};
@@ -25,8 +27,11 @@ const FOLDER: &str = "venues";
 const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
-/// Running adapters.
-pub(super) struct Venues(Vec<(Sender<()>, JoinHandle<()>)>);
+/// What a thread is ended by, and waited for with.
+pub(super) type Worker = (Sender<()>, JoinHandle<()>);
+
+/// Running adapters, and those who cut their lines.
+pub(super) struct Venues(Vec<Worker>);
 
 pub(super) fn open(
     config: &Config,
@@ -46,7 +51,12 @@ pub(super) fn open(
             ledger: folder.join(format!("{}.ledger", venue.adapter)),
             venue: venue_config(config, &venue, &reference, desk)?,
         };
-        running.push(start(settings, venue.adapter, ground, engine, markets)?);
+        let cut = cut_every(config, &venue);
+        let (thread, controls) = start(settings, venue.adapter, ground, engine, markets)?;
+        running.push(thread);
+        if let Some(period) = cut {
+            running.push(cuts::start(controls, period).map_err(|error| Failure::io("start", &folder, &error))?);
+        }
     }
     Ok(Venues(running))
 }
@@ -57,16 +67,17 @@ fn start(
     ground: &Ground,
     engine: &mut Engine,
     markets: &Markets,
-) -> Result<(Sender<()>, JoinHandle<()>), Failure> {
+) -> Result<(Worker, Controls), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, format!("venue {adapter}: {error}"));
     let exchange = settings.venue.exchange.id;
     let venue = Simulated::open(settings, ground.clock.now()).map_err(|error| failed(&error))?;
-    markets.add(exchange, venue.controls());
+    let controls = venue.controls();
+    markets.add(exchange, controls.clone());
     let (stop, stopped) = bounded(1);
     let outlet = engine.take_outlet(&adapter).ok_or_else(|| failed(&"is configured twice"))?;
     let doors = Doors { inbox: engine.bus.inbox.clone(), outlet, clock: engine.clock.clone(), stop: stopped };
     let thread = spawn(adapter.clone(), venue, doors, Backoff::default()).map_err(|error| failed(&error))?;
-    Ok((stop, thread))
+    Ok(((stop, thread), controls))
 }
 
 fn venue_config(
@@ -105,11 +116,8 @@ fn fees(config: &Config) -> Option<Fees> {
 
 /// What the configuration wishes to go wrong at this venue.
 fn faults(config: &Config, venue: &Venue) -> Faults {
-    let meant = |wish: &&VenueFault| {
-        wish.qualifier.as_ref().is_none_or(|qualifier| AdapterName::new(SIMULATED, Some(qualifier)) == venue.adapter)
-    };
     let none = Faults { seed: config.demo_seed, ..Faults::default() };
-    config.simulated_faults.iter().filter(meant).fold(none, |faults, wish| match wish.fault {
+    wishes(config, venue).fold(none, |faults, fault| match fault {
         Fault::Reject(reject_every) => Faults { reject_every, ..faults },
         Fault::Delay(millis) => Faults { delay_nanos: i64::from(millis) * NANOS_PER_MILLI, ..faults },
         Fault::Duplicate(duplicate_one_in) => Faults { duplicate_one_in, ..faults },
@@ -117,6 +125,22 @@ fn faults(config: &Config, venue: &Venue) -> Faults {
         Fault::Reorder(reorder_one_in) => Faults { reorder_one_in, ..faults },
         Fault::Disconnect => Faults { disconnected: true, ..faults },
         Fault::Mute => Faults { muted: true, ..faults },
+        // Comes and goes: see `cuts`.
+        Fault::Cut(_) => faults,
+    })
+}
+
+fn wishes<'a>(config: &'a Config, venue: &'a Venue) -> impl Iterator<Item = Fault> + 'a {
+    let meant = |wish: &&VenueFault| {
+        wish.qualifier.as_ref().is_none_or(|qualifier| AdapterName::new(SIMULATED, Some(qualifier)) == venue.adapter)
+    };
+    config.simulated_faults.iter().filter(meant).map(|wish| wish.fault)
+}
+
+fn cut_every(config: &Config, venue: &Venue) -> Option<Duration> {
+    wishes(config, venue).find_map(|fault| match fault {
+        Fault::Cut(millis) => Some(Duration::from_millis(millis.into())),
+        _ => None,
     })
 }
 

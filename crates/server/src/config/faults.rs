@@ -26,6 +26,8 @@ pub enum Fault {
     Reorder(u32),
     /// The venue can't be reached.
     Disconnect,
+    /// The line is cut after so many milliseconds and joined again after as many, over and over.
+    Cut(u32),
     /// Requests are carried out, but nothing is said.
     Mute,
 }
@@ -34,7 +36,7 @@ impl Setting for VenueFault {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
-        "QUALIFIER:FAULT or *:FAULT with reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, disconnect or mute"
+        "QUALIFIER:FAULT or *:FAULT with reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, disconnect, cut=<ms> or mute"
             .into()
     }
 
@@ -55,6 +57,7 @@ impl Setting for VenueFault {
             Fault::Drop(odds) => format!("drop={odds}"),
             Fault::Reorder(odds) => format!("reorder={odds}"),
             Fault::Disconnect => "disconnect".into(),
+            Fault::Cut(millis) => format!("cut={millis}"),
             Fault::Mute => "mute".into(),
         };
         format!("{}:{fault}", self.qualifier.as_deref().unwrap_or("*"))
@@ -72,6 +75,7 @@ fn fault_of(text: &str) -> Option<Fault> {
         ("duplicate", Some(odds)) => Fault::Duplicate(odds),
         ("drop", Some(odds)) => Fault::Drop(odds),
         ("reorder", Some(odds)) => Fault::Reorder(odds),
+        ("cut", Some(millis)) => Fault::Cut(millis),
         ("disconnect", None) if text == "disconnect" => Fault::Disconnect,
         ("mute", None) if text == "mute" => Fault::Mute,
         _ => return None,
@@ -84,16 +88,15 @@ mod tests {
 
     #[test]
     fn a_fault_is_shown_as_it_was_written() {
-        for text in
-            ["ALPHA:reject=10", "*:delay=50", "B:duplicate=3", "B:drop=4", "B:reorder=5", "*:mute", "A:disconnect"]
-        {
+        let counted = ["ALPHA:reject=10", "*:delay=50", "B:duplicate=3", "B:drop=4", "B:reorder=5", "B:cut=6000"];
+        for text in [&counted[..], &["*:mute", "A:disconnect"]].concat() {
             assert_eq!(VenueFault::parse(text).unwrap().show(), text);
         }
     }
 
     #[test]
     fn what_is_no_fault_is_refused_with_the_right_form() {
-        for text in ["reject=1", "A:reject", "A:reject=0", "A:mute=1", ":mute", "A:explode", "A B:mute"] {
+        for text in ["reject=1", "A:reject", "A:reject=0", "A:cut", "A:mute=1", ":mute", "A:explode", "A B:mute"] {
             let reason = VenueFault::parse(text).unwrap_err();
             assert!(reason.starts_with(&format!("'{text}' is not QUALIFIER:FAULT")), "{reason}");
         }
