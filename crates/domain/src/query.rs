@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::amount::Amount;
 use crate::command::{Caller, Failure, ModifyOrder, Phase, PlaceOrder, Subscription};
 use crate::ids::{AccountId, AdapterName, IntId, SecurityId, StrategyId, Text, TransactionId};
-use crate::market::{Bar, BarSize, OrderBook, Tick};
+use crate::market::{Bar, BarSize, Mark, OrderBook, Tick};
 use crate::order::{Order, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
@@ -34,6 +34,8 @@ pub enum Query {
     CheckModify(ModifyOrder, Caller),
     Subscriptions,
     Ticks(Filter),
+    /// The prices by which trading values: the last that were journalled, also those before a restart.
+    Marks,
     Book(SecurityId),
     Bars(SecurityId, BarSize),
     Adapters,
@@ -81,6 +83,7 @@ pub enum Answer {
     Verdict(Verdict),
     Subscriptions(Vec<Subscription>),
     Ticks(Vec<Arc<Tick>>),
+    Marks(Vec<Mark>),
     Book(Option<Arc<OrderBook>>),
     Bars(Vec<Arc<Bar>>),
     Adapters(Vec<(AdapterName, SessionState)>),

@@ -170,6 +170,7 @@ impl Trading {
             Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
             Query::Adapters => Answer::Adapters(self.desks.sessions()),
             Query::Phases => Answer::Phases(self.phases()),
+            Query::Marks => Answer::Marks(self.marks.all().copied().collect()),
             Query::State => Answer::State(encode(self)),
             Query::Ticks(_) | Query::Book(_) | Query::Bars(..) => unreachable!("answered by the market half"),
         })

@@ -41,6 +41,10 @@ impl Marks {
         self.marks.extend(marks.iter().map(|mark| (mark.security, *mark)));
     }
 
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Mark> {
+        self.marks.values()
+    }
+
     pub(crate) fn get(&self, security: SecurityId) -> Option<&Mark> {
         self.marks.get(&security)
     }

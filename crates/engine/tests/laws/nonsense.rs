@@ -30,6 +30,7 @@ fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
         Query::CheckModify(huge_change(), trader()),
         Query::Subscriptions,
         Query::Ticks(filter),
+        Query::Marks,
         Query::Adapters,
         Query::Phases,
         Query::State,

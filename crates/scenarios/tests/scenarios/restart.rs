@@ -47,6 +47,28 @@ fn positions_and_cash_outlive_their_server() {
     server.stop();
 }
 
+/// What stood last is written into the stored bars, because a price that moves by itself cannot be waited for.
+#[test]
+fn simulated_prices_go_on_where_they_stood_and_not_at_the_opening_quotes() {
+    let desk = Desk::new().set("demo.activity", "calm").set("demo.historyDays", 0);
+    let server = desk.start();
+    let opening = bid(&server, AAPL);
+    server.stop();
+    let minutes = desk.data().join("bars/MIN_1");
+    fs::create_dir_all(&minutes).unwrap();
+    let bar = "dateTime,open,high,low,close,vol,vwap\n1767225600000,400,400,400,400,1,\n";
+    fs::write(minutes.join(format!("{AAPL}.csv")), bar).unwrap();
+    let server = desk.start();
+    let resumed = bid(&server, AAPL);
+    assert!(opening < 300.0 && (390.0..410.0).contains(&resumed), "{opening} before, {resumed} afterwards");
+    server.stop();
+}
+
+fn bid(server: &Server, security: u64) -> f64 {
+    let ticks = server.client().see(&format!("/rest/marketdata/tick?security={security}"));
+    ticks[0]["bid"].as_f64().unwrap()
+}
+
 #[test]
 fn an_order_is_found_by_its_id_after_a_restart_and_refused_a_second_time() {
     let desk = Desk::new();

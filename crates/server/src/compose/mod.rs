@@ -24,6 +24,8 @@ mod metrics;
 mod opening;
 /// What the program around the engine can do for an edge.
 mod program;
+/// Where simulated prices go on after a restart.
+mod resumed_prices;
 /// How the parts stop.
 mod stopping;
 /// Strategies in the server.
@@ -72,7 +74,7 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     // A stop that was asked for already is as good.
     signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
         .map_err(|error| Failure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
-    let desk = ground.desk.clone();
+    let mut desk = ground.desk.clone();
     let foundation = Foundation::lay(config, &ground)?;
     let health = Arc::new(Health::new(&foundation));
     let program = Program::new(config, &foundation, health.clone(), stop);
@@ -88,6 +90,8 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let bars = bars::store(config, ground.lock.folder(), &engine.bus.feed)?;
     if is_first_start {
         yesterday::make_up(config, &desk, ground.clock.now(), &bars)?;
+    } else {
+        resumed_prices::resume(config, &mut desk, &engine.bus, &bars, ground.clock.now());
     }
     // Only this start tells it.
     let _ = stored_bars.set(bars.clone());

@@ -25,6 +25,12 @@ const FLOOR: i64 = WHOLE / 10;
 /// The most that a minute trades, in typical quotes.
 const QUOTES_PER_MINUTE_MAX: u64 = 9;
 const SECONDS_PER_DAY: i64 = 86_400;
+/// Daily bars reach back a year; shorter ones only as far as `demo.historyDays`.
+const DAYS_OF_DAILY_BARS: i64 = 365;
+/// Before the days that have minutes, a day is walked in hours. An hour has 360 steps of ten seconds, whose root is 19.
+const HOURS_PER_DAY: u32 = 24;
+const ROOT_OF_STEPS_PER_HOUR: u64 = 19;
+const MINUTES_PER_DAY: i64 = 1_440;
 
 const SIZES: [BarSize; 5] = [BarSize::Min1, BarSize::Min5, BarSize::Min15, BarSize::Hour1, BarSize::Day1];
 
@@ -49,12 +55,14 @@ fn leader<'a>(opening: &'a Opening, security: &Security, desk: &'a Desk) -> &'a 
 }
 
 /// Oldest first, size by size. Only bars that are over by now, and none that begins before the first day.
-fn past(opening: &Opening, tick: Decimal, days: i64, walk: Walk, now: Timestamp) -> Vec<Arc<Bar>> {
-    let from = BarSize::Day1.start_of(now).plus_seconds(-days * SECONDS_PER_DAY);
+fn past(opening: &Opening, tick: Decimal, days: i64, mut walk: Walk, now: Timestamp) -> Vec<Arc<Bar>> {
+    let today = BarSize::Day1.start_of(now);
+    let from = today.plus_seconds(-days * SECONDS_PER_DAY);
     let minutes = walk.minutes(from, BarSize::Min1.start_of(now));
+    let earlier = walk.days(today.plus_seconds(-DAYS_OF_DAILY_BARS * SECONDS_PER_DAY), from);
     let bars = SIZES.iter().flat_map(|size| {
-        let over = spans(&minutes, *size).into_iter().filter(|span| span.at.plus_seconds(size.seconds()) <= now);
-        let all: Vec<Span> = over.collect();
+        let before = earlier.iter().filter(|_| *size == BarSize::Day1).copied();
+        let all: Vec<Span> = before.chain(spans(&minutes, *size)).filter(|span| span.is_over(*size, now)).collect();
         let newest = all.len().saturating_sub(BARS_PER_SIZE);
         all[newest..].iter().map(|span| span.bar(opening, tick, *size)).collect::<Vec<_>>()
     });
@@ -73,6 +81,10 @@ struct Span {
 }
 
 impl Span {
+    fn is_over(&self, size: BarSize, now: Timestamp) -> bool {
+        self.at.plus_seconds(size.seconds()) <= now
+    }
+
     fn join(&mut self, later: &Self) {
         (self.high, self.low) = (self.high.max(later.high), self.low.min(later.low));
         self.close = later.close;
@@ -82,7 +94,11 @@ impl Span {
     fn bar(&self, opening: &Opening, tick: Decimal, size: BarSize) -> Arc<Bar> {
         let price = |parts: i64| at_tick(opening.mid, parts, tick);
         let vol = opening.size.times(self.quotes.into()).unwrap_or(Quantity::ZERO);
-        let (open, high, low, close) = (price(self.open), price(self.high), price(self.low), price(self.close));
+        // Trades are at bid and ask, half a spread from the middle that is walked; so live bars are wider by it too.
+        let half_spread = tick * Decimal::from(opening.spread_ticks / 2);
+        let (open, close) = (price(self.open), price(self.close));
+        let high = Price(price(self.high).0 + half_spread);
+        let low = Price((price(self.low).0 - half_spread).max(tick).min(open.0).min(close.0));
         let (security, at, feed): (SecurityId, _, _) = (opening.security, self.at, "DEMO".into());
         Arc::new(Bar { security, feed, at, size, open, high, low, close, vol, vwap: None })
     }
@@ -126,7 +142,7 @@ impl Walk {
     }
 
     /// Every minute from one instant up to another, oldest first.
-    fn minutes(mut self, from: Timestamp, until: Timestamp) -> Vec<Span> {
+    fn minutes(&mut self, from: Timestamp, until: Timestamp) -> Vec<Span> {
         let mut minutes = Vec::new();
         let mut at = until.plus_seconds(-60);
         while at >= from {
@@ -137,10 +153,28 @@ impl Walk {
         minutes
     }
 
+    /// Every day from one midnight up to another, oldest first.
+    fn days(&mut self, from: Timestamp, until: Timestamp) -> Vec<Span> {
+        self.width *= ROOT_OF_STEPS_PER_HOUR;
+        let mut days = Vec::new();
+        let mut at = until.plus_seconds(-SECONDS_PER_DAY);
+        while at >= from {
+            let day = self.span(at, HOURS_PER_DAY);
+            days.push(Span { quotes: day.quotes * MINUTES_PER_DAY, ..day });
+            at = at.plus_seconds(-SECONDS_PER_DAY);
+        }
+        days.reverse();
+        days
+    }
+
     fn minute(&mut self, at: Timestamp) -> Span {
+        self.span(at, STEPS_PER_MINUTE)
+    }
+
+    fn span(&mut self, at: Timestamp, steps: u32) -> Span {
         let close = self.price;
         let mut span = Span { at, open: close, high: close, low: close, close, quotes: 0 };
-        for _ in 0..STEPS_PER_MINUTE {
+        for _ in 0..steps {
             self.step();
             span.open = self.price;
             (span.high, span.low) = (span.high.max(span.open), span.low.min(span.open));
@@ -194,7 +228,7 @@ mod tests {
         };
         assert_eq!(
             SIZES.map(ends),
-            [(480, 7), (480, 5), (480, 0), (174, 0), (7, -360)],
+            [(480, 7), (480, 5), (480, 0), (174, 0), (365, -360)],
             "bars, and minutes from six o'clock to the end of the last one"
         );
     }
@@ -206,6 +240,19 @@ mod tests {
         assert!(minutes.windows(2).all(|pair| pair[0].close == pair[1].open));
         assert!(minutes.iter().all(|bar| bar.low <= bar.open.min(bar.close) && bar.high >= bar.open.max(bar.close)));
         assert!(minutes.iter().all(|bar| bar.vol.is_positive()));
+    }
+
+    #[test]
+    fn a_year_of_daily_bars_joins_the_days_that_have_minutes() {
+        let days = bars(BarSize::Day1);
+        assert!(days.windows(2).all(|pair| pair[0].close == pair[1].open));
+        assert!(days.windows(2).all(|pair| pair[1].at == pair[0].at.plus_seconds(SECONDS_PER_DAY)));
+    }
+
+    #[test]
+    fn every_bar_is_as_wide_as_the_spread_at_least() {
+        let spread = Decimal::new(2, 2);
+        assert!(bars(BarSize::Min1).iter().all(|bar| bar.high.0 - bar.low.0 >= spread));
     }
 
     #[test]
