@@ -216,6 +216,34 @@ impl Access {
         self.proven.recall(mark, self.now()).and_then(|known| unchanged(picture, &known))
     }
 
+    /// Compares a secret that is kept elsewhere, such as a session's own password, by the rules for every other: whoever
+    /// guesses waits, and a refusal is in the audit before it is told.
+    pub async fn compare(&self, account: &str, visit: &Visit, is_right: impl FnOnce() -> bool) -> Result<(), Denied> {
+        let outcome = self.compare_slowly(account, visit.peer, is_right).await;
+        if let Err(denied) = &outcome {
+            let actor = Actor { user: None, visit: visit.clone() };
+            self.refused(&actor, denied.code(), &denied.to_string()).await;
+        }
+        outcome
+    }
+
+    async fn compare_slowly(
+        &self,
+        account: &str,
+        peer: Option<IpAddr>,
+        is_right: impl FnOnce() -> bool,
+    ) -> Result<(), Denied> {
+        let peer = peer.unwrap_or(IpAddr::from([0; 4]));
+        let attempt = self.slowdown.begin(account, peer, self.now()).map_err(|_| Denied::TooManyAttempts)?;
+        tokio::time::sleep(attempt.delay).await;
+        if is_right() {
+            attempt.succeeded();
+            return Ok(());
+        }
+        attempt.failed(self.now());
+        Err(Denied::WrongCredentials)
+    }
+
     /// The slow way: held if it must be, then hashed beside few others.
     async fn check(&self, name: &str, password: SecretString, peer: Option<IpAddr>) -> Result<Arc<User>, Denied> {
         let peer = peer.unwrap_or(IpAddr::from([0; 4]));

@@ -1,5 +1,6 @@
-//! Whoever guesses waits: an attempt is held before it is looked at, the longer the more have failed for this account or
-//! from this peer. Every attempt is looked at in the end, so nobody is ever locked out.
+//! Whoever guesses waits: an attempt is held before it is looked at, the longer the more have failed from this peer, for this
+//! account or any other. What somebody else guesses elsewhere does not slow the owner of an account; only where very many
+//! fail for one account, from wherever, everybody waits. Every attempt is looked at in the end, so nobody is ever locked out.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,6 +11,8 @@ use domain::Timestamp;
 
 /// Fingers slip: so many failures cost nothing.
 const FREE_FAILURES: u32 = 3;
+/// So many failures for one account, from all peers together, do not slow a peer that has none.
+const LOGIN_FAILURES_ELSEWHERE_MAX: u32 = 100;
 const LOGIN_DELAY_FIRST: Duration = Duration::from_millis(500);
 /// No attempt is held longer.
 const LOGIN_DELAY_MAX: Duration = Duration::from_secs(15);
@@ -24,7 +27,10 @@ const IPV6_NETWORK: u128 = u128::MAX << 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Whom {
+    /// From wherever.
     Account(String),
+    /// An account, tried from one peer.
+    Login(String, IpAddr),
     Peer(IpAddr),
 }
 
@@ -44,6 +50,7 @@ pub(crate) struct Slowdown(Mutex<BTreeMap<Whom, Trail>>);
 pub(crate) struct Attempt<'a> {
     slowdown: &'a Slowdown,
     account: Whom,
+    login: Whom,
     peer: Whom,
     /// How long it is to be held before it is looked at.
     pub(crate) delay: Duration,
@@ -55,15 +62,18 @@ pub(crate) struct Crowd;
 
 impl Slowdown {
     pub(crate) fn begin(&self, account: &str, peer: IpAddr, at: Timestamp) -> Result<Attempt<'_>, Crowd> {
-        let (account, peer) = (Whom::Account(account.to_owned()), Whom::Peer(network(peer)));
+        let (peer, name) = (network(peer), account.to_owned());
+        let (login, account, peer) = (Whom::Login(name.clone(), peer), Whom::Account(name), Whom::Peer(peer));
         let mut trails = self.lock();
         make_room(&mut trails, at);
         if trails.get(&peer).is_some_and(|trail| trail.open >= LOGIN_ATTEMPTS_PER_PEER_MAX) {
             return Err(Crowd);
         }
-        let failures = [&account, &peer].map(|whom| open(trails.entry(whom.clone()).or_default(), at));
-        let delay = delay_after(failures[0].max(failures[1]));
-        Ok(Attempt { slowdown: self, account, peer, delay })
+        let [everywhere, login_here, here] =
+            [&account, &login, &peer].map(|whom| open(trails.entry(whom.clone()).or_default(), at));
+        let guessed_elsewhere = delay_after(everywhere, LOGIN_FAILURES_ELSEWHERE_MAX);
+        let delay = delay_after(login_here.max(here), FREE_FAILURES).max(guessed_elsewhere);
+        Ok(Attempt { slowdown: self, account, login, peer, delay })
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Whom, Trail>> {
@@ -75,7 +85,7 @@ impl Slowdown {
 impl Attempt<'_> {
     pub(crate) fn failed(self, at: Timestamp) {
         let mut trails = self.slowdown.lock();
-        for whom in [&self.account, &self.peer] {
+        for whom in self.trails() {
             if let Some(trail) = trails.get_mut(whom) {
                 trail.failures = trail.failures.saturating_add(1);
                 trail.last = at;
@@ -85,16 +95,23 @@ impl Attempt<'_> {
 
     /// The account's failures were the owner's, or no longer matter; the peer's may be somebody else's guesses.
     pub(crate) fn succeeded(self) {
-        if let Some(trail) = self.slowdown.lock().get_mut(&self.account) {
-            trail.failures = 0;
+        let mut trails = self.slowdown.lock();
+        for whom in [&self.account, &self.login] {
+            if let Some(trail) = trails.get_mut(whom) {
+                trail.failures = 0;
+            }
         }
+    }
+
+    fn trails(&self) -> [&Whom; 3] {
+        [&self.account, &self.login, &self.peer]
     }
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         let mut trails = self.slowdown.lock();
-        for whom in [&self.account, &self.peer] {
+        for whom in self.trails() {
             if let Some(trail) = trails.get_mut(whom) {
                 trail.open = trail.open.saturating_sub(1);
             }
@@ -110,18 +127,18 @@ fn open(trail: &mut Trail, at: Timestamp) -> u32 {
     before
 }
 
-/// What is forgiven goes, and then, where there is still no room for an account and a peer, what was quiet the longest.
+/// What is forgiven goes, and then, where there is still no room for an attempt, what was quiet the longest.
 fn make_room(trails: &mut BTreeMap<Whom, Trail>, at: Timestamp) {
     trails.retain(|_, trail| trail.open > 0 || at.seconds_since(trail.last) < FORGIVEN_AFTER_SECONDS);
-    while trails.len() + 2 > TRAILS_MAX {
+    while trails.len() + 3 > TRAILS_MAX {
         let quiet = trails.iter().filter(|(_, trail)| trail.open == 0);
         let Some(quietest) = quiet.min_by_key(|(_, trail)| trail.last).map(|(whom, _)| whom.clone()) else { return };
         trails.remove(&quietest);
     }
 }
 
-fn delay_after(failures: u32) -> Duration {
-    let Some(doublings) = failures.checked_sub(FREE_FAILURES) else { return Duration::ZERO };
+fn delay_after(failures: u32, free: u32) -> Duration {
+    let Some(doublings) = failures.checked_sub(free) else { return Duration::ZERO };
     let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);
     LOGIN_DELAY_FIRST.saturating_mul(factor).min(LOGIN_DELAY_MAX)
 }
@@ -172,12 +189,22 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_guarded_against_many_peers_and_a_peer_is_slow_at_many_accounts() {
+    fn a_peer_that_guesses_is_slow_at_every_account_and_slows_nobody_elsewhere() {
         let slowdown = Slowdown::default();
         fail_often(5, &slowdown, "anna", HOME, at(0));
-        assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 2_000);
+        assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 0, "the owner is somewhere else");
         assert_eq!(held(&slowdown, "bert", HOME, at(0)), 2_000);
         assert_eq!(held(&slowdown, "bert", AWAY, at(0)), 0, "nobody else is troubled");
+    }
+
+    #[test]
+    fn an_account_at_which_very_many_peers_guess_is_guarded_against_newcomers() {
+        let slowdown = Slowdown::default();
+        for number in 0..102_u8 {
+            fail(&slowdown, "anna", [10, 1, 1, number].into(), at(0));
+        }
+        assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 2_000);
+        assert_eq!(held(&slowdown, "bert", AWAY, at(0)), 0);
     }
 
     #[test]

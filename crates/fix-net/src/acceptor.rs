@@ -1,7 +1,8 @@
 //! The listening side. A caller is nobody until its first message names a session; then it is handed over, or the
 //! socket is closed without a word.
 
-use crate::limits::{HANDSHAKE_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX, UNKNOWN_CALLERS_MAX};
+use crate::callers::{Callers, Place};
+use crate::limits::{HANDSHAKE_SECONDS, JUDGEMENT_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX};
 use crate::mailbox::{Call, SessionHandle};
 use crate::stream::{Secure, Stream, prepare};
 use fix::{Decoder, DisconnectReason, Framer, Introduction, Message, Role, SessionId, SessionSettings, tag};
@@ -14,7 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 /// When the system has no more sockets for us, we ask again after this.
@@ -46,6 +48,13 @@ struct Entry {
     allowed_addresses: Vec<IpAddr>,
 }
 
+impl Entry {
+    /// Without a list anybody may call.
+    fn is_open_to(&self, caller: IpAddr) -> bool {
+        self.allowed_addresses.is_empty() || self.allowed_addresses.contains(&caller)
+    }
+}
+
 impl Acceptor {
     pub fn new(
         listener: TcpListener,
@@ -75,23 +84,26 @@ impl Acceptor {
 
     /// Takes calls until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let places = Arc::new(Semaphore::new(UNKNOWN_CALLERS_MAX));
+        let callers = Arc::new(Callers::default());
         let directory = Arc::new(self.directory);
         loop {
-            let place = places.clone().acquire_owned().await;
             let accepted = tokio::select! {
                 _ = shutdown.wait_for(|stop| *stop) => return,
                 accepted = self.listener.accept() => accepted,
             };
             match accepted {
                 Ok((socket, caller)) => {
+                    // A socket that is dropped is closed: such a caller costs nothing more.
+                    let admitted = directory.is_open_to(caller.ip()).then(|| callers.admit(caller.ip())).flatten();
+                    let Some(place) = admitted else { continue };
                     let (directory, secure) = (directory.clone(), self.secure.clone());
                     tokio::spawn(async move {
-                        let _place = place;
-                        if let Err(reason) = directory.introduce(socket, caller.ip(), secure).await {
+                        if let Err(reason) = directory.introduce(socket, caller.ip(), secure, place).await {
                             tracing::info!(%caller, %reason, "call refused");
                         }
                     });
+                    // Whoever has said something already is heard before the next call can take its place.
+                    yield_now().await;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "could not accept a connection");
@@ -103,20 +115,28 @@ impl Acceptor {
 }
 
 impl Directory {
+    /// Whether any session may be called from there.
+    fn is_open_to(&self, caller: IpAddr) -> bool {
+        self.sessions.values().any(|entry| entry.is_open_to(caller.to_canonical()))
+    }
+
     /// Listens to a caller until it has named its session, and hands it over.
     async fn introduce(
         &self,
         socket: TcpStream,
         caller: IpAddr,
         secure: Option<Secure>,
+        mut place: Place,
     ) -> Result<(), DisconnectReason> {
-        let hearing = async {
-            let mut stream = prepare(socket, secure.as_ref(), None).await.map_err(|error| failed(&error))?;
-            let bytes = first_message(&mut stream).await?;
-            Ok((stream, bytes))
+        let heard = tokio::select! {
+            biased;
+            heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), hear(socket, secure)) => heard,
+            () = place.lost() => return Err(DisconnectReason::GaveWay),
         };
-        let heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), hearing).await;
         let (stream, bytes) = heard.map_err(|_| DisconnectReason::LogonTimeout)??;
+        if !place.heard() {
+            return Err(DisconnectReason::GaveWay);
+        }
         let (entry, introduction) = self.judge(caller.to_canonical(), &bytes).await?;
         let call = Call { stream, peer: Some(caller.to_canonical()), bytes, introduction, chair: None };
         entry.handle.connect(call).await.then_some(()).ok_or(DisconnectReason::AlreadyConnected)
@@ -132,7 +152,7 @@ impl Directory {
         let message = decoder.decode(frame).map_err(|_| DisconnectReason::Garbled)?;
         let id = addressee(&message).ok_or(DisconnectReason::Garbled)?;
         let entry = self.sessions.get(&id).ok_or(DisconnectReason::UnknownSession)?;
-        if !entry.allowed_addresses.is_empty() && !entry.allowed_addresses.contains(&caller) {
+        if !entry.is_open_to(caller) {
             return Err(DisconnectReason::AddressNotAllowed);
         }
         let Some(doorman) = &self.doorman else { return Ok((entry, None)) };
@@ -140,9 +160,15 @@ impl Directory {
         if !entry.handle.is_free().await {
             return Err(DisconnectReason::AlreadyConnected);
         }
-        let thought = timeout(Duration::from_secs(HANDSHAKE_SECONDS), deliberation).await;
+        let thought = timeout(Duration::from_secs(JUDGEMENT_SECONDS), deliberation).await;
         Ok((entry, thought.map_err(|_| DisconnectReason::LogonTimeout)?))
     }
+}
+
+async fn hear(socket: TcpStream, secure: Option<Secure>) -> Result<(Box<dyn Stream>, Vec<u8>), DisconnectReason> {
+    let mut stream = prepare(socket, secure.as_ref(), None).await.map_err(|error| failed(&error))?;
+    let bytes = first_message(&mut stream).await?;
+    Ok((stream, bytes))
 }
 
 /// Reads up to the end of the first message; returns all that was read.

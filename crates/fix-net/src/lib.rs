@@ -17,6 +17,8 @@ mod dictionaries;
 mod connection;
 /// A session over all its connections.
 mod session_task;
+/// Callers that have not yet logged on.
+mod callers;
 /// The listening side: who calls, and for which session.
 mod acceptor;
 

@@ -18,11 +18,17 @@ pub const WRITE_STALL_SECONDS: u64 = 20;
 /// What a caller may send before it is known; more closes the connection.
 pub const UNKNOWN_CALLER_BYTES_MAX: usize = 64 << 10;
 
-/// Callers that have not yet said who they are; more wait in the listening queue of the system.
+/// Callers that have not yet logged on; for one more the oldest silent one of the address with the most of them gives way.
 pub const UNKNOWN_CALLERS_MAX: usize = 256;
+
+/// Those of one address; for one more its oldest silent one gives way, and where none is silent the caller is turned away.
+pub const UNKNOWN_CALLERS_PER_ADDRESS_MAX: usize = 64;
 
 /// How long a caller has for its Logon, and a callee for taking our call.
 pub const HANDSHAKE_SECONDS: u64 = 10;
+
+/// How long it may take to make up one's mind about a Logon: longer than a guess is ever held.
+pub const JUDGEMENT_SECONDS: u64 = 30;
 
 /// Messages of the mailbox that are taken before the socket is looked at again.
 pub const MAILBOX_BATCH: usize = 256;

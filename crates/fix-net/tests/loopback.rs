@@ -8,6 +8,8 @@ mod world;
 use fix::{Application, DisconnectReason, Introduction, Line, LogonTicket, Message, Outgoing, Verdict, tag};
 use fix_net::Doorman;
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{mpsc, watch};
 use world::{Caller, World, acceptor, initiator};
 
@@ -178,6 +180,63 @@ async fn whoever_may_come_in_is_not_shut_out_by_one_who_is_still_being_looked_at
     client.say("35=1|34=2|112=still here").await;
     assert!(client.hear().await.unwrap().contains("|112=still here|"));
     world.stop().await;
+}
+
+/// Takes as long as access ever holds a guess.
+fn slow_doorman() -> Doorman {
+    Arc::new(|_, _, _| {
+        Box::pin(async {
+            tokio::time::sleep(std::time::Duration::from_secs(15)).await;
+            Some(Box::new(|| Verdict::Admit) as Introduction)
+        })
+    })
+}
+
+/// The time of the story stands still unless nobody has anything else to do, and then it jumps.
+#[tokio::test(start_paused = true)]
+async fn whoever_is_held_for_long_is_let_in_at_last() {
+    let world = World::guarded(acceptor("DESK"), fix::Echo::default(), Some(slow_doorman())).await;
+    let mut client = Caller::connect(&world, "DESK").await;
+    client.say("35=A|34=1|98=0|108=30").await;
+    assert!(client.hear().await.unwrap().contains("|35=A|34=1|"));
+    tokio::time::resume();
+    client.hang_up().await;
+    world.stop().await;
+}
+
+/// Sockets that say nothing, from an address that Linux has beside the usual; one that is closed calls again.
+#[cfg(target_os = "linux")]
+async fn keep_calling(port: u16, from: [u8; 4], sockets: usize) {
+    let mut silent = Vec::new();
+    loop {
+        while silent.len() < sockets {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind((std::net::IpAddr::from(from), 0).into()).unwrap();
+            silent.extend(socket.connect(([127, 0, 0, 1], port).into()).await);
+        }
+        let is_open = |socket: &TcpStream| {
+            let read = socket.try_read(&mut [0]);
+            read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+        };
+        silent.retain(is_open);
+        tokio::task::yield_now().await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn four_hundred_silent_sockets_keep_nobody_out() {
+    for stranger in [[127, 0, 0, 1], [127, 0, 0, 2]] {
+        let world = World::echo(acceptor("DESK")).await;
+        let crowd = tokio::spawn(keep_calling(world.port(), stranger, 400));
+        for number in 1..=8 {
+            let mut client = Caller::connect(&world, "DESK").await;
+            client.say_until_heard(&format!("35=A|34={number}|98=0|108=30")).await;
+            client.hang_up().await;
+        }
+        crowd.abort();
+        world.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@ use std::time::Duration;
 use access::{Credentials, Role};
 use tokio::time::Instant;
 
-use crate::desk::{Desk, ELSEWHERE, HERE, RIGHT};
+use crate::desk::{Desk, ELSEWHERE, HERE, RIGHT, visit};
 
 #[tokio::test]
 async fn the_right_password_of_a_user_opens_and_nothing_else_does() {
@@ -54,6 +54,40 @@ async fn whoever_guesses_is_held_longer_and_longer_and_never_locked_out() {
     let begun = Instant::now();
     assert_eq!(desk.knock(elsewhere, ELSEWHERE).await, "anna trader");
     assert_eq!(begun.elapsed(), Duration::ZERO, "her name is clear again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_stranger_guesses_elsewhere_does_not_slow_the_owner() {
+    let desk = Desk::with_anna();
+    for guess in 0..20 {
+        let guessed = Credentials::login("anna", format!("guess number {guess}").into());
+        assert_eq!(desk.knock(guessed, ELSEWHERE).await, "wrong-credentials");
+    }
+    let begun = Instant::now();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_is_kept_elsewhere_is_guarded_like_a_password() {
+    let desk = Desk::open();
+    let mut waits = Vec::new();
+    for _ in 0..9 {
+        let begun = Instant::now();
+        let denied = desk.access.compare("FIX A->B", &visit(ELSEWHERE), || false).await.unwrap_err();
+        assert_eq!(denied.code(), "wrong-credentials");
+        waits.push(begun.elapsed());
+    }
+    let millis = [0, 0, 0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+    assert_eq!(waits, millis.map(Duration::from_millis));
+    let begun = Instant::now();
+    desk.access.compare("FIX A->B", &visit(HERE), || true).await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(
+        desk.audit(),
+        "1 at 0s - REST 192.168.1.5 [GET /rest/account] wrong-credentials: the user, the password or the token \
+         is wrong, or the token has expired (9x, last 0s)\n"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -92,12 +92,9 @@ impl Knock {
     async fn compare(&self, expected: &fix::Credentials, claim: &Claim, visit: &Visit) -> Result<Identity, Denied> {
         let name = claim.username.as_deref().unwrap_or_default();
         let password = claim.password.as_ref().map_or("", |password| password.expose_secret());
-        if is_same(name, &expected.username) & is_same(password, &expected.password) {
-            return Ok(Identity { name: Some(name.into()), role: Role::Trader });
-        }
-        let denied = Denied::WrongCredentials;
-        self.access.refused(&Actor { user: None, visit: visit.clone() }, denied.code(), &denied.to_string()).await;
-        Err(denied)
+        let is_right = || is_same(name, &expected.username) & is_same(password, &expected.password);
+        self.access.compare(&format!("FIX {}", self.session), visit, is_right).await?;
+        Ok(Identity { name: Some(name.into()), role: Role::Trader })
     }
 }
 

@@ -50,6 +50,8 @@ pub(crate) struct Desk {
     /// What it has asked; nobody answers any more when it is gone.
     questions: JoinSet<()>,
     present: watch::Sender<bool>,
+    /// Whether others were told that this client is on the line: not before its Logon, because anybody can call.
+    is_announced: bool,
 }
 
 impl Desk {
@@ -69,6 +71,7 @@ impl Desk {
             receipt: Receipt::default(),
             questions: JoinSet::new(),
             present,
+            is_announced: false,
         }
     }
 
@@ -289,7 +292,6 @@ impl Application for Desk {
     fn connected(&mut self, peer: Option<IpAddr>) {
         self.peer = peer;
         self.board.connected(peer);
-        self.announce(SessionState::Connected);
     }
 
     fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict {
@@ -320,6 +322,8 @@ impl Application for Desk {
         tokio::spawn(courier.run(seam, bookmark));
         self.board.logged_on();
         self.present.send_replace(true);
+        self.is_announced = true;
+        self.announce(SessionState::Connected);
         self.announce(SessionState::LoggedOn);
     }
 
@@ -382,7 +386,9 @@ impl Application for Desk {
 
     fn disconnected(&mut self, reason: &DisconnectReason) {
         self.board.disconnected(reason.to_string());
-        self.announce(SessionState::Disconnected);
+        if std::mem::take(&mut self.is_announced) {
+            self.announce(SessionState::Disconnected);
+        }
     }
 
     fn observe(&mut self, direction: Direction, frame: &[u8]) {

@@ -87,6 +87,8 @@ pub enum DisconnectReason {
     UnknownSession,
     AlreadyConnected,
     AddressNotAllowed,
+    /// It said nothing, and others wanted its place.
+    GaveWay,
     PeerClosed,
     SocketFailed(String),
     /// The peer reads slower than we write, and the buffer for it is full.
@@ -124,6 +126,7 @@ impl fmt::Display for DisconnectReason {
             Self::UnknownSession => "no session has these CompIDs",
             Self::AlreadyConnected => "the session is connected already",
             Self::AddressNotAllowed => "the peer's address is not allowed",
+            Self::GaveWay => "nothing was said, and others wanted the place",
             Self::PeerClosed => "the peer closed the connection",
             Self::SocketFailed(text) => return write!(f, "the socket failed: {text}"),
             Self::SlowPeer => "the peer reads too slowly",

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use scenarios::patience::wait_for;
 use serde_json::json;
 
 use super::client::FixClient;
@@ -45,6 +46,46 @@ fn a_caller_without_the_password_leaves_the_session_as_it_was() {
     server.stop();
     let log = fs::read_to_string(desk.data().join("fix/log/FIX.4.4-RIALTO-STEADY.messages.log")).unwrap();
     assert!(log.contains("|554=***|") && !log.contains("sesame") && !log.contains("|35=2|"), "{log}");
+}
+
+#[test]
+fn a_caller_who_never_logs_on_costs_no_entry_of_the_journal() {
+    let desk = desk_with(&guarded());
+    let server = desk.start();
+    for _ in 0..3 {
+        let mut stranger = FixClient::new("STEADY");
+        stranger.connect(server.door("fix"));
+        stranger.send_admin("A", WRONG);
+        stranger.hear_the_end();
+        reaches(&server, "STEADY", "DISCONNECTED");
+    }
+    let told = || {
+        let events = server.client().get("/rest/history/events?limit=1000").unwrap().body;
+        events.matches(r#""adapter":"FIX","qualifier":"STEADY""#).count()
+    };
+    assert_eq!(told(), 0);
+    let mut client = FixClient::new("STEADY");
+    client.log_on_with(server.door("fix"), RIGHT);
+    client.log_out();
+    reaches(&server, "STEADY", "DISCONNECTED");
+    wait_for("connect, log on and disconnect to be told", || (told() == 3).then_some(()));
+    let audit = server.client().get("/rest/audit").unwrap().body;
+    assert_eq!(audit.matches("wrong-credentials").count(), 1, "one row that counts: {audit}");
+    server.stop();
+}
+
+#[test]
+fn four_hundred_silent_sockets_keep_no_client_out() {
+    let desk = desk_with(STEADY);
+    let server = desk.start();
+    let door = server.door("fix");
+    let silent: Vec<_> = (0..400).map(|_| std::net::TcpStream::connect(door).unwrap()).collect();
+    let mut client = FixClient::new("STEADY");
+    client.log_on(door);
+    client.send(&buy("a", 1, "250"));
+    assert_eq!(client.hear(2), ["8 a A/A 0/1", "8 a 0/0 0/1"]);
+    drop(silent);
+    server.stop();
 }
 
 #[test]

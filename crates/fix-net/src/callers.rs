@@ -1,0 +1,167 @@
+//! Callers that have not yet logged on. Each address has so many places; whoever says nothing gives way to the next caller.
+
+use crate::limits::{UNKNOWN_CALLERS_MAX, UNKNOWN_CALLERS_PER_ADDRESS_MAX};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// The part of an IPv6 address that one customer usually has alone.
+const IPV6_NETWORK: u128 = u128::MAX << 64;
+
+#[derive(Default)]
+pub(crate) struct Callers(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    next: u64,
+    /// In the order in which they called.
+    callers: BTreeMap<u64, Caller>,
+}
+
+struct Caller {
+    network: IpAddr,
+    is_silent: bool,
+    /// Dropped with the entry, which ends a call that is still silent.
+    _end: oneshot::Sender<()>,
+}
+
+/// One caller's place, until it is dropped.
+pub(crate) struct Place {
+    callers: Arc<Callers>,
+    id: u64,
+    given_up: oneshot::Receiver<()>,
+}
+
+impl Callers {
+    /// None where no place is free and nobody who is silent can give way.
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let network = network(address);
+        let mut waiting = self.lock();
+        if waiting.of(network).count() >= UNKNOWN_CALLERS_PER_ADDRESS_MAX {
+            waiting.make_room_of(network)?;
+        } else if waiting.callers.len() >= UNKNOWN_CALLERS_MAX {
+            waiting.make_room()?;
+        }
+        let (end, given_up) = oneshot::channel();
+        let id = waiting.next;
+        waiting.next += 1;
+        waiting.callers.insert(id, Caller { network, is_silent: true, _end: end });
+        Some(Place { callers: self.clone(), id, given_up })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // A map is whole between any two statements that hold the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn of(&self, network: IpAddr) -> impl Iterator<Item = (u64, &Caller)> {
+        self.callers.iter().filter(move |(_, caller)| caller.network == network).map(|(id, caller)| (*id, caller))
+    }
+
+    /// The oldest silent caller of one network goes.
+    fn make_room_of(&mut self, network: IpAddr) -> Option<()> {
+        let oldest = self.of(network).find(|(_, caller)| caller.is_silent).map(|(id, _)| id)?;
+        self.callers.remove(&oldest).map(drop)
+    }
+
+    /// The network with the most silent callers loses its oldest, so that a crowd never costs others their place.
+    fn make_room(&mut self) -> Option<()> {
+        let mut silent: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        for caller in self.callers.values().filter(|caller| caller.is_silent) {
+            *silent.entry(caller.network).or_default() += 1;
+        }
+        let crowd = silent.into_iter().max_by_key(|(_, count)| *count).map(|(network, _)| network)?;
+        self.make_room_of(crowd)
+    }
+}
+
+impl Place {
+    /// Ready when somebody else has got this place.
+    pub(crate) async fn lost(&mut self) {
+        // The other half is only ever dropped.
+        let _ = (&mut self.given_up).await;
+    }
+
+    /// The caller has spoken: nobody takes its place any more. No where somebody just has.
+    pub(crate) fn heard(&self) -> bool {
+        let mut waiting = self.callers.lock();
+        waiting.callers.get_mut(&self.id).map(|caller| caller.is_silent = false).is_some()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.callers.lock().callers.remove(&self.id);
+    }
+}
+
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(last: u8) -> IpAddr {
+        [192, 0, 2, last].into()
+    }
+
+    fn is_lost(place: &mut Place) -> bool {
+        place.given_up.try_recv() == Err(oneshot::error::TryRecvError::Closed)
+    }
+
+    fn lost(places: &mut [Place]) -> Vec<usize> {
+        (0..places.len()).filter(|at| is_lost(&mut places[*at])).collect()
+    }
+
+    #[test]
+    fn one_address_has_so_many_places_and_its_oldest_silent_caller_gives_way() {
+        let callers = Arc::new(Callers::default());
+        let mut places: Vec<_> =
+            (0..UNKNOWN_CALLERS_PER_ADDRESS_MAX).map(|_| callers.admit(address(1)).unwrap()).collect();
+        assert!(places[0].heard(), "whoever has spoken stays");
+        assert!(lost(&mut places).is_empty());
+        let other = callers.admit(address(2)).unwrap();
+        let newest = callers.admit(address(1)).unwrap();
+        assert_eq!(lost(&mut places), [1]);
+        assert!(!places[1].heard());
+        assert!(places[0].heard() && other.heard() && newest.heard());
+    }
+
+    #[test]
+    fn where_all_places_are_taken_the_largest_crowd_gives_way() {
+        let callers = Arc::new(Callers::default());
+        let mut lone = callers.admit(address(200)).unwrap();
+        let crowd = |n: usize| address(u8::try_from(n % 100).unwrap());
+        let mut places: Vec<_> = (1..UNKNOWN_CALLERS_MAX).map(|n| callers.admit(crowd(n)).unwrap()).collect();
+        let newcomer = callers.admit(address(201)).unwrap();
+        assert_eq!(lost(&mut places).len(), 1);
+        assert!(!is_lost(&mut lone) && newcomer.heard());
+    }
+
+    #[test]
+    fn where_nobody_is_silent_a_newcomer_is_turned_away_until_one_leaves() {
+        let callers = Arc::new(Callers::default());
+        let mut places: Vec<_> =
+            (0..UNKNOWN_CALLERS_PER_ADDRESS_MAX).map(|_| callers.admit(address(1)).unwrap()).collect();
+        assert!(places.iter().all(Place::heard));
+        assert!(callers.admit(address(1)).is_none());
+        places.pop();
+        assert!(callers.admit(address(1)).is_some());
+    }
+
+    #[test]
+    fn one_customer_of_ipv6_is_one_address() {
+        let parsed = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert_eq!(network(parsed("2001:db8:1:2:3::4")), network(parsed("2001:db8:1:2::9")));
+        assert_ne!(network(parsed("2001:db8:1:2::9")), network(parsed("2001:db8:1:3::9")));
+        assert_eq!(network(parsed("::ffff:192.0.2.1")), address(1));
+    }
+}
