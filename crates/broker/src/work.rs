@@ -5,7 +5,7 @@ use std::future::ready;
 use std::mem;
 
 use access::{Actor, Credentials, Door, Identity, Role, Visit};
-use bus::{Closed, Ticket};
+use bus::{Client, Inbox, Ticket};
 use domain::{Caller, Command, Envelope, Source};
 use stomp::session::{self, Publication, Work};
 use stomp::{Action, Kind, Time};
@@ -148,7 +148,8 @@ impl<T: Transport> Connection<T> {
         for work in work {
             self.do_work(now, work).map_err(refused)?;
         }
-        self.command(envelopes, receipt)
+        self.command(envelopes, receipt);
+        Ok(())
     }
 
     fn envelope(&self, sent: &Publication) -> Result<Envelope, String> {
@@ -180,22 +181,21 @@ impl<T: Transport> Connection<T> {
         sent
     }
 
-    /// Waits until the engine's journal has them; then they are on their way to everybody.
-    fn command(&mut self, envelopes: Vec<Envelope>, receipt: Option<String>) -> Result<(), Refused> {
-        let tickets: Result<Vec<Ticket>, Closed> =
-            envelopes.into_iter().map(|envelope| self.tell_engine(envelope)).collect();
-        let tickets = tickets.map_err(|closed| (closed_text(closed).to_owned(), receipt.clone()))?;
-        if !tickets.is_empty() {
-            self.pending = Some(Box::pin(wait_for(tickets, receipt)));
+    /// Waits until the engine's journal has them; then they are on their way to everybody. Where there is no room for them
+    /// they wait outside, and nothing more is read from the client meanwhile.
+    fn command(&mut self, envelopes: Vec<Envelope>, receipt: Option<String>) {
+        if envelopes.is_empty() {
+            return;
         }
-        Ok(())
-    }
-
-    fn tell_engine(&self, envelope: Envelope) -> Result<Ticket, Closed> {
-        if let Command::Publish(event) = &envelope.command {
-            self.place.expect(event.clone());
+        for envelope in &envelopes {
+            if let Command::Publish(event) = &envelope.command {
+                self.place.expect(event.clone());
+            }
         }
-        self.house.bus.inbox.command(envelope)
+        let user = self.identity.as_ref().and_then(|identity| identity.name.as_ref());
+        let inbox = self.house.bus.inbox.clone();
+        let client = inbox.quotas().session(user, self.visitor.peer);
+        self.pending = Some(Box::pin(async move { hand_over(&inbox, &client, envelopes, receipt).await }));
     }
 }
 
@@ -206,22 +206,28 @@ fn for_the_engine(work: &Work) -> Option<&Publication> {
     }
 }
 
-async fn wait_for(tickets: Vec<Ticket>, receipt: Option<String>) -> Answered {
-    for ticket in tickets {
-        match ticket.reply().await.map(|reply| reply.outcome) {
-            Ok(Ok(_)) => {}
-            Ok(Err(refusal)) => return Answered::Refused(refusal.to_string(), receipt),
-            Err(_) => {
-                return Answered::Refused("the server stops; whether it was published is not known".into(), receipt);
-            }
+/// All of them in their order, then all answers.
+async fn hand_over(inbox: &Inbox, client: &Client, envelopes: Vec<Envelope>, receipt: Option<String>) -> Answered {
+    let mut answers = Vec::new();
+    for envelope in envelopes {
+        let allowance = client.admit(&envelope.command).await;
+        match inbox.command_when_free(envelope, allowance).await {
+            Ok(ticket) => answers.push(ticket),
+            Err(_) => return Answered::Refused("the server stops".to_owned(), receipt),
+        }
+    }
+    for ticket in answers {
+        if let Err(text) = published(ticket).await {
+            return Answered::Refused(text, receipt);
         }
     }
     Answered::Done
 }
 
-fn closed_text(closed: Closed) -> &'static str {
-    match closed {
-        Closed::Busy => "too many requests wait for the engine",
-        Closed::Stopped => "the server stops",
+async fn published(ticket: Ticket) -> Result<(), String> {
+    match ticket.reply().await.map(|reply| reply.outcome) {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(refusal)) => Err(refusal.to_string()),
+        Err(_) => Err("the server stops; whether it was published is not known".to_owned()),
     }
 }

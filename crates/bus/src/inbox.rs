@@ -1,18 +1,21 @@
-//! The one way in. Three lanes with three rules: requests are refused when the lane is full, reports wait and are never
-//! dropped, prices keep only the newest per security.
+//! The one way in. Requests are refused when their lane is full, or wait for a place; reports wait and are never dropped;
+//! prices keep only the newest per security.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::{Envelope, MarketData};
-use domain::{Query, Report, SecurityId};
+use domain::{Command, Query, Report, SecurityId};
 
+use crate::blocking::block_on;
+use crate::lanes::{self, Bell, Class, Depth, Place, Requests, Room};
+use crate::quotas::{Allowance, Quotas, Unanswered};
 use crate::tally::Tally;
 use crate::ticket::{Promise, Ticket, ticket};
 
-/// Requests that may wait for the engine; one more is refused.
-pub const REQUESTS_MAX: usize = 8_192;
+pub use crate::lanes::REQUESTS_MAX;
+
 /// Reports that may wait for the engine; an adapter with one more waits.
 pub const REPORTS_MAX: usize = 8_192;
 /// Trades of one security that may wait for the engine; of more the oldest are counted and dropped.
@@ -47,7 +50,9 @@ pub enum Closed {
 /// The door for edges and adapters.
 #[derive(Clone)]
 pub struct Inbox {
-    requests: Sender<Request>,
+    lanes: Arc<lanes::Lanes>,
+    bell: Bell,
+    quotas: Arc<Quotas>,
     reports: Sender<Report>,
     prices: Arc<Prices>,
     tally: Arc<Tally>,
@@ -55,7 +60,7 @@ pub struct Inbox {
 
 /// The engine's side of the door.
 pub struct Lanes {
-    pub requests: Receiver<Request>,
+    pub requests: Requests,
     pub reports: Receiver<Report>,
     /// Says that prices wait.
     pub wake: Receiver<()>,
@@ -63,44 +68,112 @@ pub struct Lanes {
 }
 
 pub fn inbox() -> (Inbox, Lanes) {
-    let (request_sender, requests) = bounded(REQUESTS_MAX);
+    inbox_with(Room::default(), Unanswered::default())
+}
+
+pub fn inbox_with(room: Room, unanswered: Unanswered) -> (Inbox, Lanes) {
+    let (ring, rings) = bounded(1);
     let (report_sender, reports) = bounded(REPORTS_MAX);
     let (wake_sender, wake) = bounded(1);
     let prices = Arc::new(Prices { waiting: Mutex::default(), wake: wake_sender });
-    let tally = Arc::default();
-    let inbox = Inbox { requests: request_sender, reports: report_sender, prices: prices.clone(), tally };
-    (inbox, Lanes { requests, reports, wake, prices })
+    let lanes = Arc::new(lanes::Lanes::new(room));
+    let inbox = Inbox {
+        lanes: lanes.clone(),
+        bell: Bell(ring),
+        quotas: Arc::new(Quotas::new(unanswered)),
+        reports: report_sender,
+        prices: prices.clone(),
+        tally: Arc::default(),
+    };
+    (inbox, Lanes { requests: Requests::new(lanes, rings), reports, wake, prices })
 }
 
 impl Inbox {
     pub fn command(&self, envelope: Envelope) -> Result<Ticket, Closed> {
-        let (promise, ticket) = ticket();
-        let promise = promise.counted_in(self.tally.clone());
-        self.request(Request { wanted: Wanted::Command(Box::new(envelope)), promise }).map(|()| ticket)
+        self.command_within(envelope, Allowance::default())
+    }
+
+    /// The allowance counts as used until the command is answered.
+    pub fn command_within(&self, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
+        let place = self.try_reserve(&envelope.command)?;
+        self.hand_over(place, envelope, allowance)
+    }
+
+    /// Waits for a place; only an engine that has stopped refuses.
+    pub async fn command_when_free(&self, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
+        let place = self.reserve(&envelope.command).await?;
+        self.hand_over(place, envelope, allowance)
     }
 
     pub fn query(&self, query: Query) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
-        self.request(Request { wanted: Wanted::Query(Box::new(query)), promise }).map(|()| ticket)
+        self.request(Request { wanted: Wanted::Query(Box::new(query)), promise }, None).map(|()| ticket)
     }
 
-    pub fn remember(&self, record: Vec<u8>) -> Result<Ticket, Closed> {
+    /// Waits for a place; only an engine that has stopped refuses.
+    pub async fn query_when_free(&self, query: Query) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
-        self.request(Request { wanted: Wanted::Remember(record), promise }).map(|()| ticket)
+        let request = Request { wanted: Wanted::Query(Box::new(query)), promise };
+        self.request_when_free(request, None).await.map(|()| ticket)
     }
 
-    /// Waits while the lane is full: a diary with a hole could not be lived again.
-    pub fn write_diary(&self, leaf: Vec<u8>) -> Result<(), Closed> {
+    /// Commands of the session that it is of do not overtake it, nor it them.
+    pub fn remember(&self, record: Vec<u8>, session: Option<&str>) -> Result<Ticket, Closed> {
+        let (promise, ticket) = ticket();
+        self.request(Request { wanted: Wanted::Remember(record), promise }, session).map(|()| ticket)
+    }
+
+    /// Waits while the lane is full: a diary with a hole could not be lived again. Commands of its strategy do not overtake it.
+    pub fn write_diary(&self, leaf: Vec<u8>, strategy: &str) -> Result<(), Closed> {
         let (promise, _) = ticket();
-        self.requests.send(Request { wanted: Wanted::Diary(leaf), promise }).map_err(|_| Closed::Stopped)
+        block_on(self.request_when_free(Request { wanted: Wanted::Diary(leaf), promise }, Some(strategy)))
     }
 
-    fn request(&self, request: Request) -> Result<(), Closed> {
-        match self.requests.try_send(request) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(Closed::Busy),
-            Err(TrySendError::Disconnected(_)) => Err(Closed::Stopped),
-        }
+    fn promise(&self, allowance: Allowance) -> (Promise, Ticket) {
+        let (promise, ticket) = ticket();
+        (promise.counted_in(self.tally.clone()).within(allowance), ticket)
+    }
+
+    /// A place for a command that is handed over in a moment.
+    pub fn try_reserve(&self, command: &Command) -> Result<Place, Closed> {
+        self.lanes.try_reserve(Class::of(command))
+    }
+
+    /// Waits for a place; only an engine that has stopped refuses.
+    pub async fn reserve(&self, command: &Command) -> Result<Place, Closed> {
+        self.lanes.reserve(Class::of(command)).await
+    }
+
+    pub fn hand_over(&self, place: Place, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
+        let (promise, ticket) = self.promise(allowance);
+        let request = Request { wanted: Wanted::Command(Box::new(envelope)), promise };
+        self.put(place, request, None).map(|()| ticket)
+    }
+
+    fn request(&self, request: Request, session: Option<&str>) -> Result<(), Closed> {
+        let place = self.lanes.try_reserve(Class::of_wanted(&request.wanted))?;
+        self.put(place, request, session)
+    }
+
+    async fn request_when_free(&self, request: Request, session: Option<&str>) -> Result<(), Closed> {
+        let place = self.lanes.reserve(Class::of_wanted(&request.wanted)).await?;
+        self.put(place, request, session)
+    }
+
+    fn put(&self, place: Place, request: Request, session: Option<&str>) -> Result<(), Closed> {
+        place.put(request, session)?;
+        self.bell.ring();
+        Ok(())
+    }
+
+    /// How many commands may be without an answer, and whose are.
+    pub fn quotas(&self) -> &Quotas {
+        &self.quotas
+    }
+
+    /// How many requests wait for the engine.
+    pub fn depth(&self) -> Depth {
+        self.lanes.depth()
     }
 
     /// Waits while the lane is full: what a venue said is never dropped.
@@ -131,14 +204,6 @@ impl Lanes {
     /// How many prices were replaced by newer ones before the engine saw them.
     pub fn take_skipped(&self) -> u64 {
         std::mem::take(&mut self.prices.lock().skipped)
-    }
-}
-
-impl Drop for Lanes {
-    /// The channel would keep what waits for as long as a sender lives; so whoever asked learns at once that no answer
-    /// will come.
-    fn drop(&mut self) {
-        self.requests.try_iter().for_each(drop);
     }
 }
 
@@ -238,7 +303,7 @@ mod tests {
     fn a_leaf_of_a_diary_waits_for_room_where_a_command_is_refused() {
         let (inbox, lanes) = inbox();
         let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| inbox.command(command()).unwrap()).collect();
-        let writer = std::thread::spawn(move || inbox.write_diary(vec![7]));
+        let writer = std::thread::spawn(move || inbox.write_diary(vec![7], "TREND"));
         let last = lanes.requests.iter().nth(REQUESTS_MAX).map(|request| request.wanted);
         assert!(matches!(last, Some(Wanted::Diary(leaf)) if leaf == [7]));
         assert_eq!(writer.join().unwrap(), Ok(()));

@@ -3,6 +3,8 @@
 use crate::inbox::Closed;
 use crate::ticket::Ticket;
 
+const SESSION_STREAM: &str = "fix:";
+
 /// A record of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -14,6 +16,16 @@ pub struct Entry {
 /// command, so no edge writes to it.
 pub fn numbers_of(session: &str) -> String {
     format!("number-of:{session}")
+}
+
+/// The stream in which a session keeps what it has sent.
+pub fn stream_of(session: &str) -> String {
+    format!("{SESSION_STREAM}{session}")
+}
+
+/// The session whose stream it is: its records and its commands keep their order.
+pub fn session_of(stream: &str) -> Option<&str> {
+    stream.strip_prefix(SESSION_STREAM)
 }
 
 pub trait Ledger: Send + Sync {

@@ -6,6 +6,7 @@ use domain::Refusal;
 use domain::query::Answer;
 use tokio::sync::oneshot;
 
+use crate::quotas::Allowance;
 use crate::tally::Tally;
 
 /// An answer with the sequence up to which it is true.
@@ -29,11 +30,13 @@ pub struct Promise {
     asker: oneshot::Sender<Reply>,
     /// Where a refusal is counted.
     tally: Option<Arc<Tally>>,
+    /// Given back with the answer, or when there will be none.
+    allowance: Allowance,
 }
 
 pub fn ticket() -> (Promise, Ticket) {
     let (sender, receiver) = oneshot::channel();
-    (Promise { asker: sender, tally: None }, Ticket(receiver))
+    (Promise { asker: sender, tally: None, allowance: Allowance::default() }, Ticket(receiver))
 }
 
 impl Ticket {
@@ -52,11 +55,17 @@ impl Promise {
         Self { tally: Some(tally), ..self }
     }
 
+    /// Counts as unanswered under these limits.
+    pub(crate) fn within(self, allowance: Allowance) -> Self {
+        Self { allowance, ..self }
+    }
+
     /// Whoever asked may have gone away; then nobody needs the reply.
     pub fn keep(self, reply: Reply) {
         if let (Some(tally), Err(refusal)) = (&self.tally, &reply.outcome) {
             tally.refused(refusal.code());
         }
         drop(self.asker.send(reply));
+        drop(self.allowance);
     }
 }

@@ -81,6 +81,14 @@ impl Engine {
         self.market.dropped()
     }
 
+    /// Whether a command that names an order names one of ours. One that does not may mean an order that waits to be taken.
+    pub fn knows(&self, asked: &Envelope) -> bool {
+        match &asked.command {
+            Command::Cancel(cancel) => self.trading.meant(&asked.caller, cancel.int_id.as_str()).is_some(),
+            _ => true,
+        }
+    }
+
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.trading.next_deadline()
     }

@@ -98,7 +98,7 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
     ) {
         let open = self.conversation.ended().is_none();
         let roomy = self.conversation.wire().len() < WIRE_BYTES_MAX;
-        let listening = open && roomy && !self.conversation.is_undecided();
+        let listening = open && roomy && self.conversation.is_listening();
         let writing = !self.leaving.is_empty();
         tokio::select! {
             biased;

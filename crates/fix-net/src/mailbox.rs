@@ -110,6 +110,11 @@ impl SessionHandle {
         self.request(Request::Wake)
     }
 
+    /// As [`Self::wake`], but waits while the queue is full.
+    pub async fn wake_when_free(&self) -> Result<(), MailboxFull> {
+        self.requests.send(Request::Wake).await.map_err(|_| MailboxFull)
+    }
+
     /// Both numbers begin at 1; a peer that is logged on is logged out first.
     pub async fn reset(&self) -> Result<(), MailboxFull> {
         let (done, answer) = oneshot::channel();

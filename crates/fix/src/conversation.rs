@@ -21,6 +21,12 @@ pub trait Application {
     /// A message for the application, in its turn and never twice.
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line);
 
+    /// Whether the next message may be taken. While not, what arrives stays where it is, uncounted; whoever lets it go on
+    /// wakes the session.
+    fn takes_more(&self) -> bool {
+        true
+    }
+
     /// The peer answers the Test Request of this id: it has read everything that was sent before.
     fn answered(&mut self, _test_req_id: &[u8]) {}
 
@@ -129,11 +135,19 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.framer.buffer()
     }
 
-    /// Looks at all that has arrived, up to a Logon that waits for its verdict.
+    /// Looks at all that has arrived, up to a Logon that waits for its verdict, or as far as the application takes it.
     pub fn pump(&mut self, now: Time) {
-        while self.desk.is_listening() && self.take_frame(now) {
+        loop {
             while self.take_parked(now) {}
+            if !(self.desk.is_listening() && self.take_frame(now)) {
+                return;
+            }
         }
+    }
+
+    /// Whether it makes sense to read more from the peer.
+    pub fn is_listening(&self) -> bool {
+        self.desk.is_listening()
     }
 
     fn take_frame(&mut self, now: Time) -> bool {
@@ -178,11 +192,12 @@ impl<S: Store, A: Application> Conversation<S, A> {
         result
     }
 
-    /// Tells the application that it has news.
+    /// Tells the application that it has news, or that it may take more.
     pub fn wake(&mut self, now: Time) {
         let Desk { session, application, actions, .. } = &mut self.desk;
         application.woken(&mut OpenLine { session, actions, now });
         self.desk.perform(now, None);
+        self.pump(now);
     }
 
     pub fn log_out(&mut self, now: Time, text: Option<&str>) {
@@ -242,7 +257,7 @@ struct Desk<S, A> {
 
 impl<S: Store, A: Application> Desk<S, A> {
     fn is_listening(&self) -> bool {
-        self.ended.is_none() && self.undecided.is_none()
+        self.ended.is_none() && self.undecided.is_none() && self.application.takes_more()
     }
 
     fn take(&mut self, now: Time, frame: &[u8], decoder: &mut Decoder) {

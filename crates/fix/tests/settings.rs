@@ -74,6 +74,10 @@ fn the_acceptor_of_the_specification_is_understood() {
     assert_eq!(one.gateway.valid_order_types, ['1', '2', '3', '4']);
     assert_eq!(two.gateway.cancel_on_disconnect, CancelOnDisconnect::DayOrders);
     assert_eq!((two.gateway.cancel_on_disconnect_grace_seconds, two.gateway.max_orders_per_second), (5, Some(100)));
+    let rates = |session: &fix::SessionSettings| {
+        (session.gateway.max_orders_per_second, session.gateway.max_cancels_per_second)
+    };
+    assert_eq!([rates(one), rates(two)], [(Some(1_000), Some(10_000)), (Some(100), Some(10_000))]);
     let credentials = Credentials { username: "desk2".to_owned(), password: "secret".to_owned() };
     assert!(!format!("{two:?}").contains("secret"), "a password is not printed");
     let allowed_addresses = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];

@@ -25,7 +25,7 @@ use crate::simulation::Digest;
 use crate::snapshotting::{Scene, Snapshotting};
 use crate::unsent::Unsent;
 
-/// Requests and reports that one turn of the loop takes at the most.
+/// Requests of each lane, and reports, that one turn of the loop takes at the most.
 const BATCH_MAX: usize = 1_024;
 /// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
 const BATCHES_PER_TURN: usize = 2;
@@ -161,24 +161,21 @@ impl Live {
         let journal_has_room = self.parts.journal.room() >= BATCHES_PER_TURN;
         let never = crossbeam_channel::never();
         let never_reports = crossbeam_channel::never();
-        let requests = if journal_has_room { &lanes.requests } else { &never };
+        let requests = if journal_has_room { lanes.requests.wake() } else { &never };
         let reports = if journal_has_room { &lanes.reports } else { &never_reports };
         let mut taken = Taken::default();
-        if self.unsent.is_empty() || !journal_has_room {
-            select! {
-                recv(requests) -> request => match request {
-                    Ok(request) => taken.requests.push(request),
-                    // Every door is gone: nobody can ask for anything any more.
-                    Err(_) => return Wake::Stop,
-                },
-                recv(reports) -> report => taken.reports.extend(report),
-                recv(lanes.wake) -> _ => {}
-                recv(self.parts.journal.news()) -> news => if let Ok(Durable::Failed { error }) = news {
-                    return Wake::Failed(error);
-                },
-                recv(self.parts.stop) -> _ => return Wake::Stop,
-                default(self.sleep()) => {}
-            }
+        let has_work = journal_has_room && !(self.unsent.is_empty() && lanes.requests.is_empty());
+        let nap = if has_work { Duration::ZERO } else { self.sleep() };
+        select! {
+            // Every door is gone: nobody can ask for anything any more.
+            recv(requests) -> rung => if rung.is_err() && lanes.requests.is_empty() { return Wake::Stop },
+            recv(reports) -> report => taken.reports.extend(report),
+            recv(lanes.wake) -> _ => {}
+            recv(self.parts.journal.news()) -> news => if let Ok(Durable::Failed { error }) = news {
+                return Wake::Failed(error);
+            },
+            recv(self.parts.stop) -> _ => return Wake::Stop,
+            default(nap) => {}
         }
         if journal_has_room {
             self.drain(&mut taken);
@@ -189,7 +186,7 @@ impl Live {
     /// Takes what else waits, so that one commit carries it all.
     fn drain(&mut self, taken: &mut Taken) {
         let lanes = &self.parts.lanes;
-        taken.requests.extend(lanes.requests.try_iter().take(BATCH_MAX));
+        taken.requests = lanes.requests.take(BATCH_MAX, |asked| self.parts.engine.knows(asked));
         taken.reports.extend(self.unsent.drain());
         taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
         taken.prices = lanes.take_prices();

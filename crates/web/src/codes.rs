@@ -117,6 +117,11 @@ pub const CODES: &[Code] = &[
     row(422, "self-trade", "the order would trade with one of the same account"),
     row(429, "too-many-attempts", "too many logins from this address are being held already"),
     row(429, "too-many-requests", "more requests in a second than one peer may send; this one had no effect"),
+    row(
+        429,
+        "too-many-unanswered",
+        "too many requests of this user or this address wait for their answer; this one had no effect",
+    ),
     row(500, "internal", "a fault of the server"),
     row(503, "too-many-connections", "no more connections are served; try again"),
     row(503, "access-unavailable", "users cannot be looked up at the moment; try again"),

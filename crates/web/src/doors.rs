@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use access::{Access, Refused, Register};
 use bus::history::HistoryError;
-use bus::{Bus, Closed, History, Operations, Reply, Ticket};
+use bus::lanes::Class;
+use bus::{Allowance, Bus, Closed, History, Operations, Quotas, Reply, Ticket};
 use domain::{Answer, Command, Envelope, Query, ReferenceData, Timestamp};
 use tokio::sync::Semaphore;
 
@@ -79,7 +80,7 @@ impl Doors {
     /// A command: the reply means that it is durable. Without a reply nobody knows, and the answer says so.
     pub(crate) async fn tell(&self, speaker: Speaker, command: Command) -> Result<Told, Problem> {
         let command = self.in_own_name(&speaker, command).await?;
-        let ticket = self.0.bus.inbox.command(Envelope { caller: speaker.caller(), command }).map_err(not_taken)?;
+        let ticket = self.hand_over(Envelope { caller: speaker.caller(), command }).await.map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| {
             Problem::new(
                 "outcome-unknown",
@@ -88,6 +89,35 @@ impl Doors {
             )
         })?;
         told(reply)
+    }
+
+    /// A cancel and the kill switch wait for a place rather than be refused.
+    async fn hand_over(&self, envelope: Envelope) -> Result<Ticket, Closed> {
+        let inbox = &self.0.bus.inbox;
+        match Class::of(&envelope.command) {
+            Class::Request | Class::Record => inbox.command(envelope),
+            Class::Cancel | Class::Kill => {
+                self.patiently(inbox.command_when_free(envelope, Allowance::default())).await
+            }
+        }
+    }
+
+    /// A question on the way of a command, which waits for a place.
+    async fn ask_in_turn(&self, query: Query) -> Result<Told, Problem> {
+        let ticket = self.patiently(self.0.bus.inbox.query_when_free(query)).await.map_err(not_taken)?;
+        let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
+        told(reply)
+    }
+
+    /// Nothing has happened where the time is over.
+    async fn patiently(&self, place: impl Future<Output = Result<Ticket, Closed>>) -> Result<Ticket, Closed> {
+        let patience = self.settings().limits.request_timeout;
+        tokio::time::timeout(patience, place).await.unwrap_or(Err(Closed::Busy))
+    }
+
+    /// How many requests may be without an answer.
+    pub(crate) fn quotas(&self) -> &Quotas {
+        self.0.bus.inbox.quotas()
     }
 
     /// The command as this caller may give it. Whoever reaches for what is another's stands in the audit.
@@ -104,7 +134,7 @@ impl Doors {
     async fn check_name(&self, speaker: &Speaker, command: Command) -> Result<Command, Problem> {
         let Some(own) = OwnName::of(speaker, &self.reference())? else { return Ok(command) };
         let known = match OwnName::question(&command) {
-            Some(question) => Some(self.ask(question).await?.answer),
+            Some(question) => Some(self.ask_in_turn(question).await?.answer),
             None => None,
         };
         own.within(command, known.as_ref())

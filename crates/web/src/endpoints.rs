@@ -1,6 +1,7 @@
 //! Every path, in one table: method, path, the role that may call it, the query parameters it takes, and its handler.
 
 use axum::http::Method;
+use bus::lanes::Class;
 
 /// Who may call an endpoint; each role may also do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +22,22 @@ pub struct Endpoint {
     pub handler: &'static str,
     /// Method and path, as the audit names them.
     pub action: &'static str,
+}
+
+impl Endpoint {
+    /// How its requests are counted while they are unanswered; those that anybody may send are not.
+    pub(crate) fn class(&self) -> Option<Class> {
+        match self.handler {
+            "order::cancel" => Some(Class::Cancel),
+            "risk::kill" | "risk::set_state" => Some(Class::Kill),
+            _ => (self.role != Role::Anyone).then_some(Class::Request),
+        }
+    }
+
+    /// What nobody's load may hold up.
+    pub(crate) fn is_urgent(&self) -> bool {
+        matches!(self.class(), Some(Class::Cancel | Class::Kill))
+    }
 }
 
 /// Hands the table to a macro of whoever asks, so that paths and roles need not know who answers.
@@ -161,6 +178,12 @@ mod tests {
         for row in ENDPOINTS.iter().filter(|row| about_access.iter().all(|room| !row.handler.starts_with(room))) {
             assert_eq!(row.method == "GET", row.role <= Role::Viewer, "{row:?}");
         }
+    }
+
+    #[test]
+    fn cancels_and_the_kill_switch_are_urgent() {
+        let urgent: Vec<_> = ENDPOINTS.iter().filter(|row| row.is_urgent()).map(|row| row.action).collect();
+        assert_eq!(urgent, ["DELETE /rest/execution/order/{intId}", "PUT /rest/risk/state", "POST /rest/risk/kill"]);
     }
 
     #[test]

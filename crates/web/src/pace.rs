@@ -1,5 +1,5 @@
 //! How fast requests may come: each peer, and each user wherever he is, has so many a second, and may send a second's
-//! worth at once.
+//! worth at once. Cancels and the kill switch have as many beside all others.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -23,7 +23,13 @@ pub(crate) struct Pace {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Sender {
+struct Sender {
+    who: Who,
+    is_urgent: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Who {
     Peer(IpAddr),
     User(Text),
 }
@@ -34,15 +40,15 @@ impl Pace {
     }
 
     /// Before anything else is looked at.
-    pub(crate) fn check_peer(&self, request: &Request, now: Instant) -> Result<(), Problem> {
-        let peer = request.extensions().get::<Reached>().map(|reached| Sender::Peer(household(reached.from.ip())));
-        peer.map_or(Ok(()), |peer| self.check(peer, now))
+    pub(crate) fn check_peer(&self, request: &Request, now: Instant, is_urgent: bool) -> Result<(), Problem> {
+        let peer = request.extensions().get::<Reached>().map(|reached| Who::Peer(household(reached.from.ip())));
+        peer.map_or(Ok(()), |who| self.check(Sender { who, is_urgent }, now))
     }
 
     /// Once it is known who it is, which may have taken a while.
-    pub(crate) fn check_user(&self, request: &Request) -> Result<(), Problem> {
+    pub(crate) fn check_user(&self, request: &Request, is_urgent: bool) -> Result<(), Problem> {
         let user = request.extensions().get::<Speaker>().and_then(|speaker| speaker.identity.name.clone());
-        user.map_or(Ok(()), |user| self.check(Sender::User(user), Instant::now()))
+        user.map_or(Ok(()), |user| self.check(Sender { who: Who::User(user), is_urgent }, Instant::now()))
     }
 
     fn check(&self, sender: Sender, now: Instant) -> Result<(), Problem> {
@@ -81,8 +87,12 @@ fn household(peer: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
+    fn sender(who: Who) -> Sender {
+        Sender { who, is_urgent: false }
+    }
+
     fn admitted(pace: &Pace, name: &str, now: Instant) -> usize {
-        let peer = || Sender::Peer(household(name.parse().unwrap()));
+        let peer = || sender(Who::Peer(household(name.parse().unwrap())));
         (0..100).filter(|_| pace.admits(peer(), now)).count()
     }
 
@@ -95,6 +105,14 @@ mod tests {
     }
 
     #[test]
+    fn who_has_sent_too_much_may_still_cancel() {
+        let (pace, now) = (Pace::new(10), Instant::now());
+        assert_eq!([admitted(&pace, "192.0.2.1", now), admitted(&pace, "192.0.2.1", now)], [10, 0]);
+        let cancel = || Sender { who: Who::Peer([192, 0, 2, 1].into()), is_urgent: true };
+        assert_eq!((0..100).filter(|_| pace.admits(cancel(), now)).count(), 10);
+    }
+
+    #[test]
     fn every_peer_has_its_own_pace_and_a_household_is_one() {
         let (pace, now) = (Pace::new(10), Instant::now());
         let peers = ["192.0.2.1", "192.0.2.2", "::ffff:192.0.2.2", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"];
@@ -104,14 +122,14 @@ mod tests {
     #[test]
     fn a_user_has_one_pace_wherever_he_is() {
         let (pace, now) = (Pace::new(10), Instant::now());
-        let requests = |name: &str| (0..100).filter(|_| pace.admits(Sender::User(name.into()), now)).count();
+        let requests = |name: &str| (0..100).filter(|_| pace.admits(sender(Who::User(name.into())), now)).count();
         assert_eq!(["ada", "ada", "bob"].map(requests), [10, 0, 10]);
     }
 
     #[test]
     fn the_senders_that_are_remembered_are_bounded() {
         let (pace, now) = (Pace::new(1), Instant::now());
-        let nth = |number: usize| Sender::Peer(u32::try_from(number).unwrap().to_be_bytes().into());
+        let nth = |number: usize| sender(Who::Peer(u32::try_from(number).unwrap().to_be_bytes().into()));
         let admitted = (0..=SENDERS_MAX).filter(|number| pace.admits(nth(*number), now)).count();
         assert_eq!(admitted, SENDERS_MAX);
         assert!(pace.admits(nth(SENDERS_MAX), now + SECOND), "the others have been quiet since");

@@ -59,7 +59,7 @@ impl Passage {
         request: Request,
         next: Next,
     ) -> Result<Response, Problem> {
-        self.pace.check_peer(&request, now)?;
+        self.pace.check_peer(&request, now, row.is_some_and(Endpoint::is_urgent))?;
         let settings = self.doors.settings();
         check_url(request.uri(), settings.limits.url_bytes)?;
         if let Err(barred) = guard(settings, &request) {
@@ -75,7 +75,7 @@ impl Passage {
 
     async fn be_admitted(&self, row: &'static Endpoint, request: Request, next: Next) -> Response {
         let is_ui = is_ui(request.headers());
-        let last_steps = LastSteps { row, pace: self.pace.clone(), next };
+        let last_steps = LastSteps { doors: self.doors.clone(), row, pace: self.pace.clone(), next };
         challenge(admit(&self.doors, row, request, last_steps).await, is_ui)
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn is_secure(request: &Request) -> bool {
     request.extensions().get::<Reached>().is_some_and(|reached| reached.secure)
 }
 
-fn peer(request: &Request) -> Option<IpAddr> {
+pub(crate) fn peer(request: &Request) -> Option<IpAddr> {
     request.extensions().get::<Reached>().map(|reached| reached.from.ip().to_canonical())
 }
 

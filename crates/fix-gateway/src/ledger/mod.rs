@@ -14,5 +14,5 @@ mod store;
 mod tests;
 
 pub(crate) use page::Cursor;
-pub(crate) use pen::Pen;
+pub(crate) use pen::{Handing, Pen};
 pub(crate) use store::LedgerStore;

@@ -6,9 +6,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bus::ledger::numbers_of;
-use bus::{Closed, Ledger, Ticket};
-use domain::{Origin, Text};
+use bus::lanes::Place as LanePlace;
+use bus::ledger::{numbers_of, stream_of};
+use bus::{Allowance, Closed, Inbox, Ledger, Ticket};
+use domain::{Envelope, Origin, Text};
 use fix::{SEQ_NUM_MAX, SeqNum, SessionId, StoreError, Time};
 use minicbor::bytes::ByteSlice;
 
@@ -31,8 +32,11 @@ struct Book {
     logon: Option<LastLogon>,
     /// Of the page that is being written.
     first: SeqNum,
-    messages: Vec<Vec<u8>>,
+    /// More than fit a page only while the Ledger has no place for one.
+    messages: Vec<Written>,
     bytes: usize,
+    /// The number of a command that waits to be handed over: no page may count it as received before.
+    held: Option<SeqNum>,
     /// The page that opens a life has no message.
     opens_life: bool,
     /// What the newest page says beside its messages.
@@ -42,14 +46,26 @@ struct Book {
     ticket: Option<Ticket>,
 }
 
+/// A command with its place in the engine's queue.
+pub(crate) struct Handing {
+    pub(crate) place: LanePlace,
+    pub(crate) envelope: Envelope,
+    pub(crate) allowance: Allowance,
+}
+
+/// A message as it was written: what it answers, and how far everything had come before it.
+struct Written {
+    bytes: Vec<u8>,
+    marks: Marks,
+}
+
 /// How far both sides have come, beside the messages that were sent.
 type Marks = (SeqNum, Option<Cursor>, Option<LastLogon>);
 
 impl Pen {
     /// The session as it was when the process ended, or a new one.
     pub(crate) fn open(ledger: Arc<dyn Ledger>, id: &SessionId, now: Time) -> Result<Self, String> {
-        let stream = format!("fix:{id}");
-        let mut book = Book::new(ledger, stream, id.to_string().into(), now);
+        let mut book = Book::new(ledger, id.to_string().into(), now);
         match book.ledger.last(&book.stream) {
             Some(newest) => book.restore(Place::of(newest.key), Page::decode(&newest.bytes)?),
             None => book.hand_over().map_err(|closed| unavailable(&closed).0)?,
@@ -129,13 +145,25 @@ impl Pen {
         book.logon = book.logon.map(|logon| LastLogon { sequence: logon.sequence.max(sequence), ..logon });
     }
 
-    /// The origin of a command that came in the message which was taken last; everything written before it is handed
-    /// over first.
-    pub(crate) fn origin(&self, memo: String) -> Result<Origin, Closed> {
+    /// The origin of a command that came in the message which was taken last. Until the command is handed over, no page
+    /// counts that message.
+    pub(crate) fn hold(&self, memo: String) -> Origin {
+        let mut book = self.book();
+        book.held = Some(book.next_incoming.saturating_sub(1));
+        let (session, number) = (book.session.clone(), book.message_key());
+        Origin { session, number, memo: Some(memo.into()), may_be_known: false }
+    }
+
+    /// Hands over what was written before the command, and then the command; where there is no place for what was written,
+    /// nothing is done.
+    pub(crate) fn release(&self, inbox: &Inbox, handing: &mut Option<Handing>) -> Result<(), Closed> {
         let mut book = self.book();
         book.hand_over()?;
-        let (session, number) = (book.session.clone(), book.message_key());
-        Ok(Origin { session, number, memo: Some(memo.into()), may_be_known: false })
+        if let Some(Handing { place, envelope, allowance }) = handing.take() {
+            inbox.hand_over(place, envelope, allowance)?;
+        }
+        book.held = None;
+        Ok(())
     }
 
     /// Names the message that was taken last, over all lives of the session.
@@ -172,10 +200,10 @@ impl Pen {
 }
 
 impl Book {
-    fn new(ledger: Arc<dyn Ledger>, stream: String, session: Text, created: Time) -> Self {
+    fn new(ledger: Arc<dyn Ledger>, session: Text, created: Time) -> Self {
         Self {
             ledger,
-            stream,
+            stream: stream_of(&session),
             session,
             life: 0,
             created,
@@ -186,6 +214,7 @@ impl Book {
             first: 1,
             messages: Vec::new(),
             bytes: 0,
+            held: None,
             opens_life: true,
             kept: (1, None, None),
             handed_over: Vec::new(),
@@ -225,11 +254,13 @@ impl Book {
             return Err(StoreError("all numbers are used up, the session must be reset".to_owned()));
         }
         let is_full = self.messages.len() as u64 >= PAGE_MESSAGES_MAX || self.bytes + message.len() > PAGE_BYTES_MAX;
-        if is_full {
-            self.hand_over().map_err(|closed| unavailable(&closed))?;
+        match if is_full { self.hand_over() } else { Ok(()) } {
+            // It is handed over as soon as there is a place: what was counted keeps its answer.
+            Ok(()) | Err(Closed::Busy) => {}
+            Err(Closed::Stopped) => return Err(unavailable(&Closed::Stopped)),
         }
         self.bytes += message.len();
-        self.messages.push(message.to_vec());
+        self.messages.push(Written { bytes: message.to_vec(), marks: self.marks() });
         self.next_outgoing += 1;
         Ok(())
     }
@@ -242,6 +273,8 @@ impl Book {
         self.next_outgoing = outgoing;
         self.first = outgoing;
         self.opens_life = true;
+        // Its number is of the life before.
+        self.held = None;
         self.handed_over.clear();
         let opening = Place { life: self.life, number: 0 }.key();
         self.hand_over().map_err(|closed| unavailable(&closed))?;
@@ -251,38 +284,61 @@ impl Book {
     }
 
     fn hand_over(&mut self) -> Result<(), Closed> {
-        if self.messages.is_empty() && !self.opens_life {
-            return Ok(());
+        while !self.messages.is_empty() || self.opens_life {
+            self.write_page()?;
         }
-        self.write_page()
+        Ok(())
     }
 
     /// A page without messages is replaced by the next, which has its place.
     fn write_page(&mut self) -> Result<(), Closed> {
         let number = if self.opens_life { 0 } else { self.first };
         let key = Place { life: self.life, number }.key();
-        self.ticket = Some(self.ledger.append(&self.stream, key, &self.page().encode())?);
+        let count = if self.opens_life { 0 } else { self.page_messages() };
+        let marks = self.page_marks(count);
+        let page = self.page(count, marks).encode();
+        self.ticket = Some(self.ledger.append(&self.stream, key, &page)?);
         self.opens_life = false;
-        self.kept = self.marks();
-        let numbered = (self.first..).zip(self.messages.drain(..));
+        self.kept = marks;
+        let numbered = (self.first..).zip(self.messages.drain(..count).map(|message| message.bytes));
         self.handed_over.extend(numbered);
-        self.first = self.next_outgoing;
-        self.bytes = 0;
+        self.first += count as SeqNum;
+        self.bytes = self.messages.iter().map(|message| message.bytes.len()).sum();
         Ok(())
+    }
+
+    /// As many as fit a page, and one at least.
+    fn page_messages(&self) -> usize {
+        let mut bytes = 0;
+        let fits = |(message, _): &(&Written, u64)| {
+            bytes += message.bytes.len();
+            bytes <= PAGE_BYTES_MAX
+        };
+        let count = self.messages.iter().zip(0..PAGE_MESSAGES_MAX).take_while(fits).count();
+        count.max(1).min(self.messages.len())
+    }
+
+    /// A page counts as received only what its last message answers, because the answer to what came later is not in it; and
+    /// it has told what was told before the next page begins.
+    fn page_marks(&self, count: usize) -> Marks {
+        let (incoming, cursor, logon) = self.messages.get(count).map_or(self.marks(), |next| next.marks);
+        let answered =
+            count.checked_sub(1).and_then(|last| self.messages.get(last)).map_or(incoming, |last| last.marks.0);
+        (answered.min(self.held.unwrap_or(SeqNum::MAX)), cursor, logon)
     }
 
     fn marks(&self) -> Marks {
         (self.next_incoming, self.cursor, self.logon)
     }
 
-    fn page(&self) -> Page<&ByteSlice> {
+    fn page(&self, count: usize, (next_incoming, cursor, logon): Marks) -> Page<&ByteSlice> {
         Page {
             created: self.created.nanos(),
-            next_incoming: self.next_incoming,
-            next_outgoing: self.next_outgoing,
-            cursor: self.cursor,
-            logon: self.logon,
-            messages: self.messages.iter().map(|message| message.as_slice().into()).collect(),
+            next_incoming,
+            next_outgoing: self.first + count as SeqNum,
+            cursor,
+            logon,
+            messages: self.messages[..count].iter().map(|message| message.bytes.as_slice().into()).collect(),
         }
     }
 
@@ -297,7 +353,7 @@ impl Book {
             found.extend((Place::of(entry.key).number..).zip(messages));
         }
         found.extend(self.handed_over.iter().cloned());
-        found.extend((self.first..).zip(self.messages.iter().cloned()));
+        found.extend((self.first..).zip(self.messages.iter().map(|message| message.bytes.clone())));
         let wanted = found.into_iter().filter(|(number, bytes)| (from..=to).contains(number) && !bytes.is_empty());
         Ok(wanted.collect())
     }

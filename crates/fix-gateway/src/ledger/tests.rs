@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use bus::Wanted;
-use bus::inbox::{Lanes, inbox};
+use bus::inbox::{Lanes, inbox_with};
+use bus::lanes::Room;
+use bus::quotas::Unanswered;
 use bus::ticket::Reply;
+use bus::{Closed, Wanted};
 use domain::query::Answer;
 use fix::{SEQ_NUM_MAX, SessionId, Store, StoreError, Time, Traffic};
 use fix_net::Durable;
@@ -20,7 +22,11 @@ struct Platform {
 
 impl Platform {
     fn new() -> Self {
-        let (inbox, lanes) = inbox();
+        Self::with(Room::default())
+    }
+
+    fn with(room: Room) -> Self {
+        let (inbox, lanes) = inbox_with(room, Unanswered::default());
         Self { ledger: Arc::new(LedgerBook::new(inbox)), lanes }
     }
 
@@ -59,6 +65,11 @@ impl Platform {
 
     /// The process ends; what was not committed is gone.
     fn restart(self) -> Self {
+        self.again()
+    }
+
+    /// As a process would find it that starts now.
+    fn again(&self) -> Self {
         let next = Self::new();
         next.ledger.import(&self.ledger.export()).unwrap();
         next
@@ -190,11 +201,36 @@ fn an_answer_is_written_down_before_the_command_behind_it() {
     store.set_next_incoming(5, Traffic::Application).unwrap();
     report(&mut store, 1);
     store.set_next_incoming(6, Traffic::Application).unwrap();
-    let origin = store.0.origin("memo".into()).unwrap();
+    let origin = store.0.hold("memo".into());
+    store.0.hand_over().unwrap();
     assert_eq!(platform.commit(), 1);
+    let unanswered = LedgerStore(platform.again().session());
+    assert_eq!(unanswered.next_incoming(), 5, "a command that was not handed over is not counted");
     platform.ledger.note(&origin);
     let store = LedgerStore(platform.restart().session());
     assert_eq!(store.next_incoming(), 6);
+}
+
+#[test]
+fn what_is_counted_has_its_answer_also_where_the_engine_has_no_place_for_a_page() {
+    let platform = Platform::with(Room { records: 1, ..Room::default() });
+    let mut store = LedgerStore(platform.session());
+    // The opening of the book has the only place; refusals are written meanwhile.
+    for number in 1..=700 {
+        store.set_next_incoming(number + 1, Traffic::Application).unwrap();
+        report(&mut store, number);
+    }
+    assert_eq!(store.0.hand_over().unwrap_err(), Closed::Busy);
+    let mut counted = Vec::new();
+    while platform.commit() > 0 {
+        let mut again = LedgerStore(platform.again().session());
+        let (incoming, outgoing) = (again.next_incoming(), again.next_outgoing());
+        assert_eq!(read(&mut again, 1, 999), reports(1..outgoing));
+        counted.push((incoming, outgoing));
+        // As soon as there is a place, the next page takes it.
+        let _ = store.0.hand_over();
+    }
+    assert_eq!(counted, [(1, 1), (257, 257), (513, 513), (701, 701)]);
 }
 
 #[test]
@@ -202,7 +238,7 @@ fn a_reset_forgets_what_was_sent_and_commands_of_before_count_no_more() {
     let platform = Platform::new();
     let mut store = LedgerStore(platform.session());
     store.set_next_incoming(9, Traffic::Application).unwrap();
-    let origin = store.0.origin("memo".into()).unwrap();
+    let origin = store.0.hold("memo".into());
     report(&mut store, 1);
     store.reset(Time::from_nanos(8)).unwrap();
     platform.commit();
@@ -287,7 +323,7 @@ fn numbers_end_before_their_place_in_the_book_does() {
     report(&mut store, SEQ_NUM_MAX);
     let used_up = StoreError("all numbers are used up, the session must be reset".to_owned());
     assert_eq!(store.append(SEQ_NUM_MAX + 1, Traffic::Application, b"report"), Err(used_up));
-    store.0.origin("memo".into()).unwrap();
+    store.0.hand_over().unwrap();
     platform.commit();
     let platform = platform.restart();
     let mut store = LedgerStore(platform.session());

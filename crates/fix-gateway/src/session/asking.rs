@@ -12,7 +12,6 @@ use fix_net::SessionHandle;
 
 use super::desk::unavailable;
 use crate::house::House;
-use crate::patience::patiently;
 use crate::words::{Complaint, Memo, Scope, field, not_answered, not_available, standing, unknown_order};
 
 /// A question that came in a message, and where its answer goes.
@@ -90,7 +89,7 @@ impl Question {
 
     /// This session's own of what is asked for.
     async fn query(&self, query: Query) -> Result<Seen, Complaint> {
-        let ticket = patiently(|| self.house.bus.inbox.query(query.clone())).await;
+        let ticket = self.house.bus.inbox.query_when_free(query).await;
         let ticket = ticket.map_err(|closed| unavailable(&closed))?;
         let reply = ticket.reply().await.map_err(|_| unavailable(&Closed::Stopped))?;
         let orders = match reply.outcome {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bus::Closed;
+use bus::{Client, Closed};
 use domain::report::SessionState;
 use domain::{AdapterName, Caller, Command, Envelope, Event, Origin, ReferenceData, Source, Text, Timestamp};
 use fix::{
@@ -22,6 +22,7 @@ use super::courier::{Bell, Bookmark, Courier, News};
 use super::message_log::MessageLog;
 use super::receipt::{Proof, Receipt};
 use super::sentry::{NO_LONGER_ADMITTED, Sentry};
+use super::submission::{Submission, Tried};
 use super::switchboard::Happening;
 use super::throttle::Throttle;
 use crate::house::House;
@@ -37,7 +38,12 @@ pub(crate) struct Desk {
     board: Arc<Board>,
     comp_id: Text,
     pen: Pen,
-    throttle: Throttle,
+    orders: Throttle,
+    cancels: Throttle,
+    /// The limits that hold for this session, its user and its address.
+    client: Arc<Client>,
+    /// A command has no room yet: until it is handed over, nothing more is taken.
+    waits: Arc<AtomicBool>,
     log: MessageLog,
     peer: Option<IpAddr>,
     guest: Option<Guest>,
@@ -56,11 +62,15 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(house: Arc<House>, board: Arc<Board>, log: MessageLog, present: watch::Sender<bool>) -> Self {
+        let rules = &board.settings.gateway;
         Self {
+            client: Arc::new(house.bus.inbox.quotas().session(None, None)),
+            waits: Arc::default(),
+            orders: Throttle::new(rules.max_orders_per_second),
+            cancels: Throttle::new(rules.max_cancels_per_second),
             house,
             comp_id: board.settings.id.target.as_str().into(),
             pen: board.pen.clone(),
-            throttle: Throttle::new(board.settings.gateway.max_orders_per_second),
             board,
             log,
             peer: None,
@@ -106,7 +116,7 @@ impl Desk {
     fn place(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let reference = self.reference();
         let strategy = self.guest.as_ref().and_then(|guest| guest.strategy.as_ref());
-        if self.throttle.admits(line.now()) {
+        if self.orders.admits(line.now()) {
             let command = words::order(message, &reference, self.rules(), strategy).map(Command::Place);
             return self.submit(message, command, line);
         }
@@ -119,9 +129,18 @@ impl Desk {
     }
 
     fn replace(&mut self, message: &Message<'_>, line: &mut dyn Line) {
-        let command = match self.throttle.admits(line.now()) {
+        let command = match self.orders.admits(line.now()) {
             true => words::replace(message, &self.reference(), self.rules()).map(Command::Modify),
             false => Err(self.too_fast()),
+        };
+        self.submit(message, command, line);
+    }
+
+    /// Held back only far above what anybody needs.
+    fn cancel(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        let command = match self.cancels.admits(line.now()) {
+            true => words::cancel(message, &self.reference()).map(Command::Cancel),
+            false => Err(self.too_many_cancels()),
         };
         self.submit(message, command, line);
     }
@@ -145,6 +164,11 @@ impl Desk {
         Complaint::other("too-many-orders", &format!("more than {most} orders a second"))
     }
 
+    fn too_many_cancels(&self) -> Complaint {
+        let most = self.rules().max_cancels_per_second.unwrap_or_default();
+        Complaint::other("too-many-cancels", &format!("more than {most} cancels a second"))
+    }
+
     /// Hands a command to the engine with the number of its message, or answers why it is none. What the engine says
     /// comes with the news.
     fn submit(&mut self, message: &Message<'_>, command: Result<Command, Complaint>, line: &mut dyn Line) {
@@ -157,12 +181,31 @@ impl Desk {
     }
 
     fn command(&self, command: Command, memo: &Memo) -> Result<(), Complaint> {
-        let origin = self.pen.origin(memo.write()).map_err(|closed| unavailable(&closed))?;
-        let origin = Origin { may_be_known: memo.may_be_known(), ..origin };
+        let origin = Origin { may_be_known: memo.may_be_known(), ..self.pen.hold(memo.write()) };
         let user = self.guest.as_ref().and_then(|guest| guest.name.clone());
         let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
-        let taken = self.house.bus.inbox.command(Envelope { caller, command });
-        taken.map(drop).map_err(|closed| unavailable(&closed))
+        let (house, pen, client) = (self.house.clone(), self.pen.clone(), self.client.clone());
+        match (Submission { house, pen, client, envelope: Envelope { caller, command } }).try_now() {
+            Tried::HandedOver => Ok(()),
+            Tried::Waits(submission) => {
+                self.wait_with(*submission);
+                Ok(())
+            }
+            Tried::Stopped => Err(unavailable(&Closed::Stopped)),
+        }
+    }
+
+    /// Also where the client goes away meanwhile: what was counted is done.
+    fn wait_with(&self, submission: Submission) {
+        self.waits.store(true, Ordering::Release);
+        let (waits, handle) = (self.waits.clone(), self.handle().clone());
+        tokio::spawn(async move {
+            if submission.when_free().await.is_ok() {
+                waits.store(false, Ordering::Release);
+                // A session whose task has ended takes nothing more.
+                let _ = handle.wake_when_free().await;
+            }
+        });
     }
 
     fn refuse(&mut self, memo: &Memo, number: u64, complaint: &Complaint, line: &mut dyn Line) {
@@ -308,6 +351,8 @@ impl Application for Desk {
 
     fn logged_on(&mut self, _: &mut dyn Line) {
         self.guest = self.board.take_guest();
+        let user = self.guest.as_ref().and_then(|guest| guest.name.as_ref());
+        self.client = Arc::new(self.client.moved(self.house.bus.inbox.quotas(), user, self.peer));
         let pass = self.guest.as_ref().and_then(|guest| guest.pass.clone());
         self.sentry = pass.map(|pass| Sentry::post(self.house.access.clone(), pass, self.handle().clone()));
         self.pen.meet(self.house.bus.operations.durable());
@@ -346,13 +391,17 @@ impl Application for Desk {
             }
             b"D" => self.place(message, line),
             b"G" => self.replace(message, line),
-            b"F" => self.submit(message, words::cancel(message, &self.reference()).map(Command::Cancel), line),
+            b"F" => self.cancel(message, line),
             b"q" => {
                 let command = words::mass_cancel(message, &self.reference()).map(Command::CancelOwn);
                 self.submit(message, command, line);
             }
             _ => self.ask(message, line),
         }
+    }
+
+    fn takes_more(&self) -> bool {
+        !self.waits.load(Ordering::Acquire)
     }
 
     fn answered(&mut self, test_req_id: &[u8]) {

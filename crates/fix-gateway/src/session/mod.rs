@@ -14,6 +14,8 @@ mod courier;
 mod receipt;
 /// One pair of ears for all sessions.
 mod switchboard;
+/// A command on its way to the engine.
+mod submission;
 /// Questions about orders, and mass cancels.
 mod asking;
 /// What becomes of a client's orders when it is gone.

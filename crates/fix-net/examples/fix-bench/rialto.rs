@@ -74,11 +74,11 @@ impl Drop for Rialto {
     }
 }
 
-/// The specification's example, for each client.
+/// The specification's example, for each client, with the throttle off: the driver sends as fast as it can.
 fn session_file(clients: &[String]) -> String {
     let default = "[DEFAULT]\nConnectionType=acceptor\nBeginString=FIX.4.4\nStartTime=00:00:00\nEndTime=00:00:00\n\
         HeartBtInt=30\nUseDataDictionary=Y\nValidateIncomingMessage=N\nResetOnLogon=Y\nRefreshOnLogon=Y\n\
-        SocketAcceptPort=0\nSenderCompID=RIALTO\n";
+        SocketAcceptPort=0\nSenderCompID=RIALTO\nMaxOrdersPerSecond=0\nMaxCancelsPerSecond=0\n";
     let session = |client: &String| format!("[SESSION]\nTargetCompID={client}\n");
     clients.iter().fold(default.to_owned(), |file, client| file + &session(client))
 }

@@ -251,9 +251,15 @@ impl<'a> Reader<'a> {
             extended_messages: self.flag("ExtendedMessages", false),
             cancel_on_disconnect: self.cancel_on_disconnect(),
             cancel_on_disconnect_grace_seconds: self.number("CancelOnDisconnectGrace", 0),
-            max_orders_per_second: Some(self.number("MaxOrdersPerSecond", 0)).filter(|rate| *rate > 0),
             ignore_user_defined_fields: !self.flag("ValidateUserDefinedFields", true),
+            max_orders_per_second: self.rate("MaxOrdersPerSecond", ORDERS_PER_SECOND),
+            max_cancels_per_second: self.rate("MaxCancelsPerSecond", CANCELS_PER_SECOND),
         }
+    }
+
+    /// 0: no throttle.
+    fn rate(&mut self, name: &'static str, usual: u32) -> Option<u32> {
+        Some(self.number(name, usual)).filter(|rate| *rate > 0)
     }
 
     fn order_types(&mut self) -> Vec<char> {
@@ -323,6 +329,12 @@ impl<'a> Reader<'a> {
         None
     }
 }
+
+/// New orders and replaces that a session may send in a second unless its settings say otherwise: far more than a person, far
+/// fewer than a program that has gone wild.
+const ORDERS_PER_SECOND: u32 = 1_000;
+/// Cancels, far above any sane rate: whoever wants out gets out.
+const CANCELS_PER_SECOND: u32 = 10_000;
 
 const WEEKDAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),

@@ -125,11 +125,13 @@ pub struct GatewaySettings {
     pub extended_messages: bool,
     pub cancel_on_disconnect: CancelOnDisconnect,
     pub cancel_on_disconnect_grace_seconds: u32,
-    /// None: no throttle.
+    /// New orders and replaces; none: no throttle.
     pub max_orders_per_second: Option<u32>,
     /// `ValidateUserDefinedFields=N`: the client's own tags (5000 and above) mean nothing here. Otherwise an order that has one
     /// is refused, because it could be a term.
     pub ignore_user_defined_fields: bool,
+    /// Cancels of single orders; none: no throttle. A mass cancel is never held back.
+    pub max_cancels_per_second: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

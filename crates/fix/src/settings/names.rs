@@ -1,7 +1,7 @@
 //! Every name that may stand in a session file.
 
 /// Names that mean something here: QuickFIX's first, then the platform's own.
-pub(super) const KNOWN: [&str; 51] = [
+pub(super) const KNOWN: [&str; 52] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
     "AllowedRemoteAddresses",
@@ -47,6 +47,7 @@ pub(super) const KNOWN: [&str; 51] = [
     "CancelOnDisconnect",
     "CancelOnDisconnectGrace",
     "ExtendedMessages",
+    "MaxCancelsPerSecond",
     "MaxOrdersPerSecond",
     "StandardExecTypes",
     "TestReqID",

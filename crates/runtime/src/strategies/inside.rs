@@ -104,7 +104,7 @@ impl Inside {
 
     /// Waits while the engine is behind. Where no diary is kept, nothing is written.
     pub fn write_diary(&self, leaf: Vec<u8>) -> Result<(), Lost> {
-        if self.has_diary { self.inbox.write_diary(leaf).map_err(|_| stops()) } else { Ok(()) }
+        if self.has_diary { self.inbox.write_diary(leaf, &self.who.name).map_err(|_| stops()) } else { Ok(()) }
     }
 }
 

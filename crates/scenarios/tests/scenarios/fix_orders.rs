@@ -14,6 +14,8 @@ mod anew;
 mod killed;
 /// More open orders than fit into the way to a venue.
 mod many;
+/// Clients that send faster than the engine answers.
+mod overload;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,6 +38,7 @@ NonStopSession=Y
 ValidateIncomingMessage=N
 SocketAcceptPort=0
 FileLogPath=log
+MaxOrdersPerSecond=0
 [SESSION]
 SenderCompID=RIALTO
 TargetCompID=STEADY

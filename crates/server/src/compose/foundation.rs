@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bus::inbox::{Inbox, Lanes, inbox};
+use bus::inbox::{Inbox, Lanes, inbox_with};
 use runtime::{Recovered, RecoveryError, recover};
 use storage::journal::Journal;
 use storage::{LedgerBook, ReadModel, Snapshots};
@@ -34,7 +34,7 @@ impl Foundation {
         let snapshots = Snapshots::open(&ground.lock, ground.instance.journal_id())?;
         let read_model =
             Arc::new(ReadModel::open(&ground.lock, ground.instance.journal_id(), journal.last_sequence())?);
-        let (inbox, lanes) = inbox();
+        let (inbox, lanes) = inbox_with(config.room(), config.unanswered());
         let ledger = Arc::new(LedgerBook::new(inbox.clone()));
         let (engine, recovered) = replay(&folder, &journal, &snapshots, &ledger, &read_model)?;
         ground.clock.start_after(recovered.at);

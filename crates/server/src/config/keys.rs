@@ -230,6 +230,15 @@ keys! {
     /// What a market order is expected to cost beyond the opposite side, in percent.
     risk_slippage_percent: Fraction<0, 100> = "risk.slippagePercent", "1";
 
+    /// Orders, other commands and questions that may wait for the engine; cancels and the kill switch have room of their own.
+    commands_waiting: Whole<1, 1_000_000> = "commands.waiting", "8192";
+    /// Commands of one FIX session that may be without an answer, and as many cancels; its socket is not read meanwhile.
+    commands_per_session: Whole<1, 1_000_000> = "commands.perSession", "256";
+    /// The same of one user, wherever he is; over REST one more is 429.
+    commands_per_user: Whole<1, 1_000_000> = "commands.perUser", "2048";
+    /// The same from one address; over REST one more is 429.
+    commands_per_peer: Whole<1, 1_000_000> = "commands.perPeer", "4096";
+
     /// Strategies that run in this server, each with the name in which it trades, what it is, and its parameters. One whose
     /// name reference data does not know is added to it.
     strategies_instances: Vec<StrategyInstance> = "strategies.instances", "";

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use bus::lanes::Room;
+use bus::quotas::Unanswered;
 use domain::risk::Settings;
 use domain::{AdapterName, Exchange, ExchangeId, Limits, ReferenceData};
 use storage::journal::{InstanceId, Options};
@@ -55,6 +57,20 @@ impl Config {
             max_day_loss: self.risk_max_day_loss,
             max_drawdown: self.risk_max_drawdown,
             self_trade: Some(self.risk_self_trade),
+        }
+    }
+
+    /// How much may wait for the engine.
+    pub fn room(&self) -> Room {
+        Room { requests: self.commands_waiting.size(), ..Room::default() }
+    }
+
+    /// How many commands may be without an answer.
+    pub fn unanswered(&self) -> Unanswered {
+        Unanswered {
+            per_session: self.commands_per_session.size(),
+            per_user: self.commands_per_user.size(),
+            per_peer: self.commands_per_peer.size(),
         }
     }
 

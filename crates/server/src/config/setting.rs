@@ -84,6 +84,13 @@ impl<const MIN: i64, const MAX: i64> Setting for Whole<MIN, MAX> {
     }
 }
 
+impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+    /// As a count of things in memory.
+    pub fn size(self) -> usize {
+        usize::try_from(self.0).unwrap_or_default()
+    }
+}
+
 /// A decimal between two whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fraction<const MIN: i64, const MAX: i64>(pub Decimal);

@@ -115,10 +115,12 @@ impl Running {
     fn run(mut self, lanes: &Lanes) {
         loop {
             select! {
-                recv(lanes.requests) -> request => match request {
-                    Ok(request) => self.answer(request),
-                    Err(_) => return,
-                },
+                recv(lanes.requests.wake()) -> rung => {
+                    lanes.requests.try_iter().for_each(|request| self.answer(request));
+                    if rung.is_err() {
+                        return;
+                    }
+                }
                 recv(lanes.wake) -> _ => {
                     for price in lanes.take_prices() {
                         self.apply(Input::Market(price)).unwrap();

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
-use bus::ledger::{Entry, numbers_of};
+use bus::ledger::{Entry, numbers_of, session_of};
 use bus::ticket::{Reply, ticket};
 use bus::{Closed, Inbox, Ledger, Ticket};
 use domain::{Decimal, Origin, Refusal};
@@ -105,8 +105,9 @@ impl LedgerBook {
         held.forget_below(highest);
     }
 
-    fn remember(&self, record: &Record) -> Result<Ticket, Closed> {
-        self.inbox.remember(minicbor::to_vec(record).expect("a vector takes every byte"))
+    fn remember(&self, stream: &str, record: &Record) -> Result<Ticket, Closed> {
+        let record = minicbor::to_vec(record).expect("a vector takes every byte");
+        self.inbox.remember(record, session_of(stream))
     }
 }
 
@@ -115,7 +116,7 @@ impl Ledger for LedgerBook {
         if bytes.len() > LEDGER_RECORD_BYTES_MAX {
             return Ok(refused(bytes.len()));
         }
-        self.remember(&Record::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() })
+        self.remember(stream, &Record::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() })
     }
 
     fn read(&self, stream: &str, keys: RangeInclusive<u64>, limit: usize) -> Vec<Entry> {
@@ -133,7 +134,7 @@ impl Ledger for LedgerBook {
     }
 
     fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed> {
-        self.remember(&Record::Mark { stream: stream.to_owned(), key })
+        self.remember(stream, &Record::Mark { stream: stream.to_owned(), key })
     }
 }
 

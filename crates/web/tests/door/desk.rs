@@ -57,12 +57,23 @@ impl Desk {
         settings: Settings,
         program: Program,
         reference: ReferenceData,
+        engine: impl FnMut(Lanes, Arc<Mutex<Vec<Wanted>>>) + Send + 'static,
+    ) -> Self {
+        Self::open_on(inbox(), settings, program, reference, engine)
+    }
+
+    /// With room for as much as the story says.
+    pub(crate) fn open_on(
+        (inbox, lanes): (Inbox, Lanes),
+        settings: Settings,
+        program: Program,
+        reference: ReferenceData,
         mut engine: impl FnMut(Lanes, Arc<Mutex<Vec<Wanted>>>) + Send + 'static,
     ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        let ((inbox, lanes), catalogue, program) = (inbox(), Catalogue::default(), Arc::new(program));
+        let (catalogue, program) = (Catalogue::default(), Arc::new(program));
         catalogue.replace(Arc::new(reference));
         let bus = Bus {
             inbox: inbox.clone(),

@@ -1,11 +1,14 @@
 //! Who is kept out, and how much is let in.
 
 use std::io::Write;
-use std::sync::mpsc;
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use bus::Wanted;
-use bus::inbox::REQUESTS_MAX;
+use bus::inbox::{Lanes, REQUESTS_MAX, inbox_with};
+use bus::lanes::{Depth, Room};
+use bus::quotas::Unanswered;
 use domain::{Answer, Caller, Command, Envelope, SecurityId};
 use web::{Limits, Settings};
 
@@ -124,11 +127,22 @@ fn a_request_gets_a_number_where_it_brought_none() {
 /// An engine that takes nothing until the story is over.
 fn sleeping(settings: Settings) -> (Desk, mpsc::Sender<()>) {
     let (story, over) = mpsc::channel();
-    let desk = Desk::open_with(settings, Program::default(), reference_data(), move |lanes, _| {
+    let desk = Desk::open_with(settings, Program::default(), reference_data(), asleep(over));
+    (desk, story)
+}
+
+fn sleeping_with(unanswered: Unanswered) -> (Desk, mpsc::Sender<()>) {
+    let (story, over) = mpsc::channel();
+    let inbox = inbox_with(Room::default(), unanswered);
+    let desk = Desk::open_on(inbox, Settings::default(), Program::default(), reference_data(), asleep(over));
+    (desk, story)
+}
+
+fn asleep(over: mpsc::Receiver<()>) -> impl FnMut(Lanes, Arc<Mutex<Vec<Wanted>>>) + Send + 'static {
+    move |lanes, _| {
         let _ = over.recv();
         drop(lanes);
-    });
-    (desk, story)
+    }
 }
 
 #[test]
@@ -141,6 +155,43 @@ fn a_full_inbox_is_503_and_the_request_had_no_effect() {
         assert!(answer.contains("\nretry-after: 1\n"), "{answer}");
     }
     drop(tickets);
+}
+
+/// Sends a request and does not wait for its answer.
+fn send(desk: &Desk, request: &str) -> TcpStream {
+    let mut stream = desk.connect();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+}
+
+fn waits(desk: &Desk, ordinary: usize, urgent: usize) {
+    while desk.inbox.depth() != (Depth { ordinary, urgent }) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn who_has_too_much_unanswered_is_429_and_may_still_cancel_and_pull_the_switch() {
+    let (desk, story) = sleeping_with(Unanswered { per_peer: 1, ..Unanswered::default() });
+    let post = |path: &str, body: &str| {
+        let (length, host) = (body.len(), desk.address);
+        let headers = format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
+        format!("POST {path} HTTP/1.1\r\n{headers}\r\n{body}")
+    };
+    let order = send(&desk, &post(MARKET, ORDER));
+    waits(&desk, 1, 0);
+    for answer in [desk.post(MARKET, ORDER), desk.get("/rest/position")] {
+        assert_eq!(code(&answer), "429 too-many-unanswered");
+        assert!(answer.contains("\nretry-after: 1\n"), "{answer}");
+    }
+    assert_eq!(status(&desk.get("/health/live")), "HTTP/1.1 200 OK");
+    let delete = format!("DELETE /rest/execution/order/A-1 HTTP/1.1\r\nHost: {}\r\n\r\n", desk.address);
+    let cancel = send(&desk, &delete);
+    waits(&desk, 1, 1);
+    let kills: Vec<_> =
+        (0..3).map(|_| send(&desk, &post("/rest/risk/kill", r#"{"scope": "PLATFORM", "reason": "test"}"#))).collect();
+    waits(&desk, 1, 4);
+    drop((story, order, cancel, kills));
 }
 
 #[test]

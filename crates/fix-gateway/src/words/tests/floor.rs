@@ -52,6 +52,7 @@ impl Floor {
             cancel_on_disconnect_grace_seconds: 0,
             max_orders_per_second: None,
             ignore_user_defined_fields: false,
+            max_cancels_per_second: None,
         };
         let now = Timestamp(NOON);
         let mut floor = Self { engine: Engine::default(), sequence: 0, now, rules, last: None, shows_all: false };

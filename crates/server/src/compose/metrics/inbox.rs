@@ -5,6 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use bus::Inbox;
+use bus::lanes::Depth;
+use bus::quotas::Limit;
 use domain::Text;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -24,6 +26,12 @@ impl Collector for Door {
         let tally = self.0.tally();
         let refusals = tally.refusals().into_iter().map(|(code, count)| ([("code", code)], count));
         put_counters(&mut encoder, "rejects", "Commands that the engine refused, by code", refusals)?;
+        let Depth { ordinary, urgent } = self.0.depth();
+        let depths = [("ordinary", ordinary), ("urgent", urgent)].map(|(lane, depth)| ([("lane", lane)], count(depth)));
+        put_gauges(&mut encoder, "engine_waiting", "Requests that wait for the engine, by lane", depths)?;
+        let held_back = Limit::ALL.map(|limit| ([("limit", limit.name())], self.0.quotas().held_back(limit)));
+        let help = "Commands that waited outside or were refused because too many were unanswered, by limit";
+        put_counters(&mut encoder, "held_back", help, held_back)?;
         let prices = tally.since_prices();
         let adapters = tally.since_reports().into_iter().map(|(name, age)| (name.0, age)).collect();
         let heard = ages("adapter", last_heard(adapters, &prices));
@@ -32,6 +40,11 @@ impl Collector for Door {
         let priced = ages("feed", prices);
         put_gauges(&mut encoder, "market_data_age_seconds", "Since the last price of a feed came", priced)
     }
+}
+
+/// No lane holds so many that it would not fit.
+fn count(depth: usize) -> f64 {
+    u32::try_from(depth).map_or(f64::INFINITY, f64::from)
 }
 
 /// An adapter that gives prices is heard with each of them; its feed bears its name.

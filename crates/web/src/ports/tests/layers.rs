@@ -41,7 +41,7 @@ async fn compressed(request: Request, next: Next) -> Response {
 }
 
 async fn paced(State(pace): State<Arc<Pace>>, request: Request, next: Next) -> Result<Response, Problem> {
-    pace.check_peer(&request, Instant::now())?;
+    pace.check_peer(&request, Instant::now(), false)?;
     Ok(next.run(request).await)
 }
 

@@ -1,0 +1,26 @@
+//! Waiting on a thread that has nothing else to do.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{Thread, current, park};
+
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    let waker = Waker::from(Arc::new(Sleeper(current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match work.as_mut().poll(&mut context) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => park(),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Requests that wait for the engine, in two lanes: orders, questions and records in the order in which they came; cancels,
+//! the kill switch and trading states in front of them.
+//!
+//! What is urgent goes first where it is free to: nothing of the same FIX session or strategy waits that came before it, and
+//! the order that it names is known to the engine. Everything else is taken in the order in which it came, over both lanes.
+//! So a cancel never overtakes the order it names, and what one session sent is never taken in another order.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crossbeam_channel::{Receiver, RecvError, Sender};
+use domain::{Caller, Command, Envelope, Source, Text};
+use tokio::sync::{Semaphore, TryAcquireError};
+
+use crate::inbox::{Closed, Request, Wanted};
+
+/// Orders, other commands, questions and leaves of diaries that may wait for the engine.
+pub const REQUESTS_MAX: usize = 8_192;
+/// Cancels that may wait for the engine.
+pub const CANCELS_MAX: usize = 8_192;
+/// Mass cancels, kills and trading states that may wait for the engine, beside all cancels.
+pub const KILLS_MAX: usize = 1_024;
+/// Records of the Ledger that may wait for the engine, beside all requests.
+pub const RECORDS_MAX: usize = 8_192;
+
+/// How much may wait for the engine; what finds no place waits outside or is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    pub requests: usize,
+    pub cancels: usize,
+    pub kills: usize,
+    pub records: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { requests: REQUESTS_MAX, cancels: CANCELS_MAX, kills: KILLS_MAX, records: RECORDS_MAX }
+    }
+}
+
+/// What has places of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    Request,
+    Cancel,
+    Kill,
+    Record,
+}
+
+impl Class {
+    pub fn of(command: &Command) -> Self {
+        match command {
+            Command::Cancel(_) => Self::Cancel,
+            Command::CancelOwn(_) | Command::Kill { .. } | Command::SetTradingState { .. } => Self::Kill,
+            _ => Self::Request,
+        }
+    }
+
+    pub(crate) fn of_wanted(wanted: &Wanted) -> Self {
+        match wanted {
+            Wanted::Command(envelope) => Self::of(&envelope.command),
+            Wanted::Query(_) | Wanted::Diary(_) => Self::Request,
+            Wanted::Remember(_) => Self::Record,
+        }
+    }
+
+    fn is_urgent(self) -> bool {
+        matches!(self, Self::Cancel | Self::Kill)
+    }
+}
+
+/// How many requests wait in each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Depth {
+    pub ordinary: usize,
+    pub urgent: usize,
+}
+
+/// Both ends share it.
+pub(crate) struct Lanes {
+    waiting: Mutex<Waiting>,
+    /// By class.
+    places: [Semaphore; 4],
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// Numbers all requests in the order in which they came.
+    arrivals: u64,
+    ordinary: VecDeque<Arrived>,
+    urgent: VecDeque<Arrived>,
+    /// The newest request of each session and strategy in the ordinary lane.
+    newest: HashMap<Text, u64>,
+    /// The engine has gone: nobody would ever take what is put here.
+    is_closed: bool,
+}
+
+struct Arrived {
+    number: u64,
+    /// Of an urgent one: what of its session came last in the ordinary lane before it.
+    behind: u64,
+    request: Request,
+}
+
+impl Lanes {
+    pub(crate) fn new(room: Room) -> Self {
+        let places = [room.requests, room.cancels, room.kills, room.records].map(Semaphore::new);
+        Self { waiting: Mutex::default(), places }
+    }
+
+    pub(crate) fn try_reserve(self: &Arc<Self>, class: Class) -> Result<Place, Closed> {
+        match self.places[class as usize].try_acquire() {
+            Ok(place) => place.forget(),
+            Err(TryAcquireError::NoPermits) => return Err(Closed::Busy),
+            Err(TryAcquireError::Closed) => return Err(Closed::Stopped),
+        }
+        Ok(Place { lanes: self.clone(), class, is_used: false })
+    }
+
+    pub(crate) async fn reserve(self: &Arc<Self>, class: Class) -> Result<Place, Closed> {
+        let place = self.places[class as usize].acquire().await.map_err(|_| Closed::Stopped)?;
+        place.forget();
+        Ok(Place { lanes: self.clone(), class, is_used: false })
+    }
+
+    pub(crate) fn depth(&self) -> Depth {
+        let waiting = self.lock();
+        Depth { ordinary: waiting.ordinary.len(), urgent: waiting.urgent.len() }
+    }
+
+    /// Those taken make room for others.
+    fn taken(&self, requests: &[Request]) {
+        let mut counts = [0; 4];
+        for request in requests {
+            counts[Class::of_wanted(&request.wanted) as usize] += 1;
+        }
+        for (places, count) in self.places.iter().zip(counts) {
+            places.add_permits(count);
+        }
+    }
+
+    fn close(&self) -> Waiting {
+        self.places.iter().for_each(Semaphore::close);
+        std::mem::replace(&mut *self.lock(), Waiting { is_closed: true, ..Waiting::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Lanes are whole between any two statements that hold the lock.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place that is kept for somebody, and given back where it is not used.
+pub struct Place {
+    lanes: Arc<Lanes>,
+    class: Class,
+    is_used: bool,
+}
+
+impl Place {
+    /// A record and a leaf of a diary are of a session or strategy that is named beside them.
+    pub(crate) fn put(mut self, request: Request, of: Option<&str>) -> Result<(), Closed> {
+        debug_assert_eq!(self.class, Class::of_wanted(&request.wanted));
+        let mut waiting = self.lanes.lock();
+        if waiting.is_closed {
+            return Err(Closed::Stopped);
+        }
+        waiting.put(request, of);
+        drop(waiting);
+        self.is_used = true;
+        Ok(())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A request that was put there makes room when it is taken.
+        if !self.is_used {
+            self.lanes.places[self.class as usize].add_permits(1);
+        }
+    }
+}
+
+impl Waiting {
+    fn put(&mut self, request: Request, of: Option<&str>) {
+        self.arrivals += 1;
+        let number = self.arrivals;
+        let session = session_of(&request.wanted);
+        if Class::of_wanted(&request.wanted).is_urgent() {
+            let behind = session.and_then(|session| self.newest.get(session)).copied().unwrap_or(0);
+            self.urgent.push_back(Arrived { number, behind, request });
+            return;
+        }
+        if let Some(session) = of.or(session.map(|session| &**session)) {
+            match self.newest.get_mut(session) {
+                Some(newest) => *newest = number,
+                None => drop(self.newest.insert(session.into(), number)),
+            }
+        }
+        self.ordinary.push_back(Arrived { number, behind: 0, request });
+    }
+
+    /// What is urgent and free to overtake.
+    fn take_urgent(&mut self, most: usize, knows: impl Fn(&Envelope) -> bool, taken: &mut Vec<Request>) {
+        let Some(first) = self.ordinary.front().map(|arrived| arrived.number) else { return };
+        let mut held = HashSet::new();
+        for _ in 0..self.urgent.len() {
+            let Some(arrived) = self.urgent.pop_front() else { return };
+            let session = session_of(&arrived.request.wanted);
+            let is_next = arrived.behind < first && session.is_none_or(|session| !held.contains(session));
+            if taken.len() < most && is_next && is_known(&arrived.request.wanted, &knows) {
+                taken.push(arrived.request);
+            } else {
+                held.extend(session.cloned());
+                self.urgent.push_back(arrived);
+            }
+        }
+    }
+
+    /// The one that came first, of both lanes.
+    fn next(&mut self) -> Option<Request> {
+        let is_urgent = match (self.urgent.front(), self.ordinary.front()) {
+            (Some(urgent), Some(ordinary)) => urgent.number < ordinary.number,
+            (urgent, _) => urgent.is_some(),
+        };
+        let lane = if is_urgent { &mut self.urgent } else { &mut self.ordinary };
+        lane.pop_front().map(|arrived| arrived.request)
+    }
+}
+
+/// The session or strategy whose requests keep their order: a message has its number, and a strategy can be told again what
+/// made it ask only where its commands stand in the journal as it gave them.
+fn session_of(wanted: &Wanted) -> Option<&Text> {
+    let Wanted::Command(envelope) = wanted else { return None };
+    let Caller { source, user, origin } = &envelope.caller;
+    match (origin, source) {
+        (Some(origin), _) => Some(&origin.session),
+        (None, Source::Strategy) => user.as_ref(),
+        (None, _) => None,
+    }
+}
+
+fn is_known(wanted: &Wanted, knows: impl Fn(&Envelope) -> bool) -> bool {
+    matches!(wanted, Wanted::Command(envelope) if knows(envelope))
+}
+
+/// The engine's end of both lanes.
+pub struct Requests {
+    lanes: Arc<Lanes>,
+    wake: Receiver<()>,
+}
+
+impl Requests {
+    pub(crate) fn new(lanes: Arc<Lanes>, wake: Receiver<()>) -> Self {
+        Self { lanes, wake }
+    }
+
+    /// Says that requests wait. Look before you sleep: it rings once for many.
+    pub fn wake(&self) -> &Receiver<()> {
+        &self.wake
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lanes.depth() == Depth { ordinary: 0, urgent: 0 }
+    }
+
+    /// One turn's worth of each lane: what may overtake, then the others in the order in which they came. `knows` says
+    /// whether the engine has the order that an urgent command names, where it names one.
+    pub fn take(&self, most: usize, knows: impl Fn(&Envelope) -> bool) -> Vec<Request> {
+        let mut taken = Vec::new();
+        let mut waiting = self.lanes.lock();
+        waiting.take_urgent(most, knows, &mut taken);
+        let in_turn = std::iter::from_fn(|| waiting.next()).take(most);
+        taken.extend(in_turn);
+        drop(waiting);
+        self.lanes.taken(&taken);
+        taken
+    }
+
+    /// The one that came first; none where nothing waits.
+    pub fn try_recv(&self) -> Option<Request> {
+        let request = self.lanes.lock().next()?;
+        self.lanes.taken(std::slice::from_ref(&request));
+        Some(request)
+    }
+
+    /// Waits for the next; an error when every door is gone.
+    pub fn recv(&self) -> Result<Request, RecvError> {
+        loop {
+            if let Some(request) = self.try_recv() {
+                return Ok(request);
+            }
+            self.wake.recv()?;
+        }
+    }
+
+    pub fn try_iter(&self) -> impl Iterator<Item = Request> {
+        std::iter::from_fn(|| self.try_recv())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Request> {
+        std::iter::from_fn(|| self.recv().ok())
+    }
+}
+
+impl<'a> IntoIterator for &'a Requests {
+    type Item = Request;
+    type IntoIter = Box<dyn Iterator<Item = Request> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
+    }
+}
+
+impl Drop for Requests {
+    /// Whoever asked learns at once that no answer will come, and whoever waits for a place that there will be none.
+    fn drop(&mut self) {
+        drop(self.lanes.close());
+    }
+}
+
+/// Rings for the engine; one ring is enough until it has looked.
+#[derive(Clone)]
+pub(crate) struct Bell(pub(crate) Sender<()>);
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        // A full lane means that the engine is woken already.
+        let _ = self.0.try_send(());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! How many commands may be without an answer, of one session, one user and one peer: whoever sends faster than the engine
+//! answers waits outside, and everybody else finds room. Cancels are counted apart, so that a flood of orders leaves room
+//! for them; the kill switch is not counted.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::{Command, Text};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::lanes::Class;
+
+/// Commands of one session that may be without an answer; its socket is not read before one has it.
+pub const UNANSWERED_PER_SESSION_MAX: usize = 256;
+/// Commands of one user, wherever.
+pub const UNANSWERED_PER_USER_MAX: usize = 2_048;
+/// Commands from one address.
+pub const UNANSWERED_PER_PEER_MAX: usize = 4_096;
+/// With so many users or peers in mind, those that have nothing under way are forgotten.
+const QUOTAS_KEPT: usize = 1_024;
+/// The part of an IPv6 address that one customer usually has alone.
+const IPV6_NETWORK: u128 = u128::MAX << 64;
+
+/// Orders and whatever else is asked for so many times; cancels as many times beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unanswered {
+    pub per_session: usize,
+    pub per_user: usize,
+    pub per_peer: usize,
+}
+
+impl Default for Unanswered {
+    fn default() -> Self {
+        Self {
+            per_session: UNANSWERED_PER_SESSION_MAX,
+            per_user: UNANSWERED_PER_USER_MAX,
+            per_peer: UNANSWERED_PER_PEER_MAX,
+        }
+    }
+}
+
+/// Of what too much is unanswered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    Session,
+    User,
+    Peer,
+}
+
+impl Limit {
+    pub const ALL: [Self; 3] = [Self::Session, Self::User, Self::Peer];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::User => "user",
+            Self::Peer => "peer",
+        }
+    }
+}
+
+/// All users and peers that have something under way.
+pub struct Quotas {
+    limits: Unanswered,
+    users: Mutex<HashMap<Text, Arc<Quota>>>,
+    peers: Mutex<HashMap<IpAddr, Arc<Quota>>>,
+    held_back: Arc<HeldBack>,
+}
+
+/// How often somebody was held back, by limit.
+#[derive(Default)]
+struct HeldBack([AtomicU64; 3]);
+
+struct Quota {
+    most: usize,
+    requests: Arc<Semaphore>,
+    cancels: Arc<Semaphore>,
+}
+
+impl Quota {
+    fn new(most: usize) -> Self {
+        let most = most.max(1);
+        let places = || Arc::new(Semaphore::new(most));
+        Self { most, requests: places(), cancels: places() }
+    }
+
+    fn is_idle(&self) -> bool {
+        [&self.requests, &self.cancels].iter().all(|places| places.available_permits() == self.most)
+    }
+
+    fn of(&self, class: Class) -> Option<&Arc<Semaphore>> {
+        match class {
+            Class::Request => Some(&self.requests),
+            Class::Cancel => Some(&self.cancels),
+            Class::Kill | Class::Record => None,
+        }
+    }
+}
+
+/// One who sends commands, with all limits that hold for it.
+#[derive(Clone)]
+pub struct Client {
+    quotas: Vec<(Limit, Arc<Quota>)>,
+    held_back: Arc<HeldBack>,
+}
+
+/// Counted as unanswered until it is dropped.
+#[derive(Debug, Default)]
+pub struct Allowance([Option<OwnedSemaphorePermit>; 3]);
+
+impl Quotas {
+    pub(crate) fn new(limits: Unanswered) -> Self {
+        Self { limits, users: Mutex::default(), peers: Mutex::default(), held_back: Arc::default() }
+    }
+
+    /// One whose requests belong together: a session or connection with a limit of its own.
+    pub fn session(&self, user: Option<&Text>, peer: Option<IpAddr>) -> Client {
+        let own = (Limit::Session, Arc::new(Quota::new(self.limits.per_session)));
+        let mut client = self.client(user, peer);
+        client.quotas.insert(0, own);
+        client
+    }
+
+    /// One of whom only user and address are known.
+    pub fn client(&self, user: Option<&Text>, peer: Option<IpAddr>) -> Client {
+        let user = user.map(|user| (Limit::User, shared(&self.users, user.clone(), self.limits.per_user)));
+        let peer = peer.map(|peer| (Limit::Peer, shared(&self.peers, network(peer), self.limits.per_peer)));
+        Client { quotas: user.into_iter().chain(peer).collect(), held_back: self.held_back.clone() }
+    }
+
+    /// How often a limit held somebody back since the start.
+    pub fn held_back(&self, limit: Limit) -> u64 {
+        self.held_back.0[limit as usize].load(Ordering::Relaxed)
+    }
+}
+
+impl Client {
+    /// As this one, with another user and address; its own limit stays.
+    pub fn moved(&self, quotas: &Quotas, user: Option<&Text>, peer: Option<IpAddr>) -> Self {
+        let own = self.quotas.iter().filter(|(limit, _)| *limit == Limit::Session).cloned();
+        let mut client = quotas.client(user, peer);
+        client.quotas.splice(0..0, own);
+        client
+    }
+
+    pub fn try_admit(&self, command: &Command) -> Result<Allowance, Limit> {
+        self.try_admit_class(Class::of(command))
+    }
+
+    /// Or which limit is reached.
+    pub fn try_admit_class(&self, class: Class) -> Result<Allowance, Limit> {
+        let mut allowance = Allowance::default();
+        for ((limit, quota), held) in self.quotas.iter().zip(&mut allowance.0) {
+            let Some(places) = quota.of(class) else { continue };
+            let place = places.clone().try_acquire_owned().map_err(|_| *limit);
+            *held = Some(place.inspect_err(|limit| self.note(*limit))?);
+        }
+        Ok(allowance)
+    }
+
+    /// Waits until there is room under every limit: always in the same order, so that no two wait for each other.
+    pub async fn admit(&self, command: &Command) -> Allowance {
+        let mut allowance = Allowance::default();
+        for ((limit, quota), held) in self.quotas.iter().zip(&mut allowance.0) {
+            let Some(places) = quota.of(Class::of(command)) else { continue };
+            if places.available_permits() == 0 {
+                self.note(*limit);
+            }
+            // Quotas are never closed.
+            *held = places.clone().acquire_owned().await.ok();
+        }
+        allowance
+    }
+
+    fn note(&self, limit: Limit) {
+        self.held_back.0[limit as usize].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn shared<K: Eq + Hash>(quotas: &Mutex<HashMap<K, Arc<Quota>>>, name: K, most: usize) -> Arc<Quota> {
+    let mut quotas = lock(quotas);
+    if quotas.len() >= QUOTAS_KEPT && !quotas.contains_key(&name) {
+        quotas.retain(|_, quota| Arc::strong_count(quota) > 1 || !quota.is_idle());
+    }
+    quotas.entry(name).or_insert_with(|| Arc::new(Quota::new(most))).clone()
+}
+
+fn lock<T>(quotas: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A map is whole between any two statements that hold the lock.
+    quotas.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn network(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::IntId;
+    use domain::command::CancelOrder;
+
+    use super::*;
+
+    const LIMITS: Unanswered = Unanswered { per_session: 2, per_user: 3, per_peer: 4 };
+    const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
+
+    fn cancel() -> Command {
+        Command::Cancel(CancelOrder::of("A-1".parse::<IntId>().unwrap()))
+    }
+
+    /// How many more of the same may be unanswered, and which limit holds the next one back.
+    fn room(client: &Client, command: &Command) -> (usize, Limit) {
+        let mut held = Vec::new();
+        loop {
+            match client.try_admit(command) {
+                Ok(allowance) => held.push(allowance),
+                Err(limit) => return (held.len(), limit),
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_its_user_and_its_address_have_each_so_many() {
+        let (quotas, ada) = (Quotas::new(LIMITS), Text::from("ada"));
+        let first = quotas.session(Some(&ada), Some(HOME));
+        let of_first: Vec<_> = (0..2).map(|_| first.try_admit(&Command::ResetCash).unwrap()).collect();
+        assert_eq!(first.try_admit(&Command::ResetCash).unwrap_err(), Limit::Session);
+        let second = quotas.session(Some(&ada), Some(HOME));
+        assert_eq!(room(&second, &Command::ResetCash), (1, Limit::User));
+        let other = quotas.client(Some(&"bob".into()), Some(HOME));
+        assert_eq!(room(&other, &Command::ResetCash), (2, Limit::Peer));
+        drop(of_first);
+        assert_eq!(room(&first, &Command::ResetCash), (2, Limit::Session), "an answer makes room");
+        assert_eq!([Limit::Session, Limit::User, Limit::Peer].map(|limit| quotas.held_back(limit)), [2, 1, 1]);
+    }
+
+    #[test]
+    fn orders_leave_room_for_cancels_and_the_kill_switch_is_not_counted() {
+        let quotas = Quotas::new(LIMITS);
+        let session = quotas.session(None, Some(HOME));
+        let orders: Vec<_> = (0..2).map(|_| session.try_admit(&Command::ResetCash).unwrap()).collect();
+        assert_eq!(room(&session, &cancel()), (2, Limit::Session));
+        let kill = Command::Kill { scope: domain::risk::Scope::Platform, reason: None };
+        let kills: Vec<_> = (0..100).map(|_| session.try_admit(&kill).unwrap()).collect();
+        drop((orders, kills));
+    }
+
+    #[test]
+    fn a_user_who_is_forgotten_has_nothing_under_way() {
+        let quotas = Quotas::new(LIMITS);
+        let busy = quotas.client(Some(&"busy".into()), None).try_admit(&Command::ResetCash).unwrap();
+        for number in 0..2 * QUOTAS_KEPT {
+            drop(quotas.client(Some(&format!("user{number}").into()), None));
+        }
+        assert!(lock(&quotas.users).len() <= QUOTAS_KEPT);
+        assert_eq!(room(&quotas.client(Some(&"busy".into()), None), &Command::ResetCash), (2, Limit::User));
+        drop(busy);
+    }
+}
