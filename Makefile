@@ -28,6 +28,9 @@ STOMP_PY := stomp.py==9.0.0
 STOMP_EXAMPLES := $(abspath examples/stomp)
 export EXAMPLES_PYTHON := $(VENV)/bin/python
 
+# AsyncAPI's own parser, which looks at the description of the topics.
+ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
+
 # What the trading screen is built from.
 UI_SOURCES := ui/src ui/public ui/index.html ui/package-lock.json ui/vite.config.ts ui/svelte.config.js ui/tsconfig.json
 
@@ -98,7 +101,7 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	  echo "installing $(STOMP_PY) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(STOMP_PY) \
 	    || { echo "could not install $(STOMP_PY): it needs PyPI" >&2; exit 1; }; }
-	@[ -d $(STOMP_EXAMPLES)/node_modules ] || { \
-	  echo "installing what $(STOMP_EXAMPLES)/package-lock.json names"; \
-	  cd $(STOMP_EXAMPLES) && npm ci --no-audit --no-fund --loglevel=error \
-	    || { echo "could not install the packages of $(STOMP_EXAMPLES): they need npm and its registry" >&2; exit 1; }; }
+	@for folder in $(STOMP_EXAMPLES) $(ASYNCAPI_CHECK); do [ -d $$folder/node_modules ] || { \
+	  echo "installing what $$folder/package-lock.json names"; \
+	  ( cd $$folder && npm ci --no-audit --no-fund --loglevel=error ) \
+	    || { echo "could not install the packages of $$folder: they need npm and its registry" >&2; exit 1; }; }; done

@@ -135,6 +135,10 @@ macro_rules! with_endpoints {
             GET    "/docs/start.js"                                Anyone []                                            docs::start;
             GET    "/docs/swagger-ui.css"                          Anyone []                                            docs::style;
             GET    "/docs/swagger-ui-bundle.js"                    Anyone []                                            docs::program;
+            GET    "/asyncapi.json"                                Anyone []                                            topic_docs::document;
+            GET    "/docs/topics"                                  Anyone []                                            topic_docs::page;
+            GET    "/docs/topics.js"                               Anyone []                                            topic_docs::program;
+            GET    "/docs/topics.css"                              Anyone []                                            topic_docs::style;
         }
     };
 }

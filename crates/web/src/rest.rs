@@ -43,6 +43,8 @@ pub(crate) mod user;
 
 /// The description of this interface, and a page that shows it.
 pub(crate) mod docs;
+/// The description of the topics, and the page that shows it.
+pub(crate) mod topic_docs;
 
 /// Where the broker is.
 pub(crate) mod broker;

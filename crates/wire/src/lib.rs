@@ -22,8 +22,12 @@ pub mod notice;
 /// What happened, for those who catch up.
 pub mod past;
 
+/// The families of topics, in one table.
+pub mod families;
 /// Names and bodies of what is published.
 pub mod topics;
+/// The description of the topics, for programs.
+pub mod asyncapi;
 /// What is published, read back.
 pub mod heard;
 

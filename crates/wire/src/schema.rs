@@ -12,6 +12,9 @@ mod trading;
 /// What a client sends.
 mod bodies;
 
+/// What the fields mean.
+mod meanings;
+
 use serde_json::{Map, Value, json};
 
 use kind::Kind;
@@ -70,7 +73,7 @@ impl Shape {
 
     fn schema(&self) -> Value {
         let properties: Map<_, _> =
-            self.fields.iter().map(|field| (field.name.to_owned(), field.kind.schema())).collect();
+            self.fields.iter().map(|field| (field.name.to_owned(), self.described(field))).collect();
         let needed: Vec<_> = self.fields.iter().filter(|field| field.is_needed).map(|field| field.name).collect();
         let mut schema = json!({ "type": "object", "description": self.says, "properties": properties });
         if !needed.is_empty() {
@@ -82,6 +85,16 @@ impl Shape {
         let examples = self.examples();
         if !examples.is_empty() {
             schema["examples"] = examples.into();
+        }
+        schema
+    }
+
+    /// What the field holds, with what it means in front of what is said of every value of its kind.
+    fn described(&self, field: &Field) -> Value {
+        let mut schema = field.kind.schema();
+        if let Some(means) = meanings::meaning(self.name, field.name) {
+            let of_kind = schema["description"].as_str().map(|says| format!("; {says}")).unwrap_or_default();
+            schema["description"] = format!("{means}{of_kind}").into();
         }
         schema
     }

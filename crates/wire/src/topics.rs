@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use domain::event::AlarmLevel;
 use domain::{Event, Published, ReferenceData, StrategyId};
 
+use crate::families;
 use crate::json;
 use crate::notice::parted;
 use crate::past::{EventVO, GenericEventVO};
@@ -14,33 +15,12 @@ pub const SHARED_MARKET_DATA: &str = "strategy-bus.market-data";
 /// Every generic event, for strategies in processes of their own.
 pub const SHARED_GENERIC_EVENT: &str = "strategy-bus.generic-event";
 
-/// The first segments under which the status of an order is published: ours, and the specification's own, with its space.
-const ORDER_STATUS_ROOTS: [&str; 3] = ["order-status", "the service", "rialto"];
 /// Few names are longer.
 const TYPICAL_TOPIC_BYTES: usize = 64;
 
 /// The first segments of the topics that carry an event, all with the same body; none where no topic does.
 pub fn roots(event: &Event) -> &'static [&'static str] {
-    match event {
-        Event::Tick(_) => &["tick"],
-        Event::Trade(_) => &["trade"],
-        Event::Book(_) => &["order-book"],
-        Event::Bar(_) => &["bar"],
-        Event::Order(_) => &["order"],
-        Event::OrderStatus(_) => &ORDER_STATUS_ROOTS,
-        Event::Fill(_) => &["fill"],
-        Event::Position(_) => &["position"],
-        Event::Transaction(_) => &["transaction"],
-        Event::Cash(_) => &["cash-balance"],
-        Event::Portfolio(_) => &["portfolio-value"],
-        Event::Subscription(..) => &["market-data-subscription"],
-        Event::LifeCycle(_) => &["life-cycle"],
-        Event::Session(_) => &["session"],
-        Event::TradingState(_) => &["risk"],
-        Event::Alarm(_) => &["log-event"],
-        Event::Generic(_) => &["generic-event"],
-        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) | Event::MassCancel(_) => &[],
-    }
+    families::of(event.class()).map_or(&[], |family| family.roots)
 }
 
 /// The topic of an event under one of its roots.

@@ -178,6 +178,10 @@ GET /docs => 200 -
 GET /docs/start.js => 200 -
 GET /docs/swagger-ui.css => 200 -
 GET /docs/swagger-ui-bundle.js => 200 -
+GET /asyncapi.json => 200 -
+GET /docs/topics => 200 -
+GET /docs/topics.js => 200 -
+GET /docs/topics.css => 200 -
 GET /docs/nothing.js => 404 no-such-path
 "#;
 

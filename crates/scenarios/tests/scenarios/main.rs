@@ -18,6 +18,8 @@ mod endpoints;
 mod numbers;
 /// Topics beside REST.
 mod topics;
+/// The topics against their own description.
+mod topics_description;
 /// Orders over FIX: sessions that trade, break off, come back and are killed.
 mod fix_orders;
 /// Orders over FIX, by a client that is not ours.

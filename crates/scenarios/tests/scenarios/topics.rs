@@ -32,7 +32,7 @@ impl Listener {
         listener
     }
 
-    fn send(&mut self, frame: &str) {
+    pub(crate) fn send(&mut self, frame: &str) {
         self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
     }
 
@@ -53,6 +53,16 @@ impl Listener {
             assert!(length > 0, "the broker has closed");
             self.unread.extend_from_slice(&bytes[..length]);
         }
+    }
+
+    /// The next message: its headers as an object of texts, and its body.
+    pub(crate) fn headers_and_body(&mut self) -> (Value, Value) {
+        let frame = self.frame();
+        let (head, body) = frame.split_once("\n\n").unwrap();
+        assert!(head.starts_with("MESSAGE\n"), "{frame}");
+        let headers = head.lines().skip(1).map(|line| line.split_once(':').unwrap());
+        let headers = headers.map(|(name, value)| (name.to_owned(), Value::from(value.replace("\\c", ":"))));
+        (headers.collect(), serde_json::from_str(body).unwrap())
     }
 
     /// The next message: its topic, its sequence and its body.

@@ -80,7 +80,7 @@ impl Operation {
             "risk" => "Risk",
             "history" => "History",
             "login" | "user" | "token" | "audit" => "Access",
-            "docs" => "Documentation",
+            "docs" | "topic_docs" => "Documentation",
             _ => "Operation",
         }
     }
@@ -284,6 +284,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("docs::style", "The style of that page", File("text/css")),
     on("docs::program", "The program of that page", File("text/javascript")),
     on("docs::start", "What that page begins with", File("text/javascript")),
+    on("topic_docs::document", "The description of the topics", File("application/json"))
+        .more("AsyncAPI 3.0: every family of topics, with a schema for each payload and the ports of this server."),
+    on("topic_docs::page", "A page that shows the topics and listens to them", File("text/html")),
+    on("topic_docs::program", "The program of that page", File("text/javascript")),
+    on("topic_docs::style", "The style of that page", File("text/css")),
 ];
 
 const PLACING: &str = "\

@@ -34,8 +34,17 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    fn host<'a>(&'a self, broker: &'a BrokerDoors) -> &'a str {
+    pub(super) fn host<'a>(&'a self, broker: &'a BrokerDoors) -> &'a str {
         broker.public_host.as_deref().unwrap_or(self.authority.host())
+    }
+
+    /// Where it called, with the port as the client gave it.
+    pub(super) fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    pub(super) fn is_secure(&self) -> bool {
+        self.secure
     }
 
     fn main_url(&self, broker: &BrokerDoors) -> Option<String> {

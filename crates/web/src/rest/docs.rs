@@ -29,7 +29,7 @@ pub(crate) async fn program() -> Response {
     file("text/javascript; charset=utf-8", include_str!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js")))
 }
 
-fn file(media_type: &'static str, text: &'static str) -> Response {
+pub(super) fn file(media_type: &'static str, text: &'static str) -> Response {
     let headers: [(HeaderName, HeaderValue); 4] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),

@@ -152,9 +152,25 @@ fn the_page_loads_nothing_from_elsewhere() {
     let policy = header(&page, "content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
     let links: Vec<_> = page.split(['"']).filter(|part| part.starts_with('/') || part.contains("://")).collect();
-    assert_eq!(links, ["/docs/swagger-ui.css", "/openapi.json", "/docs/swagger-ui-bundle.js", "/docs/start.js"]);
+    let own = ["/docs/swagger-ui.css", "/docs/topics", "/openapi.json", "/docs/swagger-ui-bundle.js", "/docs/start.js"];
+    assert_eq!(links, own);
     for link in links {
         assert_eq!(status(&desk.get(link)), "HTTP/1.1 200 OK", "{link}");
     }
     assert!(desk.get("/docs/start.js").contains("\"/openapi.json\""));
+}
+
+#[test]
+fn the_page_of_topics_loads_nothing_from_elsewhere() {
+    let desk = Desk::quiet(Settings::default());
+    let page = desk.get("/docs/topics");
+    assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
+    assert!(header(&page, "content-security-policy").unwrap().starts_with("default-src 'none'; script-src 'self';"));
+    let links: Vec<_> = page.split(['"']).filter(|part| part.starts_with('/') || part.contains("://")).collect();
+    let destination = "/topic/order-status.&gt;";
+    assert_eq!(links, ["/docs/topics.css", "/asyncapi.json", "/docs", destination, "/docs/topics.js"]);
+    for link in links.into_iter().filter(|link| *link != destination) {
+        assert_eq!(status(&desk.get(link)), "HTTP/1.1 200 OK", "{link}");
+    }
+    assert!(!desk.get("/docs/topics.js").contains("://"));
 }

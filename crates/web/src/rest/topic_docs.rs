@@ -1,0 +1,45 @@
+//! The description of the topics, and a page that shows it and listens to them. The page loads nothing from elsewhere.
+
+use axum::extract::State;
+use axum::response::Response;
+use bus::operations::BrokerDoors;
+use wire::asyncapi::{self, Server};
+
+use super::broker::Called;
+use super::docs::file;
+use crate::answer;
+use crate::doors::Doors;
+
+/// With the ports of this server, by the name that the client knows it by.
+pub(crate) async fn document(State(doors): State<Doors>, called: Called) -> Response {
+    let servers = servers(&called, &doors.operations().broker());
+    answer::value(wire::json::encode(&asyncapi::document(env!("CARGO_PKG_VERSION"), &servers)))
+}
+
+fn servers(called: &Called, broker: &BrokerDoors) -> Vec<Server> {
+    let own = Server {
+        name: "own",
+        says: "WebSocket of the port that this description came from",
+        host: called.authority().as_str().to_owned(),
+        pathname: Some("/stomp"),
+        protocol: if called.is_secure() { "wss" } else { "ws" },
+    };
+    let at = |port: u16| format!("{}:{port}", called.host(broker));
+    let server = |name, says, port, protocol| Server { name, says, host: at(port), pathname: None, protocol };
+    let tcp = broker.tcp_port.map(|port| server("tcp", "STOMP over TCP", port, "stomp"));
+    let tls = broker.tcp_port.map(|port| server("tls", "STOMP over TLS, on the same port", port, "stomps"));
+    let websocket = broker.ws_port.map(|port| server("websocket", "WebSocket, any path", port, "ws"));
+    [Some(own), tcp, tls, websocket].into_iter().flatten().collect()
+}
+
+pub(crate) async fn page() -> Response {
+    file("text/html; charset=utf-8", include_str!("../../pages/topics.html"))
+}
+
+pub(crate) async fn program() -> Response {
+    file("text/javascript; charset=utf-8", include_str!("../../pages/topics.js"))
+}
+
+pub(crate) async fn style() -> Response {
+    file("text/css; charset=utf-8", include_str!("../../pages/topics.css"))
+}

@@ -1,0 +1,297 @@
+//! The families of topics, in one table: the broker goes by it, and the description of the topics is made of it.
+
+use domain::EventClass;
+
+/// Topics that begin alike and carry the same.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The first segments of its topics; each event is published under all of them.
+    pub roots: &'static [&'static str],
+    /// The further segments, by the names of [`SEGMENTS`]; one that is quoted by `=` stands as it is.
+    pub segments: &'static [&'static str],
+    /// What it tells.
+    pub says: &'static str,
+    /// The schemas of its bodies; none where a body is any JSON.
+    pub payloads: &'static [&'static str],
+    /// Of prices only the newest counts: they are throttled and conflated.
+    pub is_price: bool,
+    /// Whether the last value is delivered to a subscription that asks for a snapshot.
+    pub is_remembered: bool,
+    /// Whether history keeps every event, so that a subscription can begin in the past.
+    pub is_kept: bool,
+}
+
+/// A longer name is none that was misspelt.
+const NEAR_BYTES_MAX: usize = 64;
+
+/// What a segment of a topic stands for.
+pub const SEGMENTS: &[(&str, &str)] = &[
+    ("securityId", "The id of a security"),
+    ("barSize", "SEC_1, MIN_1, MIN_5, MIN_15, HOUR_1 or DAY_1"),
+    ("strategyName", "The name of a strategy; SERVER is the platform itself and whoever trades by hand"),
+    ("intId", "The platform's id of an order"),
+    ("positionId", "The id of a position"),
+    ("transactionId", "The id of a booking"),
+    ("currency", "A currency, such as USD"),
+    ("adapter", "The kind of an adapter, such as SIMULATED"),
+    ("scope", "PLATFORM, ACCOUNT-, STRATEGY- or SECURITY- with an id"),
+    ("level", "error, warn or info"),
+    ("name", "The name of an event, chosen by whoever sends it"),
+];
+
+const PRICE: Family = Family {
+    roots: &[],
+    segments: &["securityId"],
+    says: "",
+    payloads: &[],
+    is_price: true,
+    is_remembered: true,
+    is_kept: false,
+};
+/// Something that happened, kept for ever.
+const HAPPENING: Family = Family { is_price: false, is_remembered: false, is_kept: true, ..PRICE };
+/// How something stands at the moment.
+const PICTURE: Family = Family { is_remembered: true, is_kept: false, ..HAPPENING };
+/// Both: it happened, and it stands until the next time.
+const CHANGE: Family = Family { is_remembered: true, ..HAPPENING };
+
+const ORDER_SEGMENTS: &[&str] = &["strategyName", "intId"];
+
+const TICK: Family = Family { roots: &["tick"], says: "Every quote.", payloads: &["Tick"], ..PRICE };
+const TRADE: Family = Family { roots: &["trade"], says: "Every trade of the market.", payloads: &["Trade"], ..PRICE };
+const BAR: Family = Family {
+    roots: &["bar"],
+    segments: &["securityId", "barSize"],
+    says: "Every bar, when it is complete.",
+    payloads: &["Bar"],
+    ..PRICE
+};
+const ORDER_BOOK: Family =
+    Family { roots: &["order-book"], says: "Every change of the book.", payloads: &["OrderBook"], ..PRICE };
+const ORDER: Family = Family {
+    roots: &["order"],
+    segments: ORDER_SEGMENTS,
+    says: "The whole order, on every change.",
+    payloads: &["OrderVO"],
+    ..PICTURE
+};
+/// The first segments under which the status of an order is published: ours, and the specification's own, with its space.
+const ORDER_STATUS: Family = Family {
+    roots: &["order-status", "the service", "rialto"],
+    segments: ORDER_SEGMENTS,
+    says: "Every change of an order's status, under three names.",
+    payloads: &["OrderStatusVO"],
+    ..CHANGE
+};
+const FILL: Family =
+    Family { roots: &["fill"], segments: ORDER_SEGMENTS, says: "Every fill.", payloads: &["FillVO"], ..HAPPENING };
+const POSITION: Family = Family {
+    roots: &["position"],
+    segments: &["strategyName", "positionId"],
+    says: "A position, on a fill and otherwise at most once a second.",
+    payloads: &["PositionVO"],
+    ..PICTURE
+};
+const TRANSACTION: Family = Family {
+    roots: &["transaction"],
+    segments: &["strategyName", "transactionId"],
+    says: "Every booking.",
+    payloads: &["TransactionVO"],
+    ..HAPPENING
+};
+const CASH_BALANCE: Family = Family {
+    roots: &["cash-balance"],
+    segments: &["strategyName", "currency"],
+    says: "Cash, once a second where it changed.",
+    payloads: &["CashBalanceVO"],
+    ..PICTURE
+};
+const PORTFOLIO_VALUE: Family = Family {
+    roots: &["portfolio-value"],
+    segments: &["strategyName"],
+    says: "What a strategy is worth, once a second where it changed.",
+    payloads: &["PortfolioValueVO"],
+    ..PICTURE
+};
+const SUBSCRIPTION: Family = Family {
+    roots: &["market-data-subscription"],
+    segments: &["strategyName", "securityId"],
+    says: "Who wants which prices.",
+    payloads: &["SubscriptionVO"],
+    ..CHANGE
+};
+const LIFE_CYCLE: Family = Family {
+    roots: &["life-cycle"],
+    segments: &["strategyName"],
+    says: "Phases of a strategy.",
+    payloads: &["LifeCycleEvent"],
+    ..CHANGE
+};
+const SESSION: Family = Family {
+    roots: &["session"],
+    segments: &["adapter"],
+    says: "An adapter's connection to its venue.",
+    payloads: &["SessionEvent"],
+    ..CHANGE
+};
+const RISK: Family = Family {
+    roots: &["risk"],
+    segments: &["scope"],
+    says: "Whether a scope may trade.",
+    payloads: &["TradingState"],
+    ..CHANGE
+};
+const LOG_EVENT: Family = Family {
+    roots: &["log-event"],
+    segments: &["level"],
+    says: "Alarms of the engine, which are kept, and lines of the server's log, which are not.",
+    payloads: &["LogEvent"],
+    ..HAPPENING
+};
+const GENERIC_EVENT: Family = Family {
+    roots: &["generic-event"],
+    segments: &["strategyName", "name"],
+    says: "What strategies tell each other: any JSON. Clients of the role trader may send here.",
+    ..HAPPENING
+};
+const STRATEGY_BUS_PRICES: Family = Family {
+    roots: &["strategy-bus"],
+    segments: &["=market-data"],
+    says: "Every price, for strategies in processes of their own; roles strategy and admin.",
+    payloads: &["Tick", "Trade", "Bar", "OrderBook"],
+    is_remembered: false,
+    is_kept: false,
+    ..HAPPENING
+};
+const STRATEGY_BUS_EVENTS: Family = Family {
+    segments: &["=generic-event"],
+    says: "Every generic event, for strategies in processes of their own; roles strategy and admin.",
+    payloads: &["GenericEvent"],
+    ..STRATEGY_BUS_PRICES
+};
+
+pub const FAMILIES: &[Family] = &[
+    TICK,
+    TRADE,
+    BAR,
+    ORDER_BOOK,
+    ORDER,
+    ORDER_STATUS,
+    FILL,
+    POSITION,
+    TRANSACTION,
+    CASH_BALANCE,
+    PORTFOLIO_VALUE,
+    SUBSCRIPTION,
+    LIFE_CYCLE,
+    SESSION,
+    RISK,
+    LOG_EVENT,
+    GENERIC_EVENT,
+    STRATEGY_BUS_PRICES,
+    STRATEGY_BUS_EVENTS,
+];
+
+/// The family that events of a class are published in; none where no topic carries them.
+pub const fn of(class: EventClass) -> Option<&'static Family> {
+    Some(match class {
+        EventClass::Tick => &TICK,
+        EventClass::Trade => &TRADE,
+        EventClass::Book => &ORDER_BOOK,
+        EventClass::Bar => &BAR,
+        EventClass::Order => &ORDER,
+        EventClass::OrderStatus => &ORDER_STATUS,
+        EventClass::Fill => &FILL,
+        EventClass::Position => &POSITION,
+        EventClass::Transaction => &TRANSACTION,
+        EventClass::Cash => &CASH_BALANCE,
+        EventClass::Portfolio => &PORTFOLIO_VALUE,
+        EventClass::Subscription => &SUBSCRIPTION,
+        EventClass::LifeCycle => &LIFE_CYCLE,
+        EventClass::Session => &SESSION,
+        EventClass::TradingState => &RISK,
+        EventClass::Alarm => &LOG_EVENT,
+        EventClass::Generic => &GENERIC_EVENT,
+        EventClass::Limits | EventClass::Reference | EventClass::Refused | EventClass::MassCancel => return None,
+    })
+}
+
+/// The family with this first segment.
+pub fn named(root: &str) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.roots.contains(&root))
+}
+
+/// The known first segment that looks most like this one, where one is near.
+pub fn nearest(root: &str) -> Option<&'static str> {
+    if root.len() > NEAR_BYTES_MAX {
+        return None;
+    }
+    let known = FAMILIES.iter().flat_map(|family| family.roots.iter().copied());
+    let near = known.map(|known| (distance(root, known), known)).min_by_key(|(distance, _)| *distance);
+    near.filter(|(distance, known)| *distance <= known.len().div_ceil(3)).map(|(_, known)| known)
+}
+
+/// How many letters differ, as Levenshtein counts them, case aside.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<u8> = other.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, byte) in one.bytes().map(|byte| byte.to_ascii_lowercase()).enumerate() {
+        let (mut diagonal, mut left) = (row[0], line + 1);
+        row[0] = left;
+        for (column, known) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(*known != byte);
+            diagonal = row[column + 1];
+            left = changed.min(left + 1).min(diagonal + 1);
+            row[column + 1] = left;
+        }
+    }
+    row[other.len()]
+}
+
+impl Family {
+    /// The names of its topics, with `{segment}` where something is to be filled in.
+    pub fn patterns(&self) -> impl Iterator<Item = String> {
+        self.roots.iter().map(|root| self.segments.iter().fold((*root).to_owned(), joined))
+    }
+}
+
+fn joined(mut name: String, segment: &&str) -> String {
+    name.push('.');
+    match segment.strip_prefix('=') {
+        Some(literal) => name.push_str(literal),
+        None => name.extend(["{", segment, "}"]),
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
+
+    #[test]
+    fn every_class_that_is_published_has_a_row() {
+        let rows: Vec<_> = EventClass::ALL.into_iter().filter_map(of).collect();
+        assert!(rows.iter().all(|row| FAMILIES.contains(row)));
+        assert_eq!(rows.len() + 2, FAMILIES.len());
+        let shared: Vec<_> = FAMILIES[rows.len()..].iter().flat_map(Family::patterns).collect();
+        assert_eq!(shared, [SHARED_MARKET_DATA, SHARED_GENERIC_EVENT]);
+    }
+
+    #[test]
+    fn every_segment_is_explained() {
+        let unknown = |segment: &&&str| !segment.starts_with('=') && !SEGMENTS.iter().any(|(name, _)| name == *segment);
+        let segments = FAMILIES.iter().flat_map(|family| family.segments);
+        assert_eq!(segments.filter(|segment| unknown(segment)).collect::<Vec<_>>(), Vec::<&&str>::new());
+    }
+
+    #[test]
+    fn a_name_that_is_misspelt_is_near_one_that_exists() {
+        let near = [("ticks", "tick"), ("orders", "order"), ("Order-Status", "order-status"), ("rialtoo", "rialto")];
+        for (wrong, right) in near {
+            assert_eq!((named(wrong), nearest(wrong)), (None, Some(right)));
+        }
+        assert_eq!((nearest("THE SERVICE"), nearest("weather-report"), nearest("")), (Some("the service"), None, None));
+        assert!(nearest(&"x".repeat(10_000)).is_none());
+    }
+}
