@@ -1,5 +1,6 @@
 //! When an exchange trades: its sessions in its own zone, with auctions and holidays.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use jiff::civil;
@@ -90,6 +91,20 @@ impl Calendar {
     /// The end of the last session of a day, where it has one: the moment a GTD date ends.
     pub fn close_of(&self, day: Date) -> Option<Timestamp> {
         self.sessions_of(day.0).last().map(|session| session.close)
+    }
+
+    /// Whether a day is over here: its last session has closed, or the date has changed.
+    pub fn has_ended(&self, day: Date, at: Timestamp) -> bool {
+        match day.0.cmp(&self.local_date(at)) {
+            Ordering::Less => true,
+            Ordering::Equal => self.close_of(day).is_some_and(|close| close <= at),
+            Ordering::Greater => false,
+        }
+    }
+
+    /// How many days of the calendar there are from today, as it is here, to a day; below zero that day has gone by.
+    pub fn days_until(&self, day: Date, at: Timestamp) -> i64 {
+        self.local_date(at).until(day.0).map_or(i64::MAX, |span| i64::from(span.get_days()))
     }
 
     pub fn has_opening_auction(&self) -> bool {
@@ -264,6 +279,23 @@ mod tests {
         let (open, close) = ("09:00".parse().ok(), "12:00".parse().ok());
         exchange.holidays.push(Holiday { date: "2026-12-24".parse().unwrap(), open, close });
         assert_eq!(calendar(exchange).close_of("2026-12-24".parse().unwrap()), Some(at("2026-12-24T12:00:00Z")));
+    }
+
+    #[test]
+    fn a_day_is_over_with_its_last_session_or_with_its_date() {
+        let new_york = calendar(exchange("America/New_York", &[("09:30", "16:00", WORKDAYS)], 0));
+        let overnight = calendar(exchange("UTC", &[("18:00", "17:00", WEEK)], 0));
+        let ended = |calendar: &Calendar, instant| calendar.has_ended("2027-03-19".parse().unwrap(), at(instant));
+        assert!(!ended(&new_york, "2027-03-19T19:59:59Z"));
+        assert!(ended(&new_york, "2027-03-19T20:00:00Z"), "the close, four hours before midnight there");
+        assert!(!ended(&overnight, "2027-03-19T17:30:00Z"), "a session of that day has yet to open");
+        assert!(ended(&overnight, "2027-03-20T00:00:00Z"));
+        assert!(!ended(&new_york, "2027-03-18T23:00:00Z"));
+        let left = |instant| new_york.days_until("2027-03-19".parse().unwrap(), at(instant));
+        assert_eq!(
+            [left("2027-03-17T12:00:00Z"), left("2027-03-20T03:00:00Z"), left("2027-03-20T05:00:00Z")],
+            [2, 0, -1]
+        );
     }
 
     #[test]

@@ -188,6 +188,20 @@ pub enum Command {
     CancelOwn(#[n(0)] CancelOwn),
     #[n(19)]
     Decline(#[n(0)] DeclineRequest),
+    #[n(20)]
+    SetSettlementPrice(#[n(0)] SettlementPrice),
+}
+
+/// The price at which a security is settled on a day: it counts when the security itself, or an option on it, expires then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct SettlementPrice {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub price: Price,
+    /// Of the exchange; absent = its present one.
+    #[n(2)]
+    pub date: Option<Date>,
 }
 
 /// A new order as it is asked for: what is absent is given its default by the engine, the same for every door.

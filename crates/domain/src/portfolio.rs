@@ -115,6 +115,44 @@ pub struct Transaction {
     pub strategy: StrategyId,
     #[n(17)]
     pub description: Option<Text>,
+    /// What a fill cost in other currencies; each is booked by a transaction of its own in the same step.
+    #[n(18)]
+    #[cbor(default)]
+    pub charges: Vec<Charge>,
+}
+
+/// What a venue, a broker or a clearer takes for a fill; below zero it is a rebate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Charge {
+    #[n(0)]
+    pub amount: Amount,
+    #[n(1)]
+    pub currency: Currency,
+    #[n(2)]
+    pub kind: ChargeKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum ChargeKind {
+    #[n(0)]
+    ExecutionCommission,
+    #[n(1)]
+    ClearingCommission,
+    #[n(2)]
+    Fee,
+}
+
+impl ChargeKind {
+    pub const ALL: [Self; 3] = [Self::ExecutionCommission, Self::ClearingCommission, Self::Fee];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExecutionCommission => "EXECUTION_COMMISSION",
+            Self::ClearingCommission => "CLEARING_COMMISSION",
+            Self::Fee => "FEE",
+        }
+    }
 }
 
 /// What a strategy holds of a security in an account, valued at the latest mark.
@@ -135,6 +173,7 @@ pub struct Position {
     pub cost: Amount,
     #[n(6)]
     pub avg_price: Option<Price>,
+    /// Before costs.
     #[n(7)]
     pub realized_pl: Amount,
     #[n(8)]
@@ -147,6 +186,14 @@ pub struct Position {
     pub currency: Currency,
     #[n(12)]
     pub changed_at: Timestamp,
+    /// Execution and clearing commissions of all its transactions, in its currency.
+    #[n(13)]
+    #[cbor(default)]
+    pub commissions: Amount,
+    /// Fees of all its transactions, in its currency.
+    #[n(14)]
+    #[cbor(default)]
+    pub fees: Amount,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -176,6 +223,7 @@ pub struct PortfolioValue {
     pub market_value: Option<Amount>,
     #[n(4)]
     pub cash_balance: Option<Amount>,
+    /// Before costs.
     #[n(5)]
     pub realized_pl: Option<Amount>,
     #[n(6)]
@@ -184,4 +232,9 @@ pub struct PortfolioValue {
     pub open_positions: u64,
     #[n(8)]
     pub currency: Currency,
+    /// Of all positions, those that are closed included.
+    #[n(9)]
+    pub commissions: Option<Amount>,
+    #[n(10)]
+    pub fees: Option<Amount>,
 }

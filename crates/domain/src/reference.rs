@@ -91,6 +91,32 @@ pub struct Family {
     pub clearing_commission: Amount,
     #[n(12)]
     pub fee: Amount,
+    /// How its members are settled when they expire; absent = as is usual for their kind.
+    #[n(13)]
+    pub settlement: Option<Settlement>,
+}
+
+/// What becomes of a future or an option that expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Settlement {
+    /// Its value is paid.
+    #[n(0)]
+    Cash,
+    /// The underlying changes hands.
+    #[n(1)]
+    Physical,
+}
+
+impl Settlement {
+    pub const ALL: [Self; 2] = [Self::Cash, Self::Physical];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cash => "CASH",
+            Self::Physical => "PHYSICAL",
+        }
+    }
 }
 
 /// Something with a price.
@@ -281,6 +307,27 @@ impl ReferenceData {
 
     pub fn family_of(&self, security: &Security) -> Option<&Arc<Family>> {
         security.family.and_then(|id| self.families.get(&id))
+    }
+
+    /// The security that a future or an option derives from.
+    pub fn underlying_of(&self, security: &Security) -> Option<&Arc<Security>> {
+        let underlying = security.underlying.or_else(|| self.family_of(security)?.underlying)?;
+        self.securities.get(&underlying)
+    }
+
+    /// As the family says; otherwise a future pays its value, and an option delivers unless it is on an index.
+    pub fn settlement_of(&self, security: &Security) -> Settlement {
+        let stated = self.family_of(security).and_then(|family| family.settlement);
+        stated.unwrap_or_else(|| self.usual_settlement(security))
+    }
+
+    fn usual_settlement(&self, security: &Security) -> Settlement {
+        let is_option = matches!(security.kind, SecurityKind::Option { .. });
+        let is_deliverable = |underlying: &Arc<Security>| underlying.kind != SecurityKind::Index;
+        match is_option && self.underlying_of(security).is_some_and(is_deliverable) {
+            true => Settlement::Physical,
+            false => Settlement::Cash,
+        }
     }
 
     /// The pair that quotes `transaction` per `base`.

@@ -81,6 +81,11 @@ pub enum Refusal {
         field: &'static str,
     },
     PositionClosed(u64),
+    /// An EXPIRATION that would not lower the position that is held.
+    NotHeld {
+        held: Quantity,
+        change: Quantity,
+    },
     WrongSign {
         field: &'static str,
         value: Decimal,
@@ -210,6 +215,7 @@ impl Refusal {
             Self::NotNeeded { .. } => "not-needed",
             Self::Missing { .. } => "missing",
             Self::PositionClosed(_) => "position-closed",
+            Self::NotHeld { .. } => "not-held",
             Self::WrongSign { .. } => "wrong-sign",
             Self::NoRate { .. } => "no-rate",
             Self::CashUnknown(_) => "cash-unknown",
@@ -247,6 +253,7 @@ impl Refusal {
             | Self::Missing { field }
             | Self::OtherOrder { field, .. }
             | Self::FieldFixed(field) => Some(field),
+            Self::NotHeld { .. } => Some("quantity"),
             Self::DateInThePast => Some("tifDateTime"),
             Self::NoAuction { .. } => Some("tif"),
             Self::DuplicateOrder(_) => Some("intId"),
@@ -305,6 +312,9 @@ impl fmt::Display for Refusal {
             Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
             Self::Missing { field } => write!(f, "{field} is needed"),
             Self::PositionClosed(id) => write!(f, "position {id} is closed"),
+            Self::NotHeld { held, change } => {
+                write!(f, "an EXPIRATION of {change} must lower the position, and {held} are held")
+            }
             Self::WrongSign { field, value } => {
                 write!(f, "{field} {} has the wrong sign for this type", value.normalize())
             }

@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AdapterName, ExchangeId, OrderId, Text};
 use crate::order::Terms;
+use crate::portfolio::Charge;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -197,6 +198,11 @@ pub struct VenueFill {
     /// takes the fee of the security's family.
     #[n(5)]
     pub fee: Option<Amount>,
+    /// What it costs, where the venue says more than a fee: a kind that stands here takes the place of the family's, and the
+    /// currency may be any.
+    #[n(6)]
+    #[cbor(default)]
+    pub charges: Vec<Charge>,
 }
 
 /// The venue's view of our business with it.

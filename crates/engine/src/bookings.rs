@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::command::RecordTransaction;
 use domain::query::{Answer, Reply};
-use domain::{AccountId, Currency, Quantity, Refusal, Security, StrategyId, Transaction};
+use domain::{AccountId, Currency, Quantity, Refusal, Security, StrategyId, Transaction, TransactionKind};
 
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -13,11 +13,33 @@ use crate::trading::{Trading, valuer};
 impl Trading {
     pub(crate) fn record(&mut self, moment: Moment, ask: &RecordTransaction, out: &mut Outbox) -> Reply {
         let (transaction, security) = self.check_record(moment, ask)?;
-        let booking = self.portfolio.plan(transaction, security.as_deref())?;
+        self.check_held(&transaction)?;
+        Ok(Answer::Transaction(self.book(moment, transaction, security.as_deref(), out)?))
+    }
+
+    /// Books a transaction that bears the next ids.
+    pub(crate) fn book(
+        &mut self,
+        moment: Moment,
+        transaction: Transaction,
+        security: Option<&Security>,
+        out: &mut Outbox,
+    ) -> Result<Arc<Transaction>, Refusal> {
+        let booking = self.portfolio.plan(transaction, security)?;
         let transaction = booking.transaction().clone();
         self.minted.booked();
         self.portfolio.commit(booking, &valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
-        Ok(Answer::Transaction(transaction))
+        Ok(transaction)
+    }
+
+    /// What expires was held: an EXPIRATION neither opens a position nor turns it round.
+    fn check_held(&self, booked: &Transaction) -> Result<(), Refusal> {
+        let Some(security) = booked.security.filter(|_| booked.kind == TransactionKind::Expiration) else {
+            return Ok(());
+        };
+        let (held, change) = (self.portfolio.quantity(booked.strategy, booked.account, security), booked.quantity);
+        let is_lower = change.is_negative() != held.is_negative() && change.abs() <= held.abs();
+        if is_lower || change.is_zero() { Ok(()) } else { Err(Refusal::NotHeld { held, change }) }
     }
 
     fn check_record(
@@ -51,6 +73,7 @@ impl Trading {
             security: ask.security,
             strategy,
             description: ask.description.clone(),
+            charges: vec![],
         };
         Ok((transaction, security))
     }

@@ -1,9 +1,11 @@
 //! Days and deadlines. The driver asks for the next deadline and says when it has passed; a server that slept over
 //! midnight rolls once.
 
-use domain::calendar::{last_midnight, next_midnight};
+use std::ops::Range;
+
+use domain::calendar::{date_in, last_midnight, next_midnight};
 use domain::order::Order;
-use domain::{Caller, TimeInForce, Timestamp};
+use domain::{Caller, Date, TimeInForce, Timestamp};
 
 use crate::moment::Moment;
 use crate::orders::transitions::{Ask, may_ask};
@@ -24,7 +26,7 @@ impl Trading {
         self.expire_due(moment, out);
         self.doubt_overdue(moment, out);
         if self.day_ends.is_some_and(|end| moment.at >= end) {
-            self.roll(moment);
+            self.roll(moment, out);
         }
     }
 
@@ -46,14 +48,27 @@ impl Trading {
         last_midnight(&self.settings.trading_zone, at).unwrap_or(at)
     }
 
-    fn roll(&mut self, moment: Moment) {
+    /// The platform day of an instant: when it began and when it ends.
+    pub(crate) fn platform_day(&self, at: Timestamp) -> Range<Timestamp> {
+        // Settings with an unknown zone were refused, so the zone is known.
+        self.day_start(at)..next_midnight(&self.settings.trading_zone, at).unwrap_or(Timestamp(i64::MAX))
+    }
+
+    pub(crate) fn platform_date(&self, at: Timestamp) -> Date {
+        let zone = &self.settings.trading_zone;
+        date_in(zone, at).expect("settings with an unknown zone were refused, and the default is known")
+    }
+
+    fn roll(&mut self, moment: Moment, out: &mut Outbox) {
         let day_start = self.day_start(moment.at);
         // Decision 0007: a venue may still speak of what ended yesterday.
         let kept_since = day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY);
         self.orders.retire(kept_since);
         self.retire_mass_cancels(kept_since);
-        self.portfolio.roll(&valuer(&self.marks, &self.directory, &self.settings, moment.at));
+        self.portfolio.roll(day_start, &valuer(&self.marks, &self.directory, &self.settings, moment.at));
         self.set_day_end(moment.at);
+        // In the new day, which then lists what it brought.
+        self.settle_expired(moment, out);
     }
 
     /// A replace moved the end of an order.

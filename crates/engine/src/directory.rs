@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::command::ReferenceChange;
 use domain::{
     Account, AccountId, AdapterName, Calendar, ExchangeId, Index, MarketPhase, ReferenceData, Refusal, Security,
-    SecurityId, Session, Strategy, StrategyId, Timestamp,
+    SecurityId, SecurityKind, Session, Strategy, StrategyId, Timestamp,
 };
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
@@ -17,6 +17,8 @@ pub(crate) struct Directory {
     securities: Index<SecurityId, Arc<Security>>,
     calendars: BTreeMap<ExchangeId, Hours>,
     adapters: BTreeMap<AccountId, AdapterName>,
+    /// By underlying.
+    options: BTreeMap<SecurityId, Vec<SecurityId>>,
     /// Before this instant no session ends.
     sessions_end: Timestamp,
 }
@@ -55,6 +57,10 @@ impl Directory {
     pub(crate) fn calendar(&self, exchange: ExchangeId) -> Result<&Calendar, Refusal> {
         let hours = self.calendars.get(&exchange).ok_or(Refusal::UnknownExchange(exchange))?;
         Ok(&hours.calendar)
+    }
+
+    pub(crate) fn options_on(&self, underlying: SecurityId) -> &[SecurityId] {
+        self.options.get(&underlying).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn phase(&self, exchange: ExchangeId, at: Timestamp) -> MarketPhase {
@@ -117,8 +123,19 @@ impl Directory {
         let routes = self.data.accounts.values().map(|account| (account.id, account.adapter()));
         self.adapters = routes.collect();
         self.calendars = self.data.exchanges.values().filter_map(|exchange| hours(exchange.clone())).collect();
+        self.options = options(&self.data);
         self.sessions_end = Timestamp::default();
     }
+}
+
+fn options(data: &ReferenceData) -> BTreeMap<SecurityId, Vec<SecurityId>> {
+    let mut options: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for security in data.securities.values().filter(|security| matches!(security.kind, SecurityKind::Option { .. })) {
+        if let Some(underlying) = data.underlying_of(security) {
+            options.entry(underlying.id).or_default().push(security.id);
+        }
+    }
+    options
 }
 
 fn hours(exchange: Arc<domain::Exchange>) -> Option<(ExchangeId, Hours)> {

@@ -93,6 +93,11 @@ impl Engine {
         self.trading.next_deadline()
     }
 
+    /// Whether a clock at that instant would settle what has expired: the newest marks must be known before.
+    pub fn settles_at(&self, at: Timestamp) -> bool {
+        self.trading.settles_at(at)
+    }
+
     pub fn reference(&self) -> &std::sync::Arc<domain::ReferenceData> {
         self.trading.directory.data()
     }
@@ -166,7 +171,9 @@ impl Trading {
             Query::PortfolioValue(strategy) => {
                 Answer::PortfolioValues(self.portfolio.values(&self.valuer(moment.at), *strategy))
             }
-            Query::DailyTransactions(filter) => Answer::Transactions(self.portfolio.today(*filter)),
+            Query::DailyTransactions(filter) => {
+                Answer::Transactions(self.portfolio.dated_in(&self.platform_day(moment.at), *filter))
+            }
             Query::Transaction(id) => {
                 let found = self.portfolio.transaction(*id).ok_or(Refusal::UnknownTransaction(*id))?;
                 Answer::Transaction(found)
@@ -185,6 +192,11 @@ impl Trading {
     }
 
     fn cares_for(&self, security: SecurityId) -> bool {
-        self.marks.is_pair(security) || self.portfolio.holds(security) || self.orders.has_open(security)
+        let is_held = |id: &SecurityId| self.portfolio.holds(*id);
+        self.marks.is_pair(security)
+            || is_held(&security)
+            || self.orders.has_open(security)
+            // What an option is worth when it expires is told by its underlying alone.
+            || self.directory.options_on(security).iter().any(is_held)
     }
 }

@@ -28,6 +28,8 @@ mod subscriptions;
 mod lifecycle;
 /// Days and deadlines.
 mod day;
+/// Futures and options that expire.
+mod expiration;
 /// Ids that never repeat.
 mod minted;
 /// The market half: last values, books, bars.

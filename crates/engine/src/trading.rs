@@ -16,6 +16,7 @@ use minicbor::{Decode, Encode};
 
 use crate::desks::Desks;
 use crate::directory::Directory;
+use crate::expiration::Expirations;
 use crate::marks::Marks;
 use crate::minted::Minted;
 use crate::moment::Moment;
@@ -64,6 +65,9 @@ pub(crate) struct Trading {
     #[n(14)]
     #[cbor(default)]
     pub(crate) mass_cancels: MassCancels,
+    #[n(15)]
+    #[cbor(default)]
+    pub(crate) expirations: Expirations,
 }
 
 impl Default for Trading {
@@ -88,6 +92,7 @@ impl Default for Trading {
             awaited: Awaited::default(),
             failures: BTreeMap::new(),
             mass_cancels: MassCancels::default(),
+            expirations: Expirations::default(),
         }
     }
 }
@@ -162,6 +167,7 @@ impl Trading {
             Command::Decline(ask) => self.decline(caller, ask, out),
             Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
             Command::Record(ask) => self.record(moment, ask, out),
+            Command::SetSettlementPrice(ask) => self.set_settlement_price(moment, ask, out),
             Command::ResetPositions => self.reset_positions(moment, out),
             Command::ResetCash => self.reset_cash(moment, out),
             Command::NextOrderId(account) => self.next_order_id(*account),

@@ -14,6 +14,12 @@ mod orders;
 mod recovery;
 #[path = "stories/risk.rs"]
 mod risk;
+#[path = "stories/expiration.rs"]
+mod expiration;
+#[path = "stories/bookings.rs"]
+mod bookings;
+#[path = "stories/charges.rs"]
+mod charges;
 #[path = "stories/names.rs"]
 mod names;
 #[path = "stories/overtaken.rs"]

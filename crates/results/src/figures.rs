@@ -23,12 +23,13 @@ pub struct Figures {
     pub start_value: f64,
     pub end_value: f64,
     pub total_return: Option<f64>,
-    /// After costs.
+    /// Before costs.
     pub profit_loss: ProfitLoss,
     pub yearly: Yearly,
     pub monthly: Monthly,
     pub max_drawdown: f64,
     pub max_drawdown_days: f64,
+    /// After costs.
     pub trades: Trades,
     pub traded: f64,
     pub turnover: Option<f64>,

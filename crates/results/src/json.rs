@@ -137,7 +137,7 @@ fn line(line: &Line) -> Value {
         "costs": line.costs,
         "realizedPL": line.profit_loss.realized,
         "unrealizedPL": line.profit_loss.unrealized,
-        "result": line.profit_loss.total(),
+        "result": line.result(),
         "trades": trades(&line.trades),
     })
 }

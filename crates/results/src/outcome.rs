@@ -163,30 +163,26 @@ pub struct Line {
     pub deals: u64,
     pub traded: f64,
     pub costs: f64,
-    pub trades: Trades,
     /// After costs.
+    pub trades: Trades,
+    /// Before costs.
     pub profit_loss: ProfitLoss,
 }
 
-/// In base currency.
+impl Line {
+    /// After costs.
+    pub fn result(&self) -> f64 {
+        self.profit_loss.realized + self.profit_loss.unrealized - self.costs
+    }
+}
+
+/// In base currency, before costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProfitLoss {
     /// Of what was bought and sold again.
     pub realized: f64,
     /// Of what is still held, at its last price.
     pub unrealized: f64,
-}
-
-impl ProfitLoss {
-    pub fn total(&self) -> f64 {
-        self.realized + self.unrealized
-    }
-
-    /// Costs are gone, whatever becomes of the position.
-    #[must_use]
-    pub fn less(self, costs: f64) -> Self {
-        Self { realized: self.realized - costs, ..self }
-    }
 }
 
 /// A position that is not flat; prices in the security's currency, the amount in base currency.

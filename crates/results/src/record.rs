@@ -176,11 +176,14 @@ impl Record {
 
     fn booked(&mut self, booked: &Transaction) {
         let Some(security) = booked.security else { return };
-        if !matches!(booked.kind, TransactionKind::Buy | TransactionKind::Sell) {
+        if !matches!(booked.kind, TransactionKind::Buy | TransactionKind::Sell | TransactionKind::Expiration) {
             return;
         }
         let contract_size = self.contract_size(security);
-        let notional = float(booked.quantity.0.abs()) * float(booked.price.0) * contract_size;
+        // What expires ends a round trip, but nobody traded it.
+        let is_traded = booked.kind != TransactionKind::Expiration;
+        let value = float(booked.quantity.0.abs()) * float(booked.price.0) * contract_size;
+        let notional = if is_traded { value } else { 0.0 };
         let rate = self.rates.in_base(1.0, booked.currency);
         match rate {
             Some(rate) => self.lines.add(security, booked.strategy, notional * rate, costs(booked) * rate),
@@ -267,7 +270,7 @@ impl Record {
             start_value: self.start_value,
             end_value: self.value,
             total_return: figures::growth(self.start_value, self.value),
-            profit_loss: self.holdings.profit_loss(&self.rates, |_| true).less(self.lines.costs),
+            profit_loss: self.holdings.profit_loss(&self.rates, |_| true),
             yearly: figures::yearly(&self.days, &self.drawdown, &self.assumptions),
             monthly: figures::monthly(months, &self.drawdown, &self.assumptions),
             max_drawdown: 0.0 - self.drawdown.deepest,
@@ -313,7 +316,7 @@ impl Tally {
 
     fn line(&self, name: Text, brought: ProfitLoss) -> Line {
         let Self { deals, traded, costs, trades } = self.clone();
-        Line { name, deals, traded, costs, trades, profit_loss: brought.less(costs) }
+        Line { name, deals, traded, costs, trades, profit_loss: brought }
     }
 }
 

@@ -234,6 +234,7 @@ mod tests {
             security: Some(SecurityId(7)),
             strategy: StrategyId(2),
             description: None,
+            charges: vec![],
         }
     }
 

@@ -51,6 +51,7 @@ pub fn family(id: u64, name: &str) -> Family {
         execution_commission: Amount::ZERO,
         clearing_commission: Amount::ZERO,
         fee: Amount::ZERO,
+        settlement: None,
     }
 }
 

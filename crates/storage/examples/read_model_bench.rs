@@ -212,6 +212,7 @@ fn transaction(order: &Order) -> Transaction {
         security: Some(order.security),
         strategy: order.strategy,
         description: None,
+        charges: vec![],
     }
 }
 

@@ -200,6 +200,7 @@ impl Registry {
                 price: deal.price,
                 at: Some(deal.at),
                 fee: execution.fee,
+                charges: vec![],
             };
             let held = self.known(execution.order);
             held.filled = held.filled.plus(deal.quantity).expect("a sum within the order's quantity");

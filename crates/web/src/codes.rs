@@ -93,6 +93,7 @@ pub const CODES: &[Code] = &[
     row(422, "too-large", "the value is above the maximum"),
     row(422, "amount-too-large", "a number has more digits than can be kept exactly"),
     row(422, "wrong-sign", "the quantity has the wrong sign for this type"),
+    row(422, "not-held", "an EXPIRATION must lower a position that is held, and not beyond zero"),
     row(422, "date-in-the-past", "the good-till date lies in the past"),
     row(422, "no-auction", "the exchange has no such auction"),
     row(422, "market-closed", "the exchange is closed, and the order needs an open market"),

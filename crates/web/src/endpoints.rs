@@ -91,6 +91,7 @@ macro_rules! with_endpoints {
             GET    "/rest/marketdata/tick"                         Viewer [security]                                    marketdata::ticks;
             GET    "/rest/marketdata/bar"                          Viewer [security barSize after limit]                marketdata::bars;
             GET    "/rest/marketdata/book"                         Viewer [security]                                    marketdata::book;
+            PUT    "/rest/marketdata/settlement"                   Admin  []                                            marketdata::set_settlement;
 
             POST   "/rest/risk/check"                              Trader []                                            risk::check;
             POST   "/rest/risk/check/modify"                       Trader []                                            risk::check_modify;

@@ -62,6 +62,8 @@ mod strategy_name;
 pub mod subscription;
 /// A transaction as a client records it.
 pub mod transaction_body;
+/// A settlement price that is given.
+pub mod settlement_body;
 
 pub use access::{AuditVO, IdentityVO, LoginBody, NewTokenVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO};
 pub use fields::{BadBody, FieldError};
@@ -78,5 +80,6 @@ pub use reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
 pub use risk::{KillBody, KilledVO, LimitsVO, StateBody, VerdictVO};
 pub use search::{BadSearch, Search};
 pub use security::SecurityVO;
+pub use settlement_body::SettlementBody;
 pub use subscription::{SubscriptionBody, SubscriptionVO};
 pub use transaction_body::TransactionBody;

@@ -1,6 +1,6 @@
 //! Positions, transactions, cash.
 
-use domain::{CashBalance, Currency, PortfolioValue, Position, Transaction, Uuid};
+use domain::{CashBalance, Charge, Currency, PortfolioValue, Position, Transaction, Uuid};
 use serde::Serialize;
 
 use crate::json::{Exact, Millis, Shown, ShownDate, exact};
@@ -19,6 +19,8 @@ pub struct PositionVO {
     realized_pl: Exact,
     #[serde(rename = "unrealizedPL")]
     unrealized_pl: Option<Exact>,
+    commissions: Exact,
+    fees: Exact,
     market_price: Option<Exact>,
     market_value: Option<Exact>,
     currency: Shown<Currency>,
@@ -36,6 +38,8 @@ impl PositionVO {
             avg_price: exact(position.avg_price),
             realized_pl: position.realized_pl.into(),
             unrealized_pl: exact(position.unrealized_pl),
+            commissions: position.commissions.into(),
+            fees: position.fees.into(),
             market_price: exact(position.market_price),
             market_value: exact(position.market_value),
             currency: Shown(position.currency),
@@ -64,6 +68,20 @@ pub struct TransactionVO<'a> {
     security_id: Option<u64>,
     strategy_id: u64,
     description: Option<&'a str>,
+    charges: Vec<ChargeVO>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChargeVO {
+    amount: Exact,
+    currency: Shown<Currency>,
+    kind: &'static str,
+}
+
+impl ChargeVO {
+    fn from_domain(charge: &Charge) -> Self {
+        Self { amount: charge.amount.into(), currency: Shown(charge.currency), kind: charge.kind.name() }
+    }
 }
 
 impl<'a> TransactionVO<'a> {
@@ -87,6 +105,7 @@ impl<'a> TransactionVO<'a> {
             security_id: transaction.security.map(|id| id.0),
             strategy_id: transaction.strategy.0,
             description: transaction.description.as_deref(),
+            charges: transaction.charges.iter().map(ChargeVO::from_domain).collect(),
         }
     }
 }
@@ -125,6 +144,8 @@ pub struct PortfolioValueVO {
     realized_pl: Option<Exact>,
     #[serde(rename = "unrealizedPL")]
     unrealized_pl: Option<Exact>,
+    commissions: Option<Exact>,
+    fees: Option<Exact>,
     open_positions: u64,
     currency: Shown<Currency>,
 }
@@ -139,6 +160,8 @@ impl PortfolioValueVO {
             cash_balance: exact(value.cash_balance),
             realized_pl: exact(value.realized_pl),
             unrealized_pl: exact(value.unrealized_pl),
+            commissions: exact(value.commissions),
+            fees: exact(value.fees),
             open_positions: value.open_positions,
             currency: Shown(value.currency),
         }

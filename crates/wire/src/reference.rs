@@ -3,7 +3,7 @@
 use domain::command::{Failure, Phase};
 use domain::reference::{Holiday, TradingHours};
 use domain::time::TimeOfDay;
-use domain::{Account, Currency, Exchange, Family, Strategy};
+use domain::{Account, Currency, Exchange, Family, Settlement, Strategy};
 use serde::Serialize;
 
 use crate::json::{Exact, Shown, ShownDate};
@@ -112,6 +112,7 @@ pub struct SecurityFamilyVO<'a> {
     execution_commission: Exact,
     clearing_commission: Exact,
     fee: Exact,
+    settlement: Option<&'static str>,
 }
 
 impl<'a> SecurityFamilyVO<'a> {
@@ -130,6 +131,7 @@ impl<'a> SecurityFamilyVO<'a> {
             execution_commission: family.execution_commission.into(),
             clearing_commission: family.clearing_commission.into(),
             fee: family.fee.into(),
+            settlement: family.settlement.map(Settlement::name),
         }
     }
 }

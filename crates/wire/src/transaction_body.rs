@@ -69,7 +69,7 @@ fn uuid_of(field: &'static str, value: Value) -> Result<Uuid, FieldError> {
     uuid.ok_or_else(|| FieldError::malformed(field, "must be a UUID such as 123e4567-e89b-42d3-a456-426614174000"))
 }
 
-fn date_of(field: &'static str, value: Value) -> Result<Date, FieldError> {
+pub(crate) fn date_of(field: &'static str, value: Value) -> Result<Date, FieldError> {
     let date = value.as_str().and_then(|text| text.parse().ok());
     date.ok_or_else(|| FieldError::malformed(field, "must be a date YYYY-MM-DD"))
 }

@@ -193,8 +193,11 @@ export interface Totals {
   netLiqValue: number | null;
   cashBalance: number | null;
   marketValue: number | null;
+  /** Before costs, like the unrealised. */
   realizedPL: number | null;
   unrealizedPL: number | null;
+  commissions: number | null;
+  fees: number | null;
   openPositions: number;
 }
 

@@ -127,6 +127,8 @@ function totalsOf(values: readonly PortfolioValueVO[]): Totals {
     marketValue: sum((value) => value.marketValue),
     realizedPL: sum((value) => value.realizedPL),
     unrealizedPL: sum((value) => value.unrealizedPL),
+    commissions: sum((value) => value.commissions),
+    fees: sum((value) => value.fees),
     openPositions: values.reduce((total, value) => total + value.openPositions, 0),
   };
 }

@@ -44,6 +44,7 @@ export const de: Texts = {
     cash: 'Barbestand',
     unrealized: 'Unrealisierter G/V',
     realized: 'Realisierter G/V',
+    costs: 'Kosten',
   },
   connection: {
     label: 'Verbindung',

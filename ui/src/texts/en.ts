@@ -44,6 +44,7 @@ export const en = {
     cash: 'Cash',
     unrealized: 'Unrealised P/L',
     realized: 'Realised P/L',
+    costs: 'Costs',
   },
   connection: {
     label: 'Connection',

@@ -30,6 +30,7 @@ export const trading: typeof english = {
     clientId: 'Kunden-Id',
     commission: 'Kommission',
     cost: 'Einstand',
+    costs: 'Kosten',
     currency: 'Whg.',
     description: 'Bezeichnung',
     exchange: 'Börse',

@@ -30,6 +30,7 @@ export const trading = {
     clientId: 'Client id',
     commission: 'Commission',
     cost: 'Cost',
+    costs: 'Costs',
     currency: 'Ccy',
     description: 'Description',
     exchange: 'Exchange',

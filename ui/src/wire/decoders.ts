@@ -59,6 +59,7 @@ export const securityFamily = object<vo.SecurityFamilyVO>({
   executionCommission: maybeNumber,
   clearingCommission: maybeNumber,
   fee: maybeNumber,
+  settlement: maybe(oneOf('CASH', 'PHYSICAL')),
 });
 
 export const security = object<vo.SecurityVO>({
@@ -171,9 +172,17 @@ export const position = object<vo.PositionVO>({
   avgPrice: maybeNumber,
   realizedPL: number,
   unrealizedPL: maybeNumber,
+  commissions: number,
+  fees: number,
   marketPrice: maybeNumber,
   marketValue: maybeNumber,
   currency: text,
+});
+
+const charge = object<vo.ChargeVO>({
+  amount: number,
+  currency: text,
+  kind: oneOf('EXECUTION_COMMISSION', 'CLEARING_COMMISSION', 'FEE'),
 });
 
 export const transaction = object<vo.TransactionVO>({
@@ -207,6 +216,7 @@ export const transaction = object<vo.TransactionVO>({
   securityId: maybeNumber,
   strategyId: number,
   description: maybeText,
+  charges: list(charge),
 });
 
 export const cashBalance = object<vo.CashBalanceVO>({
@@ -225,6 +235,8 @@ export const portfolioValue = object<vo.PortfolioValueVO>({
   cashBalance: maybeNumber,
   realizedPL: maybeNumber,
   unrealizedPL: maybeNumber,
+  commissions: maybeNumber,
+  fees: maybeNumber,
   openPositions: number,
   currency: text,
 });

@@ -60,6 +60,8 @@ export function value(change: Partial<PortfolioValueVO> = {}): PortfolioValueVO 
     cashBalance: 900,
     realizedPL: 5,
     unrealizedPL: -2,
+    commissions: 0.5,
+    fees: 0.1,
     openPositions: 1,
     currency: 'USD',
     ...change,
@@ -86,6 +88,7 @@ export function transaction(change: Partial<TransactionVO> = {}): TransactionVO 
     securityId: 1,
     strategyId: 1,
     description: null,
+    charges: [],
     ...change,
   };
 }

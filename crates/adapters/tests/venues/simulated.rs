@@ -102,6 +102,7 @@ fn fill() -> VenueFill {
         price,
         at: Some(arrival()),
         fee: None,
+        charges: vec![],
     }
 }
 

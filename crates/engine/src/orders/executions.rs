@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::index::fingerprint;
-use domain::{AccountId, AdapterName, Amount, Index, OrderId, Overflow, Price, Quantity};
+use domain::{AccountId, AdapterName, Amount, Charge, ChargeKind, Index, OrderId, Overflow, Price, Quantity};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
@@ -30,6 +30,10 @@ pub(crate) struct Execution {
     pub(crate) busted: bool,
     #[n(4)]
     pub(crate) costs: Costs,
+    /// What it cost in other currencies.
+    #[n(5)]
+    #[cbor(default)]
+    pub(crate) charges: Vec<Charge>,
 }
 
 /// What an execution costs besides its price, in the security's currency.
@@ -44,6 +48,14 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
+    pub(super) fn of_kind(&mut self, kind: ChargeKind) -> &mut Amount {
+        match kind {
+            ChargeKind::ExecutionCommission => &mut self.execution,
+            ChargeKind::ClearingCommission => &mut self.clearing,
+            ChargeKind::Fee => &mut self.fee,
+        }
+    }
+
     pub(crate) fn total(self) -> Result<Amount, Overflow> {
         self.execution.plus(self.clearing)?.plus(self.fee)
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use domain::order::{BaseState, Fill, Order, Step};
 use domain::report::VenueFill;
 use domain::{
-    AccountId, AdapterName, Amount, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security, Side, Text,
-    Timestamp, Transaction, TransactionKind,
+    AccountId, AdapterName, Amount, Charge, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security,
+    Side, Text, Timestamp, Transaction, TransactionKind,
 };
 
 use super::executions::{Costs, Execution, execution_key};
@@ -27,6 +27,8 @@ struct Effect {
     turnover: Amount,
     costs: Costs,
     booking: Booking,
+    /// In other currencies, each to be booked by itself.
+    charges: Vec<Charge>,
 }
 
 impl Trading {
@@ -97,11 +99,44 @@ impl Trading {
         };
         let state = after(order.state, turn).expect("the table lets every state be filled");
         let security = self.directory.security(order.security)?;
-        let family = self.costs(security, fill.quantity)?;
-        let costs = Costs { fee: fill.fee.unwrap_or(family.fee), ..family };
+        let costs = self.costs_of_fill(security, fill)?;
+        let charges = foreign_charges(security, fill);
         let transaction = self.transaction_of(word, order, security, fill, costs);
-        let booking = self.portfolio.plan(transaction, Some(security))?;
-        Ok(Effect { state, step, filled, turnover, costs, booking })
+        let booking = self.plan_fill(Transaction { charges: charges.clone(), ..transaction }, security)?;
+        Ok(Effect { state, step, filled, turnover, costs, booking, charges })
+    }
+
+    /// A kind of charge that the venue names takes the place of the family's.
+    fn costs_of_fill(&self, security: &Security, fill: &VenueFill) -> Result<Costs, Refusal> {
+        let mut costs = self.costs(security, fill.quantity)?;
+        fill.charges.iter().for_each(|charge| *costs.of_kind(charge.kind) = Amount::ZERO);
+        costs.fee = fill.fee.unwrap_or(costs.fee);
+        for charge in fill.charges.iter().filter(|charge| charge.currency == security.currency) {
+            let sum = costs.of_kind(charge.kind);
+            *sum = sum.plus(charge.amount)?;
+        }
+        Ok(costs)
+    }
+
+    /// Charges in other currencies are looked at too, so that the fill and all of them are booked or nothing.
+    fn plan_fill(&self, transaction: Transaction, security: &Security) -> Result<Booking, Refusal> {
+        for charge in &transaction.charges {
+            self.portfolio.plan(charge_of(&transaction, charge), None)?;
+        }
+        self.portfolio.plan(transaction, Some(security))
+    }
+
+    /// Each by a transaction of its own, in the step of its fill.
+    fn book_charges(&mut self, moment: Moment, fill: &Transaction, out: &mut Outbox) {
+        for charge in &fill.charges {
+            let (id, uuid) = self.minted.next_booking(self.settings.instance);
+            let transaction = Transaction { id, uuid, ..charge_of(fill, charge) };
+            if let Err(refusal) = self.book(moment, transaction, None, out) {
+                let text =
+                    format!("transaction {}: {} {} is not booked: {refusal}", fill.id, charge.amount, charge.currency);
+                out.error("charge-not-booked", text);
+            }
+        }
     }
 
     fn book_fill(
@@ -119,15 +154,11 @@ impl Trading {
             price: fill.price,
             busted: false,
             costs: effect.costs,
+            charges: effect.charges,
         };
         self.orders.executions.remember(key, execution);
         out.publish(Event::Fill(fill.clone()));
-        self.minted.booked();
-        self.portfolio.commit(
-            effect.booking,
-            &valuer(&self.marks, &self.directory, &self.settings, word.moment.at),
-            out,
-        );
+        self.commit_fill(word.moment, effect.booking, out);
         let order = self.orders.change(fill.order, |order| {
             order.state = effect.state;
             order.filled = effect.filled;
@@ -143,6 +174,13 @@ impl Trading {
         let step = instead_of.map_or(effect.step, |_| Step::Corrected);
         let change = Change { fill: Some(fill), undoes: instead_of.cloned(), ..Change::at_venue(step, word.ext_at) };
         tell(word.moment, &order, change, out);
+    }
+
+    fn commit_fill(&mut self, moment: Moment, booking: Booking, out: &mut Outbox) {
+        let transaction = booking.transaction().clone();
+        self.minted.booked();
+        self.portfolio.commit(booking, &valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+        self.book_charges(moment, &transaction, out);
     }
 
     fn transaction_of(
@@ -176,6 +214,7 @@ impl Trading {
             security: Some(security.id),
             strategy: order.strategy,
             description: None,
+            charges: vec![],
         }
     }
 
@@ -242,7 +281,8 @@ impl Trading {
     fn refuse_execution(&mut self, key: u128, order: OrderId) {
         if !self.orders.executions.knows(key) {
             let costs = Costs::default();
-            let execution = Execution { order, quantity: Quantity::ZERO, price: Price::ZERO, busted: true, costs };
+            let (quantity, price) = (Quantity::ZERO, Price::ZERO);
+            let execution = Execution { order, quantity, price, busted: true, costs, charges: vec![] };
             self.orders.executions.remember(key, execution);
         }
     }
@@ -265,14 +305,18 @@ impl Trading {
             price: execution.price,
             at: word.ext_at,
             fee: None,
+            charges: vec![],
         };
         let opposite = Order { side: order.side.opposite(), ..order.clone() };
         let costs = execution.costs.negated();
         let mut transaction = self.transaction_of(word, &opposite, security, &fill, costs);
         transaction.description = Some(format!("undoes execution {exec_id}").into());
-        let booking = self.portfolio.plan(transaction, Some(security))?;
+        let negated = |charge: &Charge| Charge { amount: charge.amount.negated(), ..*charge };
+        transaction.charges = execution.charges.iter().map(negated).collect();
+        let charges = transaction.charges.clone();
+        let booking = self.plan_fill(transaction, security)?;
         let turnover = order.turnover.minus(value)?;
-        Ok(Effect { state, step: Step::Busted, filled, turnover, costs, booking })
+        Ok(Effect { state, step: Step::Busted, filled, turnover, costs, booking, charges })
     }
 
     fn book_bust(
@@ -284,12 +328,7 @@ impl Trading {
         effect: Effect,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        self.minted.booked();
-        self.portfolio.commit(
-            effect.booking,
-            &valuer(&self.marks, &self.directory, &self.settings, word.moment.at),
-            out,
-        );
+        self.commit_fill(word.moment, effect.booking, out);
         if let Some(execution) = self.orders.executions.get_mut(key) {
             execution.busted = true;
         }
@@ -321,6 +360,28 @@ impl Trading {
         if let Some(order) = undone.filter(|_| !is_booked) {
             tell_bust(word, &order, exec_id, out);
         }
+    }
+}
+
+fn foreign_charges(security: &Security, fill: &VenueFill) -> Vec<Charge> {
+    let is_foreign = |charge: &&Charge| charge.currency != security.currency && !charge.amount.is_zero();
+    fill.charges.iter().filter(is_foreign).copied().collect()
+}
+
+/// What books a charge in another currency than its fill's; a rebate comes back as a refund.
+fn charge_of(fill: &Transaction, charge: &Charge) -> Transaction {
+    let kind = if charge.amount.is_negative() { TransactionKind::Refund } else { TransactionKind::Fees };
+    Transaction {
+        kind,
+        quantity: kind.cash_sign().unwrap_or_default(),
+        price: Price(charge.amount.abs().0),
+        execution_commission: Amount::ZERO,
+        clearing_commission: Amount::ZERO,
+        fee: Amount::ZERO,
+        currency: charge.currency,
+        description: Some(format!("{} of transaction {}", charge.kind.name(), fill.id).into()),
+        charges: vec![],
+        ..fill.clone()
     }
 }
 

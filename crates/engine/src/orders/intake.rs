@@ -155,7 +155,7 @@ impl Trading {
 
     pub(crate) fn check_hours(&self, at: Timestamp, route: &Route, terms: &Terms) -> Result<(), Refusal> {
         let calendar = self.directory.calendar(route.exchange)?;
-        if route.security.expiration().is_some_and(|last_day| last_day.0 < calendar.local_date(at)) {
+        if self.has_expired(&route.security, at) {
             return Err(Refusal::Expired(route.security.id));
         }
         let phase = self.directory.phase(route.exchange, at);

@@ -33,6 +33,7 @@ impl Trading {
             self.settle_unseen(moment, &order, picture.complete, out);
         }
         self.desks.reconciled(adapter);
+        self.cancel_expired(moment, Some(adapter), out);
     }
 
     /// First the facts that must stand before fills are booked: the order is there, with these terms.

@@ -83,8 +83,8 @@ impl Books {
         let place = self.positions.place(key).unwrap_or(self.positions.rows().len());
         let before = self.positions.row(place).map_or(Holding::empty(contract.currency), |row| row.1);
         let after = before.after(entry.transaction.quantity, entry.transaction.price, contract.size)?;
-        let value = Holding { changed_at: entry.booked_at, ..after };
-        for amount in [after.quantity.0, after.cost.0, after.realized_pl.0] {
+        let value = Holding { changed_at: entry.booked_at, ..after.charged(&entry.transaction)? };
+        for amount in [value.quantity.0, value.cost.0, value.realized_pl.0, value.commissions.0, value.fees.0] {
             check_bound(amount)?;
         }
         let principal = principal(&entry.transaction, contract, after.realized_pl.minus(before.realized_pl)?)?;

@@ -1,7 +1,9 @@
 //! What a transaction does to a position: cost is an exact sum, a closing trade takes cost in proportion.
 
 use domain::amount::{decimal, divide};
-use domain::{Amount, Currency, Decimal, Overflow, Price, Quantity, Security, SecurityId, SecurityKind, Timestamp};
+use domain::{
+    Amount, Currency, Decimal, Overflow, Price, Quantity, Security, SecurityId, SecurityKind, Timestamp, Transaction,
+};
 use minicbor::{Decode, Encode};
 
 /// The terms by which a security is booked. Kept with the transaction, so that a later change of reference data
@@ -43,6 +45,12 @@ pub(super) struct Holding {
     pub(super) currency: Currency,
     #[n(4)]
     pub(super) changed_at: Timestamp,
+    #[n(5)]
+    #[cbor(default)]
+    pub(super) commissions: Amount,
+    #[n(6)]
+    #[cbor(default)]
+    pub(super) fees: Amount,
 }
 
 impl Holding {
@@ -53,6 +61,8 @@ impl Holding {
             realized_pl: Amount::ZERO,
             currency,
             changed_at: Timestamp::default(),
+            commissions: Amount::ZERO,
+            fees: Amount::ZERO,
         }
     }
 
@@ -67,6 +77,16 @@ impl Holding {
         }
         let closing = self.quantity.negated();
         self.reduced(closing, price, size)?.extended(change.minus(closing)?, price, size)
+    }
+
+    /// This position after it was charged; what is charged in another currency is no part of it.
+    pub(super) fn charged(self, booked: &Transaction) -> Result<Self, Overflow> {
+        if booked.currency != self.currency {
+            return Ok(self);
+        }
+        let commissions = booked.execution_commission.plus(booked.clearing_commission)?;
+        let (commissions, fees) = (self.commissions.plus(commissions)?, self.fees.plus(booked.fee)?);
+        Ok(Self { commissions, fees, ..self })
     }
 
     fn extended(self, change: Quantity, price: Price, size: Decimal) -> Result<Self, Overflow> {
@@ -100,5 +120,19 @@ impl Holding {
         }
         let units = self.quantity.0.checked_mul(size)?;
         divide(self.cost.0, units).ok().map(Price)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_from_before_costs_were_kept_is_read_without_any() {
+        let (quantity, cost, gained) = (Quantity::from(3), Amount::from(30), Amount::from(-2));
+        let old = minicbor::to_vec((quantity, cost, gained, Currency::USD, Timestamp(7))).unwrap();
+        let read: Holding = minicbor::decode(&old).unwrap();
+        let empty = Holding::empty(Currency::USD);
+        assert_eq!(read, Holding { quantity, cost, realized_pl: gained, changed_at: Timestamp(7), ..empty });
     }
 }

@@ -28,7 +28,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-use domain::{Amount, Currency, Decimal, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp};
+use domain::{
+    Amount, Currency, Decimal, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp, Transaction,
+};
 use minicbor::{Decode, Encode};
 
 use self::books::{Books, CashKey, Effect, Entry, PositionKey, Row, id_at};
@@ -76,6 +78,9 @@ pub(crate) struct Portfolio {
     /// Securities of transactions that moved cash only.
     #[n(9)]
     named: BTreeSet<SecurityId>,
+    /// Booked before today and dated today or later, oldest booking first.
+    #[cbor(n(10), with = "ahead", default)]
+    ahead: Vec<Arc<Transaction>>,
     #[cbor(skip)]
     totals: Totals,
 }
@@ -180,7 +185,8 @@ impl Portfolio {
         }
     }
 
-    fn publish(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
+    /// Tells what positions and strategies are worth now, where it changed.
+    pub(crate) fn publish(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
         self.published_at = valuer.at;
         for id in std::mem::take(&mut self.moved) {
             self.tell_position(id, out);
@@ -226,9 +232,10 @@ impl Portfolio {
     }
 
     /// Ends the platform day: today's transactions go into the baseline, and every scope starts anew.
-    pub(crate) fn roll(&mut self, valuer: &Valuer<'_>) {
+    pub(crate) fn roll(&mut self, day_start: Timestamp, valuer: &Valuer<'_>) {
         self.baseline = self.rebuilt();
-        self.today.clear();
+        self.ahead.extend(self.today.drain(..).map(|entry| entry.transaction));
+        self.ahead.retain(|booked| booked.at >= day_start);
         self.day = Day::begin(valuer.at);
         self.refresh(valuer);
         self.sample_day(valuer);
@@ -281,4 +288,27 @@ fn value(books: &Books, totals: &mut Totals, place: usize, valuer: &Valuer<'_>) 
 fn corrected<K: Copy + Eq + Hash, V: PartialEq>(wrong: &Table<K, V>, right: &Table<K, V>) -> Vec<usize> {
     let rows = right.rows().iter().enumerate();
     rows.filter(|(place, row)| wrong.row(*place) != Some(row)).map(|(place, _)| place).collect()
+}
+
+/// Shared values on disk are the values.
+mod ahead {
+    use std::sync::Arc;
+
+    use domain::Transaction;
+    use minicbor::{Decoder, Encoder};
+
+    pub(super) fn encode<C, W: minicbor::encode::Write>(
+        values: &[Arc<Transaction>],
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        crate::codec::encode_shared(values.iter(), e, ctx)
+    }
+
+    pub(super) fn decode<C>(
+        d: &mut Decoder<'_>,
+        ctx: &mut C,
+    ) -> Result<Vec<Arc<Transaction>>, minicbor::decode::Error> {
+        crate::codec::decode_shared(d, ctx)
+    }
 }

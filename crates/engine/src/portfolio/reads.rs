@@ -1,11 +1,13 @@
 //! What outsiders are shown, and what the risk gate asks.
 
+use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Arc;
 
 use domain::query::Filter;
 use domain::{
     AccountId, Amount, BalanceId, CashBalance, PortfolioValue, Position, PositionId, Quantity, Scope, SecurityId,
-    StrategyId, Transaction, TransactionId,
+    StrategyId, Timestamp, Transaction, TransactionId,
 };
 
 use super::books::{CashKey, PositionKey, id_at};
@@ -41,11 +43,22 @@ impl Portfolio {
             .collect()
     }
 
-    /// Today's transactions, newest first.
-    pub(crate) fn today(&self, filter: Filter) -> Vec<Arc<Transaction>> {
-        let newest_first = self.today.iter().rev().map(|entry| &entry.transaction);
-        let wanted = |booked: &Transaction| filter.admits(booked.strategy, booked.account, booked.security);
-        newest_first.filter(|booked| wanted(booked)).cloned().collect()
+    /// Transactions that bear a time of this day, newest first: those booked today, and earlier ones that were dated ahead.
+    pub(crate) fn dated_in(&self, day: &Range<Timestamp>, filter: Filter) -> Vec<Arc<Transaction>> {
+        let booked = self.today.iter().map(|entry| &entry.transaction).chain(&self.ahead);
+        let is_wanted = |booked: &&Arc<Transaction>| {
+            day.contains(&booked.at) && filter.admits(booked.strategy, booked.account, booked.security)
+        };
+        let mut dated: Vec<_> = booked.filter(is_wanted).cloned().collect();
+        dated.sort_by_key(|booked| Reverse((booked.at, booked.id)));
+        dated
+    }
+
+    /// All that is held of a security.
+    pub(crate) fn open_in(&self, security: SecurityId) -> Vec<Position> {
+        let positions =
+            self.totals.places(security).iter().filter_map(|place| self.position(PositionId(id_at(*place))));
+        positions.filter(|position| !position.quantity.is_zero()).collect()
     }
 
     /// A transaction of today.
@@ -74,6 +87,8 @@ impl Portfolio {
             unrealized_pl: self.totals.unrealized_pl(scope, valuer),
             open_positions: self.totals.open_positions(scope),
             currency: valuer.base,
+            commissions: self.totals.commissions(scope, valuer),
+            fees: self.totals.fees(scope, valuer),
         }
     }
 
@@ -108,7 +123,7 @@ impl Portfolio {
     }
 
     /// What a scope gained today, realised and unrealised, less charges; a loss is negative. Money paid in or out and
-    /// transfers do not count. Of a security it is its P/L, charges left out. Absent where a price or a rate is missing.
+    /// transfers do not count. Of a security it is its P/L less its own charges. Absent where a price or a rate is missing.
     pub(crate) fn day_result(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
         if !self.totals.knows(scope) {
             return Some(Amount::ZERO);
@@ -129,7 +144,11 @@ impl Portfolio {
         let totals = &self.totals;
         match scope {
             // Cash does not belong to a security.
-            Scope::Security(_) => sum(totals.realized_pl(scope, valuer), totals.unrealized_pl(scope, valuer)),
+            Scope::Security(_) => {
+                let gained = sum(totals.realized_pl(scope, valuer), totals.unrealized_pl(scope, valuer))?;
+                let charged = sum(totals.commissions(scope, valuer), totals.fees(scope, valuer))?;
+                gained.minus(charged).ok()
+            }
             Scope::Platform | Scope::Account(_) | Scope::Strategy(_) => {
                 let value = sum(totals.cash(scope, valuer), totals.market_value(scope, valuer))?;
                 value.minus(totals.flow(scope, valuer)?).ok()
@@ -153,6 +172,8 @@ pub(super) fn position(place: usize, key: PositionKey, holding: &Holding, valued
         market_value: valued.worth.map(|(market, _)| market),
         currency: holding.currency,
         changed_at: holding.changed_at,
+        commissions: holding.commissions,
+        fees: holding.fees,
     }
 }
 

@@ -25,6 +25,8 @@ struct Worth {
     market_value: Exact,
     realized_pl: Exact,
     unrealized_pl: Exact,
+    commissions: Exact,
+    fees: Exact,
     long: Exact,
     short: Exact,
     open: i64,
@@ -138,6 +140,14 @@ impl Totals {
         self.in_base(scope, valuer, |sums| sums.held.realized_pl)
     }
 
+    pub(super) fn commissions(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
+        self.in_base(scope, valuer, |sums| sums.held.commissions)
+    }
+
+    pub(super) fn fees(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
+        self.in_base(scope, valuer, |sums| sums.held.fees)
+    }
+
     pub(super) fn market_value(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
         self.is_priced(scope).then(|| self.in_base(scope, valuer, |sums| sums.held.market_value))?
     }
@@ -217,6 +227,8 @@ impl From<&Valued> for Worth {
             market_value: Exact::of(market_value.0),
             realized_pl: Exact::of(valued.realized_pl.0),
             unrealized_pl: Exact::of(unrealized_pl.0),
+            commissions: Exact::of(valued.commissions.0),
+            fees: Exact::of(valued.fees.0),
             long,
             short,
             open: is_open.into(),
@@ -231,6 +243,8 @@ impl Worth {
             market_value: self.market_value - other.market_value,
             realized_pl: self.realized_pl - other.realized_pl,
             unrealized_pl: self.unrealized_pl - other.unrealized_pl,
+            commissions: self.commissions - other.commissions,
+            fees: self.fees - other.fees,
             long: self.long - other.long,
             short: self.short - other.short,
             open: self.open - other.open,
@@ -242,6 +256,8 @@ impl Worth {
         self.market_value = self.market_value + change.market_value;
         self.realized_pl = self.realized_pl + change.realized_pl;
         self.unrealized_pl = self.unrealized_pl + change.unrealized_pl;
+        self.commissions = self.commissions + change.commissions;
+        self.fees = self.fees + change.fees;
         self.long = self.long + change.long;
         self.short = self.short + change.short;
         self.open += change.open;

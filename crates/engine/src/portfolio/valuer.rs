@@ -21,6 +21,8 @@ pub(crate) struct Valuer<'a> {
 pub(super) struct Valued {
     pub(super) quantity: Quantity,
     pub(super) realized_pl: Amount,
+    pub(super) commissions: Amount,
+    pub(super) fees: Amount,
     pub(super) price: Option<Price>,
     pub(super) contract_size: Option<Decimal>,
     /// Market value and unrealised P/L; absent where an open position has no price.
@@ -41,6 +43,8 @@ impl Valuer<'_> {
         Valued {
             quantity: holding.quantity,
             realized_pl: rounded(holding.realized_pl.0),
+            commissions: rounded(holding.commissions.0),
+            fees: rounded(holding.fees.0),
             price,
             contract_size: contract.map(|contract| contract.size),
             worth: worth(holding, market, contract),

@@ -3,7 +3,7 @@
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated};
 use domain::order::{OrderKind, Side, Terms};
 use domain::query::{Answer, Reply};
-use domain::{Amount, PositionId, Price, Quantity, Query, Refusal, TimeInForce, Timestamp};
+use domain::{Amount, Decimal, PositionId, Price, Quantity, Query, Refusal, TimeInForce, Timestamp, TransactionKind};
 use engine::Outbox;
 use proptest::sample::Index;
 
@@ -144,6 +144,15 @@ impl Trial {
         out
     }
 
+    /// An expiration must lower what is held.
+    fn is_right(&self, entry: &Entry) -> bool {
+        let books = self.model.books();
+        let lot = books.positions.get(&(entry.strategy, entry.account, entry.security));
+        let (held, change) = (lot.map_or(Decimal::ZERO, |lot| lot.quantity), Decimal::from(entry.quantity));
+        let lowers = held * change < Decimal::ZERO && change.abs() <= held.abs();
+        has_right_sign(entry) && (entry.kind != TransactionKind::Expiration || lowers)
+    }
+
     pub(crate) fn record(&mut self, entry: &Entry) -> Outbox {
         let is_cash = entry.kind.cash_sign().is_some();
         let price = if is_cash { Price::from(entry.ticks.abs() + 1) } else { price_of(entry.security, entry.ticks) };
@@ -158,7 +167,7 @@ impl Trial {
             strategy: Some(entry.strategy),
             ..blank_record(entry.kind, price)
         }));
-        assert_eq!(reply.is_ok(), is_right(entry), "{reply:?}");
+        assert_eq!(reply.is_ok(), self.is_right(entry), "{reply:?}");
         if reply.is_ok() {
             self.model.bookings.push(Booking {
                 kind: entry.kind,
@@ -276,7 +285,7 @@ fn new_terms(
     }
 }
 
-fn is_right(entry: &Entry) -> bool {
+fn has_right_sign(entry: &Entry) -> bool {
     use domain::TransactionKind::{Buy, Expiration, Sell, Transfer};
     match entry.kind {
         Buy => entry.quantity > 0,

@@ -172,6 +172,7 @@ fn family(id: u64, costs: [&str; 3]) -> Family {
         execution_commission,
         clearing_commission,
         fee,
+        settlement: None,
     }
 }
 

@@ -240,5 +240,5 @@ pub(crate) fn scopes(order: &Order) -> [Scope; 4] {
 
 /// A fill as a venue tells it.
 pub(crate) fn venue_fill(order: OrderId, exec_id: &str, quantity: i64, price: Price) -> VenueFill {
-    VenueFill { order, exec_id: exec_id.into(), quantity: quantity.into(), price, at: None, fee: None }
+    VenueFill { order, exec_id: exec_id.into(), quantity: quantity.into(), price, at: None, fee: None, charges: vec![] }
 }

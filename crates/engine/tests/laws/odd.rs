@@ -2,7 +2,7 @@
 
 use domain::command::{
     CancelOrder, Command, GenericEvent, MarketData, Mode, ModifyOrder, Phase, PlaceOrder, RecordTransaction,
-    ReducePosition, Restated, Subscription,
+    ReducePosition, Restated, SettlementPrice, Subscription,
 };
 use domain::order::{OrderKind, Terms};
 use domain::report::{Fate, Picture, Profile, Report, Said, SessionState, VenueFill, VenueOrder};
@@ -44,6 +44,9 @@ fn odd_command() -> impl Strategy<Value = Command> {
         }),
         6 => odd_record().prop_map(|record| Command::Record(*record)),
         1 => Just(Command::ResetPositions),
+        1 => (security(), price()).prop_map(|(security, price)| {
+            Command::SetSettlementPrice(SettlementPrice { security, price, date: None })
+        }),
         1 => Just(Command::ResetCash),
         1 => account().prop_map(Command::NextOrderId),
         1 => wish().prop_map(Command::Subscribe),
@@ -163,6 +166,7 @@ fn odd_fill() -> impl Strategy<Value = VenueFill> {
         price,
         at: None,
         fee: None,
+        charges: vec![],
     })
 }
 

@@ -107,6 +107,7 @@ impl Trial {
                 price: domain::Price(execution.price),
                 at: None,
                 fee: None,
+                charges: vec![],
             }));
             if matches!(shown, Shown::LiveFilled) && order.is_working() {
                 picture.fills.push(self.new_fill(order, 1, 0));

@@ -1,13 +1,29 @@
-//! What the desk trades: two exchanges, four securities, two accounts, one strategy.
+//! What the desk trades: two exchanges, a handful of securities, some of which expire on 18 November, two accounts, one
+//! strategy.
 
 use domain::command::{RecordTransaction, ReferenceChange};
-use domain::reference::TradingHours;
+use domain::reference::{OptionRight, TradingHours};
 use domain::{
     Account, AccountId, Currency, Decimal, Exchange, ExchangeId, Family, FamilyId, Quantity, Security, SecurityId,
-    SecurityKind, Strategy, StrategyId, Text, TransactionKind,
+    SecurityKind, Settlement, Strategy, StrategyId, Text, TransactionKind,
 };
 
-const SECURITIES: [(&str, u64); 4] = [("AAPL", 1), ("ES", 2), ("EUR.USD", 3), ("SAP", 4)];
+/// Of what expires soon: the day after tomorrow.
+const LAST_DAY: &str = "2026-11-18";
+
+const SECURITIES: [(&str, u64); 11] = [
+    ("AAPL", 1),
+    ("ES", 2),
+    ("EUR.USD", 3),
+    ("SAP", 4),
+    ("CALL", 5),
+    ("PUT", 6),
+    ("SPX", 7),
+    ("SPX-CALL", 8),
+    ("ESX", 9),
+    ("AAPL-FUTURE", 10),
+    ("STRAY", 11),
+];
 
 pub(super) fn security(symbol: &str) -> SecurityId {
     let known = SECURITIES.iter().find(|(name, _)| *name == symbol).map(|(_, id)| *id);
@@ -52,10 +68,38 @@ pub(super) fn reference() -> Vec<ReferenceChange> {
         ReferenceChange::Security(a_security(2, future, 1, "50", "0.25", None)),
         ReferenceChange::Security(a_security(3, forex, 1, "1", "0.0001", None)),
         ReferenceChange::Security(a_security(4, SecurityKind::Stock, 2, "1", "0.01", None)),
+        ReferenceChange::Security(derived(5, option("10", OptionRight::Call), "100", Some(1))),
+        ReferenceChange::Security(derived(6, option("12", OptionRight::Put), "100", Some(1))),
+        ReferenceChange::Security(a_security(7, SecurityKind::Index, 1, "1", "0.01", None)),
+        ReferenceChange::Security(derived(8, option("5000", OptionRight::Call), "10", Some(7))),
+        ReferenceChange::Security(derived(9, expiring_future(), "50", Some(7))),
+        ReferenceChange::Family(Family { id: FamilyId(2), settlement: Some(Settlement::Physical), ..free_of_charge() }),
+        ReferenceChange::Security(Security {
+            family: Some(FamilyId(2)),
+            ..derived(10, expiring_future(), "10", Some(1))
+        }),
+        ReferenceChange::Security(derived(11, option("10", OptionRight::Call), "100", None)),
         ReferenceChange::Account(account(1, "A")),
         ReferenceChange::Account(account(2, "B")),
         ReferenceChange::Strategy(Strategy { id: StrategyId(2), name: "TREND".into(), auto_activate: false }),
     ]
+}
+
+fn option(strike: &str, right: OptionRight) -> SecurityKind {
+    SecurityKind::Option { expiration: LAST_DAY.parse().unwrap(), strike: strike.parse().unwrap(), right }
+}
+
+fn expiring_future() -> SecurityKind {
+    let expiration = LAST_DAY.parse().unwrap();
+    SecurityKind::Future { expiration, month_year: "202611".into(), first_notice: None }
+}
+
+fn derived(id: u64, kind: SecurityKind, contract_size: &str, underlying: Option<u64>) -> Security {
+    Security { underlying: underlying.map(SecurityId), ..a_security(id, kind, 1, contract_size, "0.01", None) }
+}
+
+fn free_of_charge() -> Family {
+    Family { execution_commission: domain::Amount::ZERO, ..family() }
 }
 
 fn exchange(id: u64, open: &str, close: &str, auction: u16) -> Exchange {
@@ -92,6 +136,7 @@ fn family() -> Family {
         execution_commission: "0.005".parse().unwrap(),
         clearing_commission: domain::Amount::ZERO,
         fee: domain::Amount::ZERO,
+        settlement: None,
     }
 }
 

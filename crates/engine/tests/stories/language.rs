@@ -1,11 +1,15 @@
 //! The words of a story, turned into commands.
 
-use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, ReducePosition, Restated};
+use domain::command::{
+    CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated, SettlementPrice,
+};
 use domain::order::{OrderKind, Side, Terms};
-use domain::{AccountId, ExchangeId, PositionId, Price, Quantity, Scope, StrategyId, TimeInForce, Timestamp};
+use domain::{
+    AccountId, ExchangeId, PositionId, Price, Quantity, Scope, StrategyId, TimeInForce, Timestamp, TransactionKind,
+};
 
 use super::NOON;
-use super::desk::security;
+use super::desk::{credit, security};
 
 /// `place 7 buy 100 AAPL @ 10 [GTC]`, `place 7 sell 5 AAPL market`, `cancel 7`, `modify 7 to 50 @ 11`, …
 pub(super) fn command(words: &[&str]) -> Command {
@@ -34,9 +38,33 @@ pub(super) fn command(words: &[&str]) -> Command {
             },
             reason: None,
         },
+        ["record", kind, quantity, symbol, "@", at, rest @ ..] => {
+            Command::Record(record(kind, quantity, symbol, at, rest))
+        }
+        ["settlement", symbol, at, rest @ ..] => Command::SetSettlementPrice(SettlementPrice {
+            security: security(symbol),
+            price: price(at),
+            date: rest.first().map(|day| day.parse().unwrap()),
+        }),
         ["reset-positions"] => Command::ResetPositions,
         ["reset-cash"] => Command::ResetCash,
         other => panic!("not a command: {other:?}"),
+    }
+}
+
+/// `record expiration -2 CALL @ 0 [strategy 2] [dated 2026-11-19T10:00:00Z]`
+fn record(kind: &str, quantity: &str, symbol: &str, at: &str, rest: &[&str]) -> RecordTransaction {
+    let named = TransactionKind::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(kind));
+    let after = |word: &str| rest.iter().skip_while(|other| **other != word).nth(1);
+    RecordTransaction {
+        at: after("dated").map(|at| at.parse().unwrap()),
+        kind: named.unwrap(),
+        quantity: Some(quantity.parse().unwrap()),
+        price: price(at),
+        currency: None,
+        security: Some(security(symbol)),
+        strategy: after("strategy").map(|id| StrategyId(id.parse().unwrap())),
+        ..credit(1)
     }
 }
 

@@ -84,8 +84,19 @@ impl World {
                 };
                 (self.apply(Input::Marks(vec![mark])).1, None)
             }
+            ["last", symbol, last] => {
+                let (security, last) = (security(symbol), Some(price(last)));
+                let mark = Mark { security, bid: None, ask: None, last, at: self.now };
+                (self.apply(Input::Marks(vec![mark])).1, None)
+            }
+            ["day", day] => {
+                self.now = format!("{day}T00:00:00Z").parse().unwrap();
+                (self.apply(Input::Clock).1, None)
+            }
             ["clock"] => (self.apply(Input::Clock).1, None),
-            ["open" | "positions" | "order" | "check", ..] => (vec![], Some(self.look(words))),
+            ["open" | "positions" | "costs" | "cash" | "daily" | "order" | "check", ..] => {
+                (vec![], Some(self.look(words)))
+            }
             ["venue", rest @ ..] => (self.venue("SIM-A", rest), None),
             ["venue-b", rest @ ..] => (self.venue("SIM-B", rest), None),
             _ => self.ask(command(words)),
@@ -157,6 +168,7 @@ impl World {
             price: price(at),
             at: None,
             fee: None,
+            charges: vec![],
         };
         match words {
             ["accepts", id] => Said::Accepted { order: self.number(id), ext_id: Some(format!("V{id}").into()) },
@@ -165,6 +177,10 @@ impl World {
             ["fills", id, quantity, "@", at, exec, "charging", fee] => {
                 let fee = Some(fee.parse().unwrap());
                 Said::Filled(VenueFill { fee, ..fill(id, quantity, at, exec) })
+            }
+            ["fills", id, quantity, "@", at, exec, "charging", charges @ ..] => {
+                let charges = charges.chunks(3).map(charge).collect();
+                Said::Filled(VenueFill { charges, ..fill(id, quantity, at, exec) })
             }
             ["cancels", id] => Said::Canceled { order: self.number(id), reason: None },
             ["expires", id] => Said::Expired { order: self.number(id), reason: Some("day over".into()) },
@@ -199,6 +215,7 @@ impl World {
                     price: price(at),
                     at: None,
                     fee: None,
+                    charges: vec![],
                 }),
                 [id, fate] => picture.orders.push(VenueOrder {
                     order: self.number(id),
@@ -222,6 +239,9 @@ impl World {
         let query = match words {
             ["open"] => Query::OpenOrders(Default::default()),
             ["order", id] => Query::Order((*id).into()),
+            ["costs"] => Query::Positions(Default::default()),
+            ["cash"] => Query::Balances(Default::default()),
+            ["daily"] => Query::DailyTransactions(Default::default()),
             ["positions"] => Query::Positions(Default::default()),
             ["check", "modify", rest @ ..] => match command(&[&["modify"], rest].concat()) {
                 Command::Modify(ask) => Query::CheckModify(ask, trader()),
@@ -235,6 +255,15 @@ impl World {
         };
         match self.engine.answer(self.now, 0, &query) {
             Ok(Answer::Orders(orders)) => joined(orders.iter().map(|order| order_line(order))),
+            Ok(Answer::Positions(positions)) if words == ["costs"] => joined(positions.iter().map(cost_line)),
+            Ok(Answer::Balances(balances)) => joined(
+                balances
+                    .iter()
+                    .map(|held| format!("{}/{} {} {}", held.strategy, held.account, held.amount, held.currency)),
+            ),
+            Ok(Answer::Transactions(booked)) => {
+                joined(booked.iter().map(|booked| format!("{} {} at {}", booked.id, booked.kind.name(), booked.at)))
+            }
             Ok(Answer::Positions(positions)) => joined(positions.iter().map(position_line)),
             Ok(Answer::Verdict(verdict)) => format!(
                 "{}, notional {}, fee {}",
@@ -284,7 +313,7 @@ fn describe_event(event: &Event) -> Option<String> {
             status.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})")),
         ),
         Event::Fill(fill) => format!("fill {} {} @ {}", fill.int_id, fill.quantity, fill.price),
-        Event::Transaction(booked) => format!("booked {} {} @ {}", booked.kind.name(), booked.quantity, booked.price),
+        Event::Transaction(booked) => transaction_line(booked),
         Event::Position(position) => position_line(position),
         Event::Cash(balance) => format!("cash {} {}", balance.currency, balance.amount),
         Event::Alarm(alarm) => format!("{:?} {}: {}", alarm.level, alarm.code, alarm.text),
@@ -292,6 +321,35 @@ fn describe_event(event: &Event) -> Option<String> {
         Event::Session(change) => format!("{} {}", change.adapter, change.state.name()),
         _ => return None,
     })
+}
+
+/// With what only some have: charges in other currencies, the fill that a charge belongs to, why something was settled.
+fn transaction_line(booked: &domain::Transaction) -> String {
+    let charges =
+        booked.charges.iter().map(|charge| format!(", {} {} {}", charge.kind.name(), charge.amount, charge.currency));
+    let is_charge = booked.kind.cash_sign().is_some() && booked.int_order_id.is_some();
+    let of = booked.int_order_id.as_ref().filter(|_| is_charge);
+    let of = of.map_or(String::new(), |order| format!(" {} of order {order}", booked.currency));
+    let is_settled = booked.settlement_date.is_some();
+    let why = booked.description.as_ref().filter(|_| is_settled).map_or(String::new(), |text| format!(" ({text})"));
+    format!(
+        "booked {} {} @ {}{of}{}{why}",
+        booked.kind.name(),
+        booked.quantity,
+        booked.price,
+        charges.collect::<String>()
+    )
+}
+
+fn cost_line(position: &domain::Position) -> String {
+    let domain::Position { security, realized_pl, commissions, fees, .. } = position;
+    format!("position {security} realised {realized_pl}, commissions {commissions}, fees {fees}")
+}
+
+/// `FEE 0.0002 BNB`
+fn charge(words: &[&str]) -> domain::Charge {
+    let kind = domain::ChargeKind::ALL.into_iter().find(|kind| kind.name() == words[0]);
+    domain::Charge { kind: kind.unwrap(), amount: words[1].parse().unwrap(), currency: words[2].parse().unwrap() }
 }
 
 fn position_line(position: &domain::Position) -> String {

@@ -59,13 +59,17 @@ fn values(figures: &Figures) -> Vec<Row> {
         row("From", when(figures.from), "when trading began"),
         row("To", when(figures.to), "the last instant that was played"),
         row("Value at the start", money(figures.start_value), "opening cash, in base currency"),
-        row("Net liquidation value", money(figures.end_value), "cash and positions at their last prices"),
+        row("Net liquidation value", money(figures.end_value), "cash and positions at their last prices, after costs"),
         row(
             "Realised P/L",
             money(brought.realized),
-            "of what was bought and sold again, less all costs, each at the rate of its booking",
+            "of what was bought and sold again, before costs, each part at the rate of its booking",
         ),
-        row("Unrealised P/L", money(brought.unrealized), "of what is still held, at its last prices and rates"),
+        row(
+            "Unrealised P/L",
+            money(brought.unrealized),
+            "of what is still held, before costs, at its last prices and rates",
+        ),
         row("Total return", maybe(figures.total_return, percent), "last value / first value - 1"),
     ]
 }
@@ -123,7 +127,11 @@ fn trades(figures: &Figures) -> Vec<Row> {
     vec![
         row("Round trips", count(trades.count), "positions from flat to flat; a flip ends one and begins the next"),
         row("Win rate", maybe(trades.win_rate(), percent), "round trips with a gain after costs / all round trips"),
-        row("Profit factor", maybe(trades.profit_factor(), plain), "sum of the winners / sum of the losers"),
+        row(
+            "Profit factor",
+            maybe(trades.profit_factor(), plain),
+            "sum of the winners / sum of the losers, after costs",
+        ),
         row("Average win", maybe(trades.average_win(), money), ""),
         row("Average loss", maybe(trades.average_loss(), money), ""),
         row("Largest win", money(trades.largest_win), ""),
@@ -136,6 +144,10 @@ fn trades(figures: &Figures) -> Vec<Row> {
         row("Average days held", maybe(trades.average_days(), plain), ""),
         row("Traded", money(figures.traded), "sum of all fills, price × quantity × contract size"),
         row("Turnover", maybe(figures.turnover, plain), "traded / average value over time"),
-        row("Costs", money(figures.costs), "commissions and fees"),
+        row(
+            "Costs",
+            money(figures.costs),
+            "commissions and fees: start value + realised + unrealised - costs is the net value",
+        ),
     ]
 }

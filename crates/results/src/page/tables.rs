@@ -41,13 +41,13 @@ pub(super) fn summary(page: &mut String, outcome: &Outcome) {
     let tiles = [
         ("Net liquidation value", format!("{} {}", money(figures.end_value), outcome.currency)),
         ("Total return", maybe(figures.total_return, percent)),
-        ("Realised P/L, after costs", money(figures.profit_loss.realized)),
+        ("Realised P/L, before costs", money(figures.profit_loss.realized)),
         ("Unrealised P/L", money(figures.profit_loss.unrealized)),
         ("CAGR", maybe(yearly.cagr, percent)),
         ("Sharpe", maybe(yearly.sharpe, plain)),
         ("Max drawdown", percent(figures.max_drawdown)),
-        ("Round trips won", won(trades)),
-        ("Profit factor", maybe(trades.profit_factor(), plain)),
+        ("Round trips won, after costs", won(trades)),
+        ("Profit factor, after costs", maybe(trades.profit_factor(), plain)),
         ("Costs", money(figures.costs)),
     ];
     page.push_str("<section class=\"tiles\">");
@@ -138,11 +138,11 @@ pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
                 money(line.costs),
                 gained(brought.realized),
                 gained(brought.unrealized),
-                gained(brought.total()),
+                gained(line.result()),
             ),
         );
     }
-    table.push_str("</table></div><p class=\"note\">Realised and result are after costs.</p>");
+    table.push_str("</table></div><p class=\"note\">Realised and unrealised are before costs; win rate, profit factor and result are after costs.</p>");
     table
 }
 

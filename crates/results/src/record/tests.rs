@@ -54,6 +54,7 @@ fn booking(at: i64, quantity: i64, price: i64) -> Event {
         security: Some(SecurityId(1)),
         strategy: StrategyId(2),
         description: None,
+        charges: vec![],
     }))
 }
 
@@ -68,6 +69,8 @@ fn value(at: i64, strategy: u64, worth: i64) -> Event {
         unrealized_pl: None,
         open_positions: 0,
         currency: Currency::USD,
+        commissions: None,
+        fees: None,
     }))
 }
 
@@ -127,6 +130,8 @@ fn held(quantity: i64, price: i64, realized: i64, currency: Currency) -> Event {
         market_value: Some(Amount::ZERO),
         currency,
         changed_at: Timestamp(0),
+        commissions: Amount::ZERO,
+        fees: Amount::ZERO,
     }))
 }
 
@@ -155,7 +160,7 @@ fn one_trade_has_one_result_whatever_rates_did_before_and_after() {
     let trips: Vec<_> = record.take_trips().map(|trip| (trip.gross, trip.costs, trip.net)).collect();
     assert_eq!(trips, [(32.0, 6.0, 26.0)]);
     let figures = record.finish(Timestamp(20_092 * DAY)).figures;
-    assert_eq!((figures.profit_loss.realized, figures.costs, figures.trades.profit), (26.0, 6.0, 26.0));
+    assert_eq!((figures.profit_loss.realized, figures.costs, figures.trades.profit), (32.0, 6.0, 26.0));
 }
 
 /// One contract of 50 at 200 on a value of 40000 is a quarter of it, whatever it has gained.

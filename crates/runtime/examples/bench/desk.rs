@@ -113,6 +113,7 @@ pub(crate) fn filled(number: u64) -> Report {
         price: limit(side(number)),
         at: None,
         fee: None,
+        charges: vec![],
     }))
 }
 
@@ -206,6 +207,7 @@ fn family() -> Family {
         execution_commission: Amount(Decimal::new(5, 3)),
         clearing_commission: Amount(Decimal::new(1, 3)),
         fee: Amount(Decimal::new(2, 4)),
+        settlement: None,
     }
 }
 

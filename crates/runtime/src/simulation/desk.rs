@@ -102,7 +102,17 @@ impl<'a> Desk<'a> {
         self.apply(at, Input::Report(report), crew, floor).map(drop)
     }
 
-    pub(super) fn clock(&mut self, at: Timestamp, crew: &mut Crew, floor: &mut Floor) -> Result<(), SimulationError> {
+    /// What expires is settled at the newest prices.
+    pub(super) fn clock(
+        &mut self,
+        at: Timestamp,
+        tape: &mut Tape,
+        crew: &mut Crew,
+        floor: &mut Floor,
+    ) -> Result<(), SimulationError> {
+        if self.engine.settles_at(at) {
+            self.mark(at, tape, crew, floor)?;
+        }
         self.apply(at, Input::Clock, crew, floor).map(drop)
     }
 

@@ -224,7 +224,7 @@ impl<'a> Simulation<'a> {
             return self.settle();
         }
         if self.desk.next_deadline().is_some_and(|due| due <= self.now) {
-            self.desk.clock(self.now, &mut self.crew, &mut self.floor)?;
+            self.desk.clock(self.now, &mut self.tape, &mut self.crew, &mut self.floor)?;
             return self.settle();
         }
         match self.ahead.take_delayed(self.now) {

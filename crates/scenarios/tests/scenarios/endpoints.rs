@@ -102,6 +102,7 @@ GET /rest/portfolio/balance?account=Nobody => 404 unknown-account
 POST /rest/transaction {"type": "CREDIT", "price": 100, "currency": "USD", "accountId": 1} => 200 -
 POST /rest/transaction {"type": "GIFT", "price": 100} => 400 malformed-field
 POST /rest/transaction {"type": "SELL", "price": 10, "quantity": 1, "accountId": 1, "securityId": 1} => 422 wrong-sign
+POST /rest/transaction {"type": "EXPIRATION", "price": 0, "quantity": -2, "accountId": 2, "securityId": 27} => 422 not-held
 GET /rest/transaction/1 => 200 -
 GET /rest/transaction/99999 => 404 unknown-transaction
 GET /rest/transaction/daily?strategy=SERVER&limit=2 => 200 -
@@ -124,6 +125,10 @@ GET /rest/marketdata/bar?security=1&barSize=MIN_1&limit=5 => 200 -
 GET /rest/marketdata/bar?security=1&barSize=HUGE => 400 malformed-parameter
 GET /rest/marketdata/book?security=1 => 200 -
 GET /rest/marketdata/book => 400 missing-parameter
+PUT /rest/marketdata/settlement {"securityId": 24, "price": "6789.25"} => 200 -
+PUT /rest/marketdata/settlement {"securityId": 24, "price": 6789.25, "date": "soon"} => 400 malformed-field
+PUT /rest/marketdata/settlement {"securityId": 24} => 422 missing
+PUT /rest/marketdata/settlement {"securityId": 999, "price": 1} => 422 unknown-security
 
 POST /rest/risk/check {"objectType": "MarketOrder", "securityId": 1, "side": "BUY", "quantity": 1} => 200 -
 POST /rest/risk/check {"securityId": 1, "side": "BUY", "quantity": 1} => 422 missing

@@ -40,6 +40,8 @@ mod life;
 mod restart;
 /// Days that end.
 mod days;
+/// Futures and options that expire.
+mod expiration;
 /// The same orders, the same picture.
 mod determinism;
 /// A live session, replayed.

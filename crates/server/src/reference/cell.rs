@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use domain::time::TimeOfDay;
-use domain::{Amount, Currency, Date, Decimal, Price, Quantity, Text, Timestamp};
+use domain::{Amount, Currency, Date, Decimal, Price, Quantity, Settlement, Text, Timestamp};
 
 /// Ids are exact in every client: JSON numbers are whole up to here.
 const ID_MAX: u64 = (1 << 53) - 1;
@@ -106,6 +106,14 @@ parsed!(
     Date: "a date, such as 2027-03-19",
     TimeOfDay: "a time from 00:00 to 24:00",
 );
+
+impl Cell for Settlement {
+    const SHAPE: &'static str = "CASH or PHYSICAL";
+
+    fn read(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|settlement| settlement.name() == text)
+    }
+}
 
 /// The length of an auction.
 pub(super) struct Minutes(pub u16);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use domain::{Exchange, ExchangeId, Family, FamilyId, Security, SecurityId};
+use domain::{Exchange, ExchangeId, Family, FamilyId, Security, SecurityId, SecurityKind, Settlement};
 
 use super::sheet::{Rows, place};
 use crate::problem::Problems;
@@ -83,7 +83,32 @@ impl Listings<'_> {
         }
         let family = security.family.and_then(|id| self.families.find(id, &at("securityFamilyId"), problems));
         if let Some(family) = family {
+            self.check_delivery(security, family, &at, problems);
             agree(security, family, at, problems);
+        }
+    }
+
+    /// What is delivered must exist, and be paid for in the same currency.
+    fn check_delivery(
+        &self,
+        security: &Security,
+        family: &Family,
+        at: impl Fn(&'static str) -> String,
+        problems: &mut Problems,
+    ) {
+        let expires = matches!(security.kind, SecurityKind::Future { .. } | SecurityKind::Option { .. });
+        if !expires || family.settlement != Some(Settlement::Physical) || !self.securities.rows.complete {
+            return;
+        }
+        let underlying = security.underlying.or(family.underlying).and_then(|id| self.securities.by_id.get(&id));
+        let is_deliverable =
+            |known: &&&Security| known.kind != SecurityKind::Index && known.currency == security.currency;
+        if underlying.filter(is_deliverable).is_none() {
+            let reason = format!(
+                "its family {} is settled PHYSICAL, so it must be a security in {} that can be delivered",
+                family.id, security.currency
+            );
+            problems.add(at("underlyingId"), reason);
         }
     }
 }

@@ -24,6 +24,9 @@ const FAMILY_COLUMNS: [&str; 13] = [
     "fee",
 ];
 
+/// Folders from before it existed do not have it.
+const FAMILY_COLUMNS_OPTIONAL: [&str; 1] = ["settlement"];
+
 const ACCOUNT_COLUMNS: [&str; 9] = [
     "id",
     "name",
@@ -43,7 +46,8 @@ const SERVER: &str = "SERVER";
 
 pub(super) fn families(files: &Files, problems: &mut Problems) -> Rows<Family> {
     let file = "families.csv";
-    let families = sheet::read(file, files.text(file), &FAMILY_COLUMNS, problems, family);
+    let columns = (&FAMILY_COLUMNS[..], &FAMILY_COLUMNS_OPTIONAL[..]);
+    let families = sheet::read_columns(file, files.text(file), columns, problems, family);
     unique(&families, "id", |family| family.id, problems);
     unique(&families, "name", |family| family.name.clone(), problems);
     families
@@ -56,7 +60,7 @@ fn family(row: &mut Row<'_>) -> Option<Family> {
     let (execution, clearing) = (row.needed("executionCommission"), row.needed("clearingCommission"));
     let (fee, underlying) = (row.needed("fee"), row.optional::<Id>("underlyingId"));
     let (symbol_root, isin_root) = (row.optional("symbolRoot"), row.optional("isinRoot"));
-    let ric_root = row.optional("ricRoot");
+    let (ric_root, settlement) = (row.optional("ricRoot"), row.optional("settlement"));
     Some(Family {
         id: FamilyId(id?.0),
         name: name?,
@@ -71,6 +75,7 @@ fn family(row: &mut Row<'_>) -> Option<Family> {
         execution_commission: execution?,
         clearing_commission: clearing?,
         fee: fee?,
+        settlement,
     })
 }
 

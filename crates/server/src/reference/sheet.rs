@@ -67,10 +67,21 @@ pub(super) fn read<T>(
     problems: &mut Problems,
     row: impl Fn(&mut Row<'_>) -> Option<T>,
 ) -> Rows<T> {
+    read_columns(file, text, (columns, &[]), problems, row)
+}
+
+/// As [`read`]; columns of the second kind may be missing, and are blank then.
+pub(super) fn read_columns<T>(
+    file: &'static str,
+    text: &str,
+    (columns, optional): (&[&str], &[&str]),
+    problems: &mut Problems,
+    row: impl Fn(&mut Row<'_>) -> Option<T>,
+) -> Rows<T> {
     let before = problems.len();
     let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().cloned().unwrap_or_default();
-    check_header(file, &header, columns, problems);
+    check_header(file, &header, (columns, optional), problems);
     let mut rows = Vec::new();
     if problems.len() == before {
         for record in reader.records() {
@@ -80,10 +91,10 @@ pub(super) fn read<T>(
     Rows { file, rows, complete: problems.len() == before }
 }
 
-fn check_header(file: &str, header: &StringRecord, columns: &[&str], problems: &mut Problems) {
+fn check_header(file: &str, header: &StringRecord, (columns, optional): (&[&str], &[&str]), problems: &mut Problems) {
     for (index, column) in header.iter().enumerate() {
-        if !columns.contains(&column) {
-            let hint = hint(column, columns.iter().copied());
+        if !columns.contains(&column) && !optional.contains(&column) {
+            let hint = hint(column, columns.iter().chain(optional).copied());
             problems.add(format_args!("{file} line 1"), format!("unknown column '{column}'{hint}"));
         } else if header.iter().take(index).any(|earlier| earlier == column) {
             problems.add(format_args!("{file} line 1"), format!("column '{column}' stands there twice"));

@@ -70,6 +70,33 @@ fn every_column_of_a_security_is_read() {
 }
 
 #[test]
+fn a_family_says_how_its_members_are_settled_or_leaves_it_to_their_kind() {
+    let settlements = |data: &ReferenceData| {
+        [24, 26, 27, 29].map(|id| data.settlement_of(&data.securities[&SecurityId(id)]).name()).join(" ")
+    };
+    assert_eq!(settlements(&demo().data), "CASH CASH PHYSICAL CASH");
+    // A folder from before the column existed.
+    let folder = Folder::of_the_demo();
+    let path = folder.0.path().join("families.csv");
+    let lines = std::fs::read_to_string(&path).unwrap();
+    let older: Vec<_> = lines.lines().map(|line| line.rsplit_once(',').unwrap().0).collect();
+    std::fs::write(&path, older.join("\n")).unwrap();
+    assert_eq!(settlements(&folder.read().unwrap().data), "CASH CASH PHYSICAL CASH");
+}
+
+#[test]
+fn what_is_delivered_must_be_there_to_be_delivered() {
+    let folder = Folder::of_the_demo()
+        .replace("families.csv", "0.85,0.2,1.2,CASH", "0.85,0.2,1.2,PHYSICAL")
+        .replace("families.csv", "0.85,0.2,1.5,CASH", "0.85,0.2,1.5,PHYSICAL")
+        .replace("families.csv", "0.5,0.1,0.3,CASH", "0.5,0.1,0.3,BARTER");
+    folder.problems(&expect![[r#"
+        families.csv line 19, column settlement: 'BARTER' is not CASH or PHYSICAL
+        securities.csv line 25, column underlyingId: its family 17 is settled PHYSICAL, so it must be a security in USD that can be delivered
+        securities.csv line 27, column underlyingId: its family 19 is settled PHYSICAL, so it must be a security in USD that can be delivered"#]]);
+}
+
+#[test]
 fn an_exchange_has_its_hours_and_holidays() {
     let desk = demo();
     let exchange = &desk.data.exchanges[&domain::ExchangeId(2)];

@@ -85,14 +85,17 @@ impl Report {
         let drawdown = percent(Some(figures.max_drawdown));
         vec![
             ("net liq. value", format!("{:.2} {currency} ({})", figures.end_value, percent(figures.total_return))),
-            ("realised P/L", format!("{:.2} {currency} after costs", figures.profit_loss.realized)),
-            ("unrealised P/L", format!("{:.2} {currency}, {}", figures.profit_loss.unrealized, positions(open.len()))),
+            ("realised P/L", format!("{:.2} {currency} before costs", figures.profit_loss.realized)),
+            (
+                "unrealised P/L",
+                format!("{:.2} {currency} before costs, {}", figures.profit_loss.unrealized, positions(open.len())),
+            ),
             ("CAGR", percent(yearly.cagr)),
             ("volatility", percent(yearly.volatility)),
             ("Sharpe, Sortino", format!("{}, {}", plain(yearly.sharpe), plain(yearly.sortino))),
             ("max. drawdown", format!("{drawdown}, {:.1} days", figures.max_drawdown_days)),
-            ("win rate", percent(figures.trades.win_rate())),
-            ("profit factor", plain(figures.trades.profit_factor())),
+            ("win rate", format!("{} after costs", percent(figures.trades.win_rate()))),
+            ("profit factor", format!("{} after costs", plain(figures.trades.profit_factor()))),
             ("turnover", plain(figures.turnover)),
             ("costs", format!("{:.2} {currency}", figures.costs)),
         ]

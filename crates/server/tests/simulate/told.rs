@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{is_near, minutes, rialto, run_demo, said, text};
 
 /// Closes of 10, 9, 8 and 20: the averages cross upwards at 20, and 100 are bought at the next open of 21. At 5 they cross
-/// downwards: 200 are sold at 6, which leaves 100 short, and the last price is 4. By hand: 100 × (6 - 21) = -1500 less fees
-/// of 0.001 × (2100 + 1200) = 3.3 are realised, 100 × (6 - 4) = 200 are not.
+/// downwards: 200 are sold at 6, which leaves 100 short, and the last price is 4. By hand: 100 × (6 - 21) = -1500 are
+/// realised, 100 × (6 - 4) = 200 are not, and fees of 0.001 × (2100 + 1200) = 3.3 come off both.
 #[test]
 fn what_is_still_held_is_told_apart_from_what_was_earned() {
     let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 5, 6, 4], "", "100");
@@ -24,13 +24,13 @@ fn what_is_still_held_is_told_apart_from_what_was_earned() {
     let figures = &serde_json::from_str::<Value>(&read("results.json")).unwrap()["figures"];
     let told =
         ["realizedPL", "unrealizedPL", "netLiqValue", "costs", "traded"].map(|name| figures[name].as_f64().unwrap());
-    is_near(&told, &[-1_503.3, 200.0, 998_696.7, 3.3, 3_300.0]);
+    is_near(&told, &[-1_500.0, 200.0, 998_696.7, 3.3, 3_300.0]);
     assert_eq!(
         read("days.csv"),
         "date,equity,return\n2024-12-31,1000000.0000,\n2025-01-01,998696.7000,-0.0013033000\n"
     );
     assert!(
-        summary.contains("200.00 USD, 1 position open") && summary.contains("-1503.30 USD after costs"),
+        summary.contains("200.00 USD before costs, 1 position open") && summary.contains("-1500.00 USD before costs"),
         "{summary}"
     );
     assert!(!read("equity.csv").contains("-0.000000"));
@@ -50,8 +50,8 @@ fn bars_of_a_forex_pair_are_a_rate() {
     said(&rialto(&["simulate", text(&plan)]));
     let results = fs::read_to_string(folder.path().join("plan-results/results.json")).unwrap();
     let figures = &serde_json::from_str::<Value>(&results).unwrap()["figures"];
-    let told = ["realizedPL", "unrealizedPL"].map(|name| figures[name].as_f64().unwrap());
-    is_near(&told, &[-0.001 * 2_100.0 * 1.1, 100.0 * 4.0 * 1.1]);
+    let told = ["realizedPL", "costs", "unrealizedPL"].map(|name| figures[name].as_f64().unwrap());
+    is_near(&told, &[0.0, 0.001 * 2_100.0 * 1.1, 100.0 * 4.0 * 1.1]);
 }
 
 /// Closes that buy 100 at 21 and end at 25, once alone and once beside other data.
@@ -161,4 +161,37 @@ fn an_ordinary_file_of_daily_prices_is_simulated_and_its_orders_show_their_terms
         dateTime,strategy,security,intId,side,quantity,price,rule,extId,extDateTime,executionCommission,clearingCommission,fee,currency
         1641513600000,MINE,AAPL,MINE-1-1,BUY,100,13,next-bar-open,next-bar-open:SIMULATED-ALPHA-1,1641513600000,0.5,0.02,0.03,USD
     "#]].assert_eq(&format!("{}\n{}", table("orders.csv"), table("fills.csv")));
+}
+
+/// One ESH7 of 50 dollars a point is bought at 21 on its last day and stands at 25 when that ends; what is played afterwards is
+/// AAPL alone. By hand: 50 × (25 - 21) = 200, less a fee of 0.001 × 21 × 50 = 1.05.
+#[test]
+fn a_future_that_expires_in_a_run_is_settled_as_it_would_be_live() {
+    let (folder, plan) = minutes(&[10, 9, 8, 20, 21, 25], "", "1");
+    let data = folder.path().join("bars.csv");
+    // From 1 January 2025 to noon of 19 March 2027, the last day of the future.
+    let moved = 807 * 86_400_000 + 12 * 3_600_000;
+    let bars = fs::read_to_string(&data).unwrap();
+    let later = |line: &str| {
+        let (at, prices) = line.split_once(',').unwrap();
+        at.parse::<i64>().map_or(line.to_owned(), |at| format!("{},{prices}", at + moved))
+    };
+    fs::write(&data, bars.lines().map(later).collect::<Vec<_>>().join("\n")).unwrap();
+    let monday = 1_735_689_600_000_i64 + moved + 3 * 86_400_000;
+    fs::write(folder.path().join("later.csv"), format!("dateTime,open,high,low,close\n{monday},5,5,5,5\n")).unwrap();
+    let more = "[[data]]\nfile = 'later.csv'\nsecurity = 'AAPL'\nkind = 'bar'\nbarSize = 'MIN_1'\n";
+    fs::write(&plan, fs::read_to_string(&plan).unwrap().replace("AAPL", "ESH7") + more).unwrap();
+    let summary = said(&rialto(&["simulate", text(&plan)]));
+    let read = |name: &str| fs::read_to_string(folder.path().join("plan-results").join(name)).unwrap();
+    assert_eq!(read("positions.csv"), "strategy,security,quantity,averagePrice,price,unrealizedPL\n", "{summary}");
+    let trades = read("trades.csv");
+    let trip: Vec<&str> = trades.lines().nth(1).unwrap().split(',').skip(2).collect();
+    assert_eq!(trip, ["MINE", "ESH7", "BUY", "1", "21.000000", "25.000000", "200.0000", "1.0500", "198.9500"]);
+    let figures = &serde_json::from_str::<Value>(&read("results.json")).unwrap()["figures"];
+    let told = ["realizedPL", "unrealizedPL", "costs"].map(|name| figures[name].as_f64().unwrap());
+    is_near(&told, &[200.0, 0.0, 1.05]);
+    let gained = figures["netLiqValue"].as_f64().unwrap() - figures["startValue"].as_f64().unwrap();
+    is_near(&[gained], &[198.95]);
+    let again = said(&rialto(&["simulate", text(&plan)]));
+    assert_eq!(super::digest(&summary), super::digest(&again));
 }

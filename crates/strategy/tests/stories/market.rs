@@ -140,6 +140,8 @@ fn position(security: SecurityId, quantity: Quantity) -> Position {
         market_value: None,
         currency: Currency::USD,
         changed_at: Timestamp(0),
+        commissions: Amount::ZERO,
+        fees: Amount::ZERO,
     }
 }
 

@@ -423,7 +423,8 @@ impl Market {
     ) {
         order.filled = order.filled.plus(quantity).unwrap_or(order.terms.quantity);
         let (exec_id, fee) = (minted.execution(), self.fee(quantity, price));
-        words.push(Said::Filled(VenueFill { order: order.id, exec_id, quantity, price, at: Some(at), fee }));
+        let (order, at, charges) = (order.id, Some(at), vec![]);
+        words.push(Said::Filled(VenueFill { order, exec_id, quantity, price, at, fee, charges }));
     }
 
     /// Where the sum does not fit, the engine refuses the fill for the same reason.

@@ -64,7 +64,8 @@ impl Venue {
         let deal = Deal { at: self.now, security, price, quantity, aggressor, executions: executions.clone() };
         self.record(Record::Traded(deal), out);
         for Execution { order, exec_id, fee } in executions {
-            let fill = VenueFill { order, exec_id, quantity, price, at: Some(self.now), fee };
+            let (at, charges) = (Some(self.now), vec![]);
+            let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges };
             self.say(Said::Filled(fill), out);
         }
     }

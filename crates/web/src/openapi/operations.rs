@@ -169,7 +169,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .fails(&[409, 422])
         .more("What is left out is defaulted; a uuid that is known is 409, so a retry never books twice."),
     on("transaction::one", "A transaction by its id", One("TransactionVO")),
-    on("transaction::daily", "Transactions of today, newest first", List("TransactionVO")),
+    on("transaction::daily", "Transactions that are dated today, newest first", List("TransactionVO")),
     on("transaction::reset_cash", "Rebuilds cash from the recorded transactions", Nothing)
         .fails(&[422])
         .more("Served under both spellings."),
@@ -225,6 +225,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .more("Those after an instant, or the newest there are."),
     on("marketdata::book", "The order book of a security", List("OrderBook"))
         .more("An empty list while none is known."),
+    on("marketdata::set_settlement", "Gives the price at which a security is settled on a day", Nothing)
+        .takes(Needed("SettlementBody"))
+        .fails(&[422])
+        .more("What expired without a price is settled at once; a later one for the same day replaces it."),
     on("risk::check", "What would happen to an order; it leaves no trace", One("VerdictVO"))
         .takes(Needed("OrderCheckBody"))
         .fails(&[422]),

@@ -1,18 +1,18 @@
-//! Prices as they are now: newest ticks, bars that are closed, books.
+//! Prices as they are now: newest ticks, bars that are closed, books; and settlement prices, which are given.
 
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use domain::{Answer, Bar, BarSize, Query, SecurityId};
-use wire::{BarVO, OrderBookVO, TickVO, json};
+use domain::{Answer, Bar, BarSize, Command, Query, SecurityId};
+use wire::{BarVO, OrderBookVO, SettlementBody, TickVO, json};
 
 use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
 use crate::problem::Problem;
-use crate::request::{KnownParameters, Parameters};
+use crate::request::{Client, JsonBody, KnownParameters, Parameters};
 
 pub(crate) async fn ticks(
     State(doors): State<Doors>,
@@ -61,6 +61,16 @@ fn page(mut bars: Vec<Arc<Bar>>, after: Option<i64>, limit: usize) -> Vec<Arc<Ba
         Some(after) => bars.into_iter().filter(|bar| bar.at.millis() > after).take(limit).collect(),
         None => bars.split_off(bars.len().saturating_sub(limit)),
     }
+}
+
+pub(crate) async fn set_settlement(
+    State(doors): State<Doors>,
+    Client(caller): Client,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let price = SettlementBody::parse(&body)?;
+    let told = doors.tell(caller, Command::SetSettlementPrice(price)).await?;
+    Ok(answer::as_of(told.sequence, answer::done()))
 }
 
 /// A list with the book; empty while none is known.

@@ -33,6 +33,7 @@ pub(crate) fn booked(id: u64) -> Arc<Transaction> {
         security: None,
         strategy: StrategyId(1),
         description: None,
+        charges: vec![],
     })
 }
 
@@ -89,6 +90,7 @@ fn a_transaction_that_cannot_be_recorded_is_told_why() {
     let refusals = [
         (Refusal::DuplicateTransaction(Uuid::mint(1, 8)), "409 duplicate-transaction"),
         (Refusal::WrongSign { field: "quantity", value: Decimal::NEGATIVE_ONE }, "422 wrong-sign"),
+        (Refusal::NotHeld { held: Quantity::ZERO, change: Quantity::from(-2) }, "422 not-held"),
         (Refusal::Missing { field: "securityId" }, "422 missing"),
         (Refusal::AccountAmbiguous(vec![AccountId(1), AccountId(2)]), "422 account-ambiguous"),
         (Refusal::UnknownSecurity(SecurityId(99)), "422 unknown-security"),

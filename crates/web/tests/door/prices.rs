@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::command::Subscription;
+use domain::command::{SettlementPrice, Subscription};
 use domain::query::Filter;
 use domain::report::SessionState;
 use domain::{
@@ -46,6 +46,31 @@ fn a_strategy_subscribes_and_unsubscribes() {
     let server = Subscription { strategy: StrategyId::SERVER, ..wish };
     let (on, off) = (Command::Subscribe(wish), Command::Unsubscribe(wish));
     assert_eq!(commands, [on.clone(), on, off, Command::Subscribe(server)]);
+}
+
+#[test]
+fn a_settlement_price_is_given_for_a_day_or_for_the_present_one() {
+    let desk = Desk::open(|_| Ok(Answer::Done));
+    let path = "/rest/marketdata/settlement";
+    for body in
+        [r#"{"securityId": 24, "price": "6789.25", "date": "2027-03-19"}"#, r#"{"securityId": 26, "price": -37.63}"#]
+    {
+        assert!(desk.put(path, body).starts_with("HTTP/1.1 200"), "{body}");
+    }
+    let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
+    let price = |security, price: &str, date: Option<&str>| {
+        let (security, date) = (SecurityId(security), date.map(|day| day.parse().unwrap()));
+        Command::SetSettlementPrice(SettlementPrice { security, price: price.parse().unwrap(), date })
+    };
+    assert_eq!(commands, [price(24, "6789.25", Some("2027-03-19")), price(26, "-37.63", None)]);
+    for (body, problem) in [
+        (r#"{"securityId": 24}"#, "422 missing"),
+        (r#"{"price": 1}"#, "422 missing"),
+        (r#"{"securityId": 24, "price": "dear"}"#, "400 malformed-field"),
+        (r#"{"securityId": 24, "price": 1, "date": "soon"}"#, "400 malformed-field"),
+    ] {
+        assert_eq!(code(&desk.put(path, body)), problem, "{body}");
+    }
 }
 
 #[test]

@@ -131,6 +131,13 @@ pub(super) const SHAPES: &[Shape] = &[
     )
     .like(r#"{"strategyName": "SERVER", "securityId": 1, "subscribe": true}"#),
     shape(
+        "SettlementBody",
+        "The price at which a security is settled on a day, by default its exchange's present one: futures that expire then \
+        are settled at it, and options by the one of their underlying.",
+        &[has("securityId", ID), has("price", NUMBER), may_have("date", Maybe(&Date))],
+    )
+    .like(r#"{"securityId": 24, "price": 6789.25, "date": "2027-03-19"}"#),
+    shape(
         "StateBody",
         "A trading state for a scope.",
         &[has("scope", Scope), has("state", OneOf(TRADING_STATES)), may_have("reason", Maybe(&NOTE))],

@@ -69,7 +69,8 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("SecurityVO")),
     shape(
         "SecurityFamilyVO",
-        "What the securities of a family have in common.",
+        "What the securities of a family have in common. `settlement` says what becomes of a future or an option that expires; \
+        null: a future pays its value, an option delivers its underlying unless that is an index.",
         &[
             has("id", Id),
             has("name", Text),
@@ -84,6 +85,7 @@ pub(super) const SHAPES: &[Shape] = &[
             has("executionCommission", Number),
             has("clearingCommission", Number),
             has("fee", Number),
+            has("settlement", Maybe(&OneOf(&["CASH", "PHYSICAL"]))),
         ],
     )
     .like(golden!("SecurityFamilyVO")),

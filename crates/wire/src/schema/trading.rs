@@ -81,7 +81,8 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("FillVO")),
     shape(
         "PositionVO",
-        "What a strategy holds of a security in an account.",
+        "What a strategy holds of a security in an account. `realizedPL` and `unrealizedPL` are before costs; `commissions` \
+        (execution and clearing) and `fees` of all its transactions stand beside them, in its currency.",
         &[
             has("id", Id),
             has("strategyId", Id),
@@ -92,6 +93,8 @@ pub(super) const SHAPES: &[Shape] = &[
             has("avgPrice", Maybe(&Number)),
             has("realizedPL", Number),
             has("unrealizedPL", Maybe(&Number)),
+            has("commissions", Number),
+            has("fees", Number),
             has("marketPrice", Maybe(&Number)),
             has("marketValue", Maybe(&Number)),
             has("currency", Currency),
@@ -100,7 +103,8 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("PositionVO")),
     shape(
         "TransactionVO",
-        "A booking. The quantity is signed, the price is the positive amount.",
+        "A booking. The quantity is signed, the price is the positive amount. `charges` lists what a fill cost in other \
+        currencies than its own; each is booked by a FEES transaction (a rebate by a REFUND) with the same intOrderId.",
         &[
             has("id", Id),
             has("uuid", Uuid),
@@ -120,9 +124,15 @@ pub(super) const SHAPES: &[Shape] = &[
             has("securityId", Maybe(&Id)),
             has("strategyId", Id),
             has("description", Maybe(&Text)),
+            has("charges", List(&Shape("ChargeVO"))),
         ],
     )
     .like(golden!("TransactionVO")),
+    shape(
+        "ChargeVO",
+        "What a fill cost in another currency than its own; below zero it is a rebate.",
+        &[has("amount", Number), has("currency", Currency), has("kind", OneOf(CHARGE_KINDS))],
+    ),
     shape(
         "CashBalanceVO",
         "Cash of a strategy in an account.",
@@ -131,7 +141,9 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("CashBalanceVO")),
     shape(
         "PortfolioValueVO",
-        "What a strategy is worth; a value is null where a price or a rate is not known.",
+        "What a strategy is worth, in base currency; a value is null where a price or a rate is not known. `netLiqValue` and \
+        `cashBalance` are after costs; `realizedPL` and `unrealizedPL` are before costs, with `commissions` and `fees` beside \
+        them.",
         &[
             has("strategyId", Id),
             has("dateTime", Millis),
@@ -140,6 +152,8 @@ pub(super) const SHAPES: &[Shape] = &[
             has("cashBalance", Maybe(&Number)),
             has("realizedPL", Maybe(&Number)),
             has("unrealizedPL", Maybe(&Number)),
+            has("commissions", Maybe(&Number)),
+            has("fees", Maybe(&Number)),
             has("openPositions", Whole),
             has("currency", Currency),
         ],
@@ -365,6 +379,7 @@ pub(super) const TRANSACTION_TYPES: &[&str] = &[
     "FEES",
     "REFUND",
 ];
+const CHARGE_KINDS: &[&str] = &["EXECUTION_COMMISSION", "CLEARING_COMMISSION", "FEE"];
 const BAR_SIZES: &[&str] = &["SEC_1", "MIN_1", "MIN_5", "MIN_15", "HOUR_1", "DAY_1"];
 pub(super) const TRADING_STATES: &[&str] = &["ACTIVE", "REDUCING", "HALTED"];
 pub(super) const SELF_TRADES: &[&str] = &["ALLOW", "REFUSE_NEWEST"];

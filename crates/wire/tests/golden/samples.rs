@@ -88,6 +88,7 @@ pub(crate) fn family() -> Family {
         exchange: Some(ExchangeId(2)),
         execution_commission: amount("0.005"),
         fee: amount("0.0001"),
+        settlement: Some(Settlement::Physical),
         ..::samples::family(1, "US stocks")
     }
 }
@@ -220,6 +221,8 @@ pub(crate) fn position() -> Position {
         market_value: None,
         currency: Currency::USD,
         changed_at: at(2),
+        commissions: amount("0.15"),
+        fees: amount("0.003"),
     }
 }
 
@@ -243,6 +246,7 @@ pub(crate) fn transaction() -> Transaction {
         security: Some(SecurityId(1)),
         strategy: StrategyId(2),
         description: None,
+        charges: vec![Charge { amount: amount("0.0002"), currency: currency("BNB"), kind: ChargeKind::Fee }],
     }
 }
 
@@ -271,6 +275,8 @@ pub(crate) fn portfolio_value() -> PortfolioValue {
         unrealized_pl: None,
         open_positions: 1,
         currency: Currency::USD,
+        commissions: Some(amount("0.15")),
+        fees: Some(amount("0.003")),
     }
 }
 

@@ -102,7 +102,7 @@ type Parse = fn(&[u8]) -> Result<(), BadBody>;
 #[test]
 fn every_body_that_is_shown_is_taken() {
     let order: Parse = |body| OrderBody::parse(body).map(drop);
-    let parsers: [(&str, Parse); 17] = [
+    let parsers: [(&str, Parse); 18] = [
         ("MarketOrderVO", order),
         ("LimitOrderVO", order),
         ("StopOrderVO", order),
@@ -112,6 +112,7 @@ fn every_body_that_is_shown_is_taken() {
         ("OrderChangeCheckBody", order),
         ("TransactionBody", |body| TransactionBody::parse(body).map(drop)),
         ("SubscriptionBody", |body| SubscriptionBody::parse(body).map(drop)),
+        ("SettlementBody", |body| SettlementBody::parse(body).map(drop)),
         ("StateBody", |body| StateBody::parse(body).map(drop)),
         ("KillBody", |body| KillBody::parse(body).map(drop)),
         ("LimitsBody", |body| parse_limits(body).map(drop)),

@@ -33,6 +33,7 @@ function plainColumns(reference: Reference, texts: Texts, formats: Formats): Gri
     figures('marketPrice', column.marketPrice, 84, (row) => row.marketPrice, priced),
     figures('marketValue', column.marketValue, 90, (row) => row.marketValue, formats.money),
     gains('realized', column.realized, 84, (row) => row.realizedPL, formats.signed),
+    figures('costs', column.costs, 70, (row) => row.commissions + row.fees, formats.money),
     words('currency', column.currency, 46, (row) => row.currency),
     figures('cost', column.cost, 100, (row) => row.cost, formats.money, { hidden: true }),
     words('account', column.account, 110, (row) => reference.accountName(row.accountId)),

@@ -52,6 +52,7 @@ export interface SecurityFamilyVO {
   executionCommission: number | null;
   clearingCommission: number | null;
   fee: number | null;
+  settlement: 'CASH' | 'PHYSICAL' | null;
 }
 
 export interface SecurityVO {

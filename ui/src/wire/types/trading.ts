@@ -67,8 +67,11 @@ export interface PositionVO {
   quantity: number;
   cost: number;
   avgPrice: number | null;
+  /** Before costs, like the unrealised. */
   realizedPL: number;
   unrealizedPL: number | null;
+  commissions: number;
+  fees: number;
   marketPrice: number | null;
   marketValue: number | null;
   currency: string;
@@ -93,6 +96,14 @@ export interface TransactionVO {
   securityId: number | null;
   strategyId: number;
   description: string | null;
+  charges: ChargeVO[];
+}
+
+/** What a fill cost in another currency than its own. */
+export interface ChargeVO {
+  amount: number;
+  currency: string;
+  kind: 'EXECUTION_COMMISSION' | 'CLEARING_COMMISSION' | 'FEE';
 }
 
 export interface CashBalanceVO {
@@ -110,8 +121,11 @@ export interface PortfolioValueVO {
   netLiqValue: number | null;
   marketValue: number | null;
   cashBalance: number | null;
+  /** Before costs, like the unrealised. */
   realizedPL: number | null;
   unrealizedPL: number | null;
+  commissions: number | null;
+  fees: number | null;
   openPositions: number;
   currency: string;
 }

@@ -1,7 +1,7 @@
 //! Days, their results, and proofs from the recorded transactions.
 
 use domain::query::Filter;
-use domain::{Amount, Quantity, TransactionId};
+use domain::{Amount, Quantity, Timestamp, TransactionId};
 use expect_test::expect;
 
 use super::{Desk, check, shown, valuer};
@@ -82,7 +82,7 @@ fn the_result_of_the_day_counts_trading_and_charges_but_not_money_paid_in() {
             day PLATFORM
                 result 19, below its best 0
             day SECURITY-1
-                result 20, below its best 0
+                result 19, below its best 0
             wait 60
             roll
             day PLATFORM
@@ -198,11 +198,13 @@ fn resets_correct_what_differs_from_the_recorded_transactions_and_nothing_else()
 fn today_is_told_newest_first_and_ends_with_the_day() {
     let mut desk = Desk::default();
     desk.tell("buy 10 AAPL @ 10\n credit 5 USD for 2");
-    let today =
-        |desk: &Desk| desk.portfolio.today(Filter::default()).iter().map(|booked| booked.id.0).collect::<Vec<_>>();
+    let day = Timestamp::default()..Timestamp(i64::MAX);
+    let today = |desk: &Desk| {
+        desk.portfolio.dated_in(&day, Filter::default()).iter().map(|booked| booked.id.0).collect::<Vec<_>>()
+    };
     assert_eq!(today(&desk), [2, 1]);
     assert_eq!(desk.portfolio.transaction(TransactionId(1)).unwrap().quantity, Quantity::from(10));
-    desk.tell("roll");
+    desk.tell("wait 1\n roll");
     assert_eq!(today(&desk), [] as [u64; 0]);
     assert_eq!(desk.portfolio.transaction(TransactionId(1)), None);
 }

@@ -67,7 +67,7 @@ impl Desk {
             }
             ["roll"] => {
                 let Self { portfolio, marks, reference, now, .. } = self;
-                portfolio.roll(&valuer(marks, reference, *now));
+                portfolio.roll(*now, &valuer(marks, reference, *now));
                 String::new()
             }
             ["list"] => self.list(),
@@ -211,6 +211,7 @@ fn transaction(words: &[&str], id: u64, at: Timestamp) -> Transaction {
         security,
         strategy: StrategyId(after("for").map_or(1, |id| id.parse().unwrap())),
         description: None,
+        charges: vec![],
     }
 }
 

@@ -343,6 +343,7 @@ fn fill(order: &Order, exec_id: &str, quantity: &str, price: &str) -> VenueFill 
         price: number(price),
         at: None,
         fee: None,
+        charges: vec![],
     }
 }
 

@@ -186,6 +186,7 @@ fn transaction(id: u64) -> Transaction {
         security: (id != 1).then_some(SecurityId(21)),
         strategy: StrategyId(3 - id),
         description: None,
+        charges: vec![],
     }
 }
 

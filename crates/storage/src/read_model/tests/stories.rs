@@ -196,6 +196,8 @@ fn prices_and_positions_are_not_history_but_count_as_applied() {
         market_value: None,
         currency: Currency::USD,
         changed_at: Timestamp(0),
+        commissions: Amount::ZERO,
+        fees: Amount::ZERO,
     };
     let events = [Event::Tick(Arc::new(tick)), Event::Position(Arc::new(position))];
     assert_eq!(events.each_ref().map(Event::class), [EventClass::Tick, EventClass::Position]);
