@@ -166,6 +166,20 @@ async function chartComesBack({ server, page }) {
   await now.waitFor({ state: 'detached' });
 }
 
+/** The description of the interface is as dark as the screen. */
+async function docsFollowTheTheme({ server, page, watch }) {
+  // Who leaves a page gives up what it asked for.
+  watch.allow(/ERR_ABORTED/);
+  await openDesk(page, server);
+  await page.evaluate(() => localStorage.setItem('rialto.settings', JSON.stringify({ theme: 'dark' })));
+  await page.goto(`${server.url}/docs`);
+  await page.waitForFunction(() => document.documentElement.classList.contains('dark-mode'));
+  await page.evaluate(() => localStorage.setItem('rialto.settings', JSON.stringify({ theme: 'light' })));
+  await page.reload();
+  await page.getByText('/rest/account').first().waitFor();
+  check(!(await page.evaluate(() => document.documentElement.classList.contains('dark-mode'))), 'the page is dark');
+}
+
 export default [
   { name: 'the ticket asks what became of an order when the server is back', settings: QUIET, run: settlesFate },
   { name: 'strategies are started and stopped by their phase, and stopping asks', settings: QUIET, run: strategiesFollowTheirPhase },
@@ -174,4 +188,5 @@ export default [
   { name: 'numbers are read as people write them', settings: QUIET, run: readsNumbers },
   { name: 'half is half and an index is not bought', settings: QUIET, run: smallThings },
   { name: 'a chart that was moved comes back to now', settings: QUIET, run: chartComesBack },
+  { name: 'the description of the interface follows the theme', settings: QUIET, run: docsFollowTheTheme },
 ];

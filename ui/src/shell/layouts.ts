@@ -70,7 +70,7 @@ const SHORT_TRADE: readonly Placement[] = [
   { widget: 'chart' },
   { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.2 },
   { widget: 'orders', beside: 'chart', direction: 'below', height: 0.4 },
-  { widget: 'market', beside: 'chart', direction: 'left', width: 0.44 },
+  { widget: 'market', beside: 'chart', direction: 'left', width: 0.36, leastWidth: MARKET_LEAST_PX },
   { widget: 'book', beside: 'orders', direction: 'left', width: 0.26 },
   { widget: 'positions', beside: 'orders', direction: 'within' },
   { widget: 'history', beside: 'orders', direction: 'within' },

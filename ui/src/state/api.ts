@@ -397,6 +397,8 @@ export interface IntentMap {
   /** Put the cursor on the first row. */
   orderRows: null;
   positionRows: null;
+  /** Ask whether this position is to be closed. */
+  closePosition: number;
   /** Ask to cancel all open orders. */
   cancelAll: null;
   /** Show the events of an order. */

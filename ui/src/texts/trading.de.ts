@@ -139,6 +139,21 @@ export const trading: typeof english = {
     found: (shown, all) =>
       shown < all ? `Die ersten ${shown} von ${all}: weitertippen` : all === 1 ? 'Eines gefunden' : `${all} gefunden`,
   },
+  firstSteps: {
+    title: 'Erste Schritte',
+    simulated: 'Handelsplätze, Kurse und Geld sind hier simuliert: nichts davon kostet etwas.',
+    buy: 'Kaufen: Wertpapier wählen, Menge schreiben, Enter',
+    see: 'Die Ausführung sehen: in der Meldung, als Pfeil im Chart, unter Positionen',
+    close: 'Schließen: Glattstellen über dem Chart',
+    done: 'getan',
+    dismiss: 'Nicht mehr zeigen',
+    who: {
+      SERVER: 'Sie und wer sonst von Hand, mit REST oder FIX handelt',
+      TREND: 'ein Beispielprogramm, das dem Trend folgt',
+      MAKER: 'ein Beispielprogramm, das in Ether beide Seiten stellt',
+    },
+  },
+  instrument: { range: 'Tag', venue: 'Platz', position: 'Position', flatten: 'Glattstellen', reverse: 'Drehen' },
   security: {
     CALL: 'Call',
     PUT: 'Put',

@@ -145,6 +145,21 @@ export const trading = {
     found: (shown: number, all: number) =>
       shown < all ? `The first ${shown} of ${all}: type on` : all === 1 ? 'One found' : `${all} found`,
   },
+  firstSteps: {
+    title: 'First steps',
+    simulated: 'Venues, prices and money here are simulated: nothing you do costs anything.',
+    buy: 'Buy: choose a security, write a quantity, press Enter',
+    see: 'See the fill: in the notice, as an arrow on the chart, under Positions',
+    close: 'Close: Flatten above the chart',
+    done: 'done',
+    dismiss: 'Do not show again',
+    who: {
+      SERVER: 'you and whoever else trades by hand, by REST or FIX',
+      TREND: 'a sample program that follows the trend',
+      MAKER: 'a sample program that quotes both sides of ether',
+    },
+  },
+  instrument: { range: 'Day', venue: 'Venue', position: 'Position', flatten: 'Flatten', reverse: 'Reverse' },
   security: {
     CALL: 'Call',
     PUT: 'Put',

@@ -2,6 +2,7 @@
 
 import type { Quote } from '../../state/api';
 import { writeMoved } from '../../parts/flash';
+import { iconElement } from '../../parts/icons';
 import { setText } from '../../parts/grid/cells';
 import { aging, figures, gains, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
@@ -92,7 +93,7 @@ function symbolColumn(board: QuoteBoard, texts: Texts, { remove }: Clicks): Colu
     button.tabIndex = -1;
     button.className = 'row-action quiet';
     button.ariaLabel = `${texts.market.remove}: ${row.symbol}`;
-    button.textContent = '✕';
+    button.append(iconElement('close'));
     button.onclick = () => remove(row.id);
     paintSymbol(cell, row.symbol, () => board.terms(row));
     cell.classList.add('beside-quiet');

@@ -127,16 +127,22 @@ export interface Remarks {
 
 export const NO_REMARKS: Remarks = { fields: {}, general: '' };
 
-export function remarksOf(run: DryRun, shown: readonly string[]): Remarks {
-  if (run.kind === 'refused') return remarksOfError(run.error, shown);
+/** What the server says, in the words of the person; by its code. */
+export type Saying = (code: string | null, text: string) => string;
+const AS_IT_IS: Saying = (_, text) => text;
+
+export function remarksOf(run: DryRun, shown: readonly string[], say: Saying = AS_IT_IS): Remarks {
+  if (run.kind === 'refused') return remarksOfError(run.error, shown, say);
   if (run.kind !== 'verdict' || run.verdict.accepted) return NO_REMARKS;
-  const { field, reason } = run.verdict;
-  if (field !== null && shown.includes(field)) return { fields: { [field]: reason ?? '' }, general: '' };
-  return { fields: {}, general: reason ?? '' };
+  const { field, reason, code } = run.verdict;
+  const said = say(code, reason ?? '');
+  if (field !== null && shown.includes(field)) return { fields: { [field]: said }, general: '' };
+  return { fields: {}, general: said };
 }
 
-export function remarksOfError(error: WireError, shown: readonly string[]): Remarks {
+export function remarksOfError(error: WireError, shown: readonly string[], say: Saying = AS_IT_IS): Remarks {
   const placed = error.errors.filter(({ field }) => shown.includes(field));
-  const fields = Object.fromEntries(placed.map(({ field }) => [field, error.reasonFor(field)]));
-  return { fields, general: placed.length < Math.max(error.errors.length, 1) ? error.message : '' };
+  const reasons = (name: string) => placed.filter(({ field }) => field === name).map(({ code, reason }) => say(code, reason));
+  const fields = Object.fromEntries(placed.map(({ field }) => [field, reasons(field).join('; ')]));
+  return { fields, general: placed.length < Math.max(error.errors.length, 1) ? say(error.code, error.message) : '' };
 }

@@ -1,5 +1,6 @@
 /** The buttons of a row. The keyboard runs the same actions on the focused row. */
 
+import { iconElement } from '../icons';
 import type { RowAction } from './types';
 
 /** Draws the buttons once and afterwards only what may have changed: whether each can be used, and why not. */
@@ -36,7 +37,7 @@ function buttonOf<Row>(action: RowAction<Row>): HTMLButtonElement {
   button.type = 'button';
   button.className = action.danger ? 'row-action danger' : 'row-action';
   button.ariaLabel = action.label;
-  button.textContent = action.sign ?? '';
+  if (action.sign !== undefined) button.append(iconElement(action.sign));
   // The arrow keys move between cells; the keys of the actions do the rest.
   button.tabIndex = -1;
   return button;

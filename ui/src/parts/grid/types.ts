@@ -1,5 +1,7 @@
 /** What a grid is told: columns, rows and what can be done with a row. */
 
+import type { IconName } from '../icons';
+
 export type CellValue = string | number | null;
 
 export interface GridColumn<Row> {
@@ -30,8 +32,8 @@ export interface GridColumn<Row> {
 
 export interface RowAction<Row> {
   label: string;
-  /** One character or picture for a button in the row; left out means that only the key runs it. */
-  sign?: string;
+  /** The picture of a button in the row; left out means that only the key runs it. */
+  sign?: IconName;
   /** Runs the action for the focused row, as `KeyboardEvent.key` names it. */
   key?: string;
   danger?: boolean;
