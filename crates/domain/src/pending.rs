@@ -89,6 +89,9 @@ pub struct Request {
     /// The user, or what made the platform ask.
     #[n(2)]
     pub by: Option<Text>,
+    /// Why, where the order shall show it: it stands in the way of another order.
+    #[n(3)]
+    pub reason: Option<Text>,
 }
 
 #[cfg(test)]
@@ -97,7 +100,7 @@ mod tests {
     use crate::order::{OrderKind, TimeInForce};
 
     fn request(cl_ord_id: &str) -> Request {
-        Request { cl_ord_id: Some(cl_ord_id.into()), source: Source::Rest, by: None }
+        Request { cl_ord_id: Some(cl_ord_id.into()), source: Source::Rest, by: None, reason: None }
     }
 
     fn terms(quantity: i64) -> Terms {

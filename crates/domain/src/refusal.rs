@@ -67,6 +67,7 @@ pub enum Refusal {
     OrderClosed(IntId),
     CancelPending(IntId),
     ReplacePending(IntId),
+    OrderWaiting(IntId),
     /// A modification cannot change this.
     FieldFixed(&'static str),
     /// What a request says of its order is of another one.
@@ -210,6 +211,7 @@ impl Refusal {
             Self::OrderClosed(_) => "order-closed",
             Self::CancelPending(_) => "cancel-pending",
             Self::ReplacePending(_) => "replace-pending",
+            Self::OrderWaiting(_) => "order-waiting",
             Self::FieldFixed(_) => "field-fixed",
             Self::OtherOrder { .. } => "other-order",
             Self::NotNeeded { .. } => "not-needed",
@@ -307,6 +309,12 @@ impl fmt::Display for Refusal {
             Self::OrderClosed(id) => write!(f, "order {id} is finished"),
             Self::CancelPending(id) => write!(f, "order {id} is being cancelled already"),
             Self::ReplacePending(id) => write!(f, "order {id} is being replaced already"),
+            Self::OrderWaiting(id) => {
+                write!(
+                    f,
+                    "order {id} waits for the cancel of others and is not at the venue yet; it can only be cancelled"
+                )
+            }
             Self::FieldFixed(field) => write!(f, "{field} of an order cannot be changed"),
             Self::OtherOrder { int_id, field } => write!(f, "{field} is not that of order {int_id}"),
             Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
@@ -338,7 +346,9 @@ impl fmt::Display for Refusal {
                 write!(f, "needs {} {currency}, available are {} {currency}", needed.normalize(), available.normalize())
             }
             Self::SelfTrade(id) => write!(f, "would trade with the account's own order {id}"),
-            Self::WouldFlip { open } => write!(f, "may only reduce the position, of which {open} can be closed"),
+            Self::WouldFlip { open } => {
+                write!(f, "may only reduce the position, of which {open} can be closed beside orders on their way")
+            }
             Self::AmountTooLarge => write!(f, "an amount does not fit into 28 digits"),
             Self::UnknownZone(zone) => write!(f, "time zone {zone} is not known"),
             Self::PhaseOrder { strategy, now, wanted } => {

@@ -148,7 +148,8 @@ pub struct Burst {
     pub millis: u32,
 }
 
-/// What happens to an order that would meet a resting one of the same account.
+/// What happens to an order that would meet a resting one of the same account. The account's word counts before the
+/// platform's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum SelfTrade {
@@ -157,6 +158,12 @@ pub enum SelfTrade {
     Allow,
     #[n(1)]
     RefuseNewest,
+    /// The resting one is cancelled first; the new one leaves when the venue has confirmed that.
+    #[n(2)]
+    CancelResting,
+    /// The resting one is cancelled, and the new one never leaves.
+    #[n(3)]
+    CancelBoth,
 }
 
 /// What the engine is told at start and whenever the configuration changes.

@@ -19,11 +19,14 @@ impl Trading {
     /// The next instant at which the engine has something to do by itself.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
-        [self.day_ends, expiry, self.awaited.next_due()].into_iter().flatten().min()
+        [self.day_ends, expiry, self.awaited.next_due(), self.waiting.next_due()].into_iter().flatten().min()
     }
 
     pub(crate) fn clock(&mut self, moment: Moment, out: &mut Outbox) {
         self.expire_due(moment, out);
+        self.send_cleared(moment, out);
+        self.reject_overdue(moment, out);
+        self.send_cleared(moment, out);
         self.doubt_overdue(moment, out);
         if self.day_ends.is_some_and(|end| moment.at >= end) {
             self.roll(moment, out);

@@ -29,6 +29,7 @@ impl Engine {
             Input::Command(envelope) => return self.obey(moment, envelope, out),
             Input::Report(report) => {
                 self.trading.at(moment).believe(moment, report, out);
+                self.trading.send_cleared(moment, out);
                 self.trading.drop_answered();
             }
             Input::Marks(marks) => self.trading.at(moment).mark(moment, marks, out),
@@ -39,6 +40,7 @@ impl Engine {
 
     fn obey(&mut self, moment: Moment, envelope: &Envelope, out: &mut Outbox) -> Reply {
         let reply = self.trading.at(moment).obey(moment, envelope, out);
+        self.trading.send_cleared(moment, out);
         if matches!(envelope.command, Command::Reference(_)) {
             self.market.list(self.trading.directory.data());
         }

@@ -23,6 +23,7 @@ use crate::moment::Moment;
 use crate::orders::Registry;
 use crate::orders::awaited::Awaited;
 use crate::orders::mass_cancels::MassCancels;
+use crate::orders::waiting::Waiting;
 use crate::outbox::Outbox;
 use crate::portfolio::{Portfolio, Valuer};
 use crate::risk::Risk;
@@ -68,6 +69,9 @@ pub(crate) struct Trading {
     #[n(15)]
     #[cbor(default)]
     pub(crate) expirations: Expirations,
+    #[n(16)]
+    #[cbor(default)]
+    pub(crate) waiting: Waiting,
 }
 
 impl Default for Trading {
@@ -93,6 +97,7 @@ impl Default for Trading {
             failures: BTreeMap::new(),
             mass_cancels: MassCancels::default(),
             expirations: Expirations::default(),
+            waiting: Waiting::default(),
         }
     }
 }

@@ -26,5 +26,11 @@ mod names;
 mod overtaken;
 #[path = "stories/reserves.rs"]
 mod reserves;
+#[path = "stories/self_trade.rs"]
+mod self_trade;
+#[path = "stories/waiting.rs"]
+mod waiting;
+#[path = "stories/closing.rs"]
+mod closing;
 #[path = "stories/fix_matrix.rs"]
 mod fix_matrix;

@@ -15,7 +15,12 @@ pub const REASON_LENGTH_MAX: usize = 256;
 const STATES: [(&str, TradingState); 3] =
     [("ACTIVE", TradingState::Active), ("REDUCING", TradingState::Reducing), ("HALTED", TradingState::Halted)];
 
-const SELF_TRADES: [(&str, SelfTrade); 2] = [("ALLOW", SelfTrade::Allow), ("REFUSE_NEWEST", SelfTrade::RefuseNewest)];
+const SELF_TRADES: [(&str, SelfTrade); 4] = [
+    ("REFUSE_NEWEST", SelfTrade::RefuseNewest),
+    ("CANCEL_RESTING", SelfTrade::CancelResting),
+    ("CANCEL_BOTH", SelfTrade::CancelBoth),
+    ("ALLOW", SelfTrade::Allow),
+];
 
 /// The limits of one scope; `null` does not bind.
 #[derive(Debug, Serialize)]
@@ -100,10 +105,19 @@ pub fn parse_limits(body: &[u8]) -> Result<(Scope, Limits), BadBody> {
         reject_breaker: fields.read("rejectBreaker", burst_of),
         max_day_loss: fields.decimal("maxDayLoss").map(Amount),
         max_drawdown: fields.decimal("maxDrawdown").map(Amount),
-        self_trade: fields.choice("selfTrade", &SELF_TRADES),
+        self_trade: self_trade(&mut fields, scope),
     };
     let scope = fields.require("scope", scope);
     fields.finish(scope.map(|scope| (scope, limits)))
+}
+
+/// A matter of accounts: no other scope can have a word of its own.
+fn self_trade(fields: &mut Fields, scope: Option<Scope>) -> Option<SelfTrade> {
+    if matches!(scope, Some(Scope::Strategy(_) | Scope::Security(_))) {
+        let foreign = |field, _| Err(FieldError::not_needed(field, "belongs to an account or to the platform"));
+        return fields.read("selfTrade", foreign);
+    }
+    fields.choice("selfTrade", &SELF_TRADES)
 }
 
 fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {

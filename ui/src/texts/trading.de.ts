@@ -408,6 +408,12 @@ export const trading: typeof english = {
       maxDrawdown: 'Größter Rückgang',
       selfTrade: 'Handel mit sich selbst',
     },
+    selfTradeModes: {
+      REFUSE_NEWEST: 'die neuere ablehnen',
+      CANCEL_RESTING: 'die ruhende zuerst streichen',
+      CANCEL_BOTH: 'beide streichen',
+      ALLOW: 'zulassen',
+    },
     within: (count, millis) => `${count} in ${millis} ms`,
   },
 };

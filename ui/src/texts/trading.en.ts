@@ -410,6 +410,12 @@ export const trading = {
       maxDrawdown: 'Largest drawdown',
       selfTrade: 'Trade with oneself',
     },
+    selfTradeModes: {
+      REFUSE_NEWEST: 'refuse the newer',
+      CANCEL_RESTING: 'cancel the resting first',
+      CANCEL_BOTH: 'cancel both',
+      ALLOW: 'allow',
+    },
     within: (count: string, millis: string) => `${count} within ${millis} ms`,
   },
 };

@@ -12,11 +12,13 @@ use domain::{
     Security, StrategyId, TimeInForce, Timestamp,
 };
 
+use super::reducing::Reduction;
 use super::requests::request;
 use super::telling::{Change, tell};
+use super::waiting::{Displaced, Why};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
-use crate::risk::{Candidate, Reservation};
+use crate::risk::{Candidate, Passed, Reservation};
 use crate::trading::Trading;
 
 /// What reports say in the place of an id where there is no order: none bears it.
@@ -27,6 +29,11 @@ struct Draft {
     int_id: Option<IntId>,
     route: Route,
     reservation: Reservation,
+    reduce_only: bool,
+    /// What must be cancelled or reduced before it leaves.
+    displaced: Vec<Displaced>,
+    /// Or it ends together with what it would trade with.
+    ends_both: bool,
 }
 
 /// Where an order goes and in whose name.
@@ -41,7 +48,7 @@ pub(crate) struct Route {
 
 impl Trading {
     pub(crate) fn place(&mut self, moment: Moment, caller: &Caller, ask: &PlaceOrder, out: &mut Outbox) -> Reply {
-        self.place_as(moment, caller, ask, false, out)
+        self.place_as(moment, caller, ask, None, out)
     }
 
     /// A reduce-only order may lower the position of its strategy, account and security, nothing else.
@@ -50,18 +57,18 @@ impl Trading {
         moment: Moment,
         caller: &Caller,
         ask: &PlaceOrder,
-        reduce_only: bool,
+        reduction: Option<Reduction>,
         out: &mut Outbox,
     ) -> Reply {
-        let draft = self.check_new(moment, caller, ask, reduce_only)?;
-        Ok(Answer::Order(self.take_on(moment, caller, ask, reduce_only, draft, out)))
+        let draft = self.check_new(moment, caller, ask, reduction)?;
+        Ok(Answer::Order(self.take_on(moment, caller, ask, draft, out)))
     }
 
     /// The verdict of all checks, without a trace.
     pub(crate) fn check_dry(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> domain::query::Verdict {
         let terms = Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
         let (notional, fee) = self.estimate(ask.security, ask.side, &terms);
-        let refusal = self.check_new(moment, caller, ask, false).err();
+        let refusal = self.check_new(moment, caller, ask, None).err();
         domain::query::Verdict { refusal, notional, fee }
     }
 
@@ -70,7 +77,7 @@ impl Trading {
         moment: Moment,
         caller: &Caller,
         ask: &PlaceOrder,
-        reduce_only: bool,
+        reduction: Option<Reduction>,
     ) -> Result<Draft, Refusal> {
         let int_id = self.check_names(moment, caller, ask)?;
         let route = self.route(ask)?;
@@ -78,9 +85,12 @@ impl Trading {
         check_terms(&route.security, &terms)?;
         self.check_hours(moment.at, &route, &terms)?;
         self.check_adapter(&route.adapter)?;
-        let candidate = Candidate { route: &route, side: ask.side, terms, replaces: None, reduce_only, caller };
-        let reservation = self.check_risk(moment, &candidate)?;
-        Ok(Draft { int_id, route, reservation })
+        let (reduce_only, Reduction { displaced, freed }) = (reduction.is_some(), reduction.unwrap_or_default());
+        let candidate = Candidate { route: &route, side: ask.side, terms, replaces: None, reduce_only, freed, caller };
+        let Passed { reservation, met } = self.check_risk(moment, &candidate)?;
+        let ends_both = !met.is_empty() && self.cancels_both(route.account);
+        let displaced = displaced_by(met, displaced, ends_both);
+        Ok(Draft { int_id, route, reservation, reduce_only, displaced, ends_both })
     }
 
     /// The id that the order will bear where the client chose one; `None`: mint one.
@@ -189,23 +199,42 @@ impl Trading {
         moment: Moment,
         caller: &Caller,
         ask: &PlaceOrder,
-        reduce_only: bool,
         draft: Draft,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        let Draft { int_id, route, reservation } = draft;
+        let Draft { int_id, route, reservation, reduce_only, displaced, ends_both } = draft;
         let int_id = int_id.unwrap_or_else(|| self.mint_int_id(route.account));
         let id = OrderId(self.minted.next_order());
-        let order = Arc::new(new_order(moment, caller, ask, reduce_only, id, int_id, route));
+        let mut order = new_order(moment, caller, ask, reduce_only, id, int_id, route);
+        if !displaced.is_empty() && !ends_both {
+            order.reason = Some(self.waiting_reason(&displaced));
+        }
+        let order = Arc::new(order);
         self.risk.took_on(moment, &order, caller, reservation);
         self.orders.insert(order.clone());
         self.watch_expiry(&order);
         let request = request(caller, ask.cl_ord_id.clone());
         tell(moment, &order, Change::plain(Step::Placed).answering(Some(request)), out);
-        self.await_answer(moment, order.id);
-        out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+        if displaced.is_empty() {
+            self.submit(moment, &order, out);
+        } else if ends_both {
+            self.cancel_both(moment, caller, &order, &displaced, out);
+        } else {
+            self.wait_for(moment, caller, &order, displaced, out);
+        }
         order
     }
+
+    pub(crate) fn submit(&mut self, moment: Moment, order: &Arc<Order>, out: &mut Outbox) {
+        self.await_answer(moment, order.id);
+        out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+    }
+}
+
+/// A close that ends with what it would trade with leaves the orders that protect its position alone.
+fn displaced_by(met: Vec<OrderId>, protective: Vec<Displaced>, ends_both: bool) -> Vec<Displaced> {
+    let met = met.into_iter().map(|order| Displaced { order, leaves: None, why: Why::SelfTrade });
+    if ends_both { met.collect() } else { met.chain(protective).collect() }
 }
 
 fn new_order(

@@ -20,12 +20,16 @@ pub(crate) mod registry;
 pub(crate) mod reports;
 /// Modify, cancel, close, reduce.
 pub(crate) mod requests;
-/// Orders that could trade with one from the other side.
+/// Working orders by account, security and side.
 mod resting;
+/// Close and reduce, which never flip a position.
+mod reducing;
 /// What an order's change looks like from outside.
 pub(crate) mod telling;
 /// Requests without an answer.
 pub(crate) mod awaited;
+/// Orders that leave only when the venue has cancelled others.
+pub(crate) mod waiting;
 /// The two tables of legal changes.
 pub(crate) mod transitions;
 

@@ -8,6 +8,7 @@ use domain::order::{BaseState, Order, Pending, Step};
 use domain::report::{Fate, Picture, VenueOrder};
 use domain::{AdapterName, Instruction, OrderId, Text};
 
+use super::awaited::is_unanswered;
 use super::reports::Word;
 use super::telling::{Change, tell};
 use crate::moment::Moment;
@@ -28,7 +29,9 @@ impl Trading {
             self.conclude(moment, seen, out);
         }
         let seen: BTreeSet<OrderId> = picture.orders.iter().map(|order| order.order).collect();
-        let unseen = self.orders.open().filter(|order| order.adapter == *adapter && !seen.contains(&order.id));
+        let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
+        // What waits was never sent, so nobody can have seen it.
+        let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting.contains(order.id));
         for order in unseen.cloned().collect::<Vec<_>>() {
             self.settle_unseen(moment, &order, picture.complete, out);
         }
@@ -146,8 +149,7 @@ impl Trading {
 
     /// The connection is gone: whatever the venue has not answered is in doubt.
     pub(crate) fn doubt_unanswered(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
-        let unanswered =
-            |order: &&Arc<Order>| order.state == BaseState::PendingNew || order.pending != Pending::Nothing;
+        let unanswered = |order: &&Arc<Order>| is_unanswered(order) && !self.waiting.contains(order.id);
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
         let ids: Vec<OrderId> = of_adapter.filter(unanswered).map(|order| order.id).collect();
         let reason = Text::from("the connection was lost before the venue answered");

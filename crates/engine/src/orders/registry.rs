@@ -12,7 +12,7 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use super::executions::Executions;
 use super::names::Names;
 use super::numbered::Numbered;
-use super::resting::{Eagerness, Resting};
+use super::resting::{Place, Resting, Working};
 use super::transitions::Ask;
 
 #[derive(Debug, Clone, Default)]
@@ -40,15 +40,15 @@ pub(crate) struct Registry {
 #[derive(Clone, Copy, PartialEq)]
 struct Standing {
     is_open: bool,
-    eagerness: Option<Eagerness>,
+    place: Option<Place>,
 }
 
 impl Standing {
     /// Of an order that is not kept.
-    const NONE: Self = Self { is_open: false, eagerness: None };
+    const NONE: Self = Self { is_open: false, place: None };
 
     fn of(order: &Order) -> Self {
-        Self { is_open: order.is_open(), eagerness: Eagerness::of(order) }
+        Self { is_open: order.is_open(), place: Place::of(order) }
     }
 }
 
@@ -145,9 +145,28 @@ impl Registry {
         self.open.iter().filter_map(|id| self.orders.get(*id))
     }
 
-    /// The order of an account in a security that would be the first of its side to trade.
-    pub(crate) fn most_eager(&self, account: AccountId, security: SecurityId, side: Side) -> Option<&Arc<Order>> {
-        self.resting.most_eager(account, security, side).and_then(|id| self.orders.get(id))
+    /// The orders of an account in a security that could trade with one that comes from the other side, the most eager
+    /// first. Market orders rest only while an auction is called.
+    pub(crate) fn resting(
+        &self,
+        account: AccountId,
+        security: SecurityId,
+        side: Side,
+        in_call: bool,
+    ) -> impl Iterator<Item = &Arc<Order>> {
+        let working = self.resting.of(account, security, side).into_iter();
+        self.kept(working.flat_map(move |working| working.most_eager_first(in_call)))
+    }
+
+    /// All working orders of an account in a security.
+    pub(crate) fn working(
+        &self,
+        account: AccountId,
+        security: SecurityId,
+        side: Side,
+    ) -> impl Iterator<Item = &Arc<Order>> {
+        let working = self.resting.of(account, security, side).into_iter();
+        self.kept(working.flat_map(Working::all))
     }
 
     pub(crate) fn has_open(&self, security: SecurityId) -> bool {
@@ -196,7 +215,7 @@ impl Registry {
 
     fn follow(&mut self, order: &Order, before: Standing) {
         let after = Standing::of(order);
-        self.resting.put(order, before.eagerness, after.eagerness);
+        self.resting.put(order, before.place, after.place);
         if before.is_open == after.is_open {
             return;
         }

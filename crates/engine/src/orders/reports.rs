@@ -88,6 +88,8 @@ impl Trading {
     pub(crate) fn ended(&mut self, word: Word, step: Step, reason: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         let pending = order.pending.clone();
+        // Whoever asked for a cancel may have said why.
+        let asked = pending.cancel().filter(|_| step == Step::Canceled).and_then(|request| request.reason.clone());
         let Some(state) = self.turn(order, Turn::Ended, out) else {
             return self.refuse_pending(word, &"the order was finished already".into(), out);
         };
@@ -95,7 +97,7 @@ impl Trading {
             order.state = state;
             order.pending = Pending::Nothing;
             order.in_doubt = false;
-            order.reason = reason.cloned();
+            order.reason = asked.or(reason.cloned());
             order.changed_at = word.moment.at;
         });
         self.risk.settled(&order);
@@ -134,6 +136,7 @@ impl Trading {
         let Some(state) = self.turn(order, turn, out) else { return };
         let request = order.pending.replace().map(|(request, _)| request.clone());
         let cl_ord_id = request.as_ref().and_then(|request| request.cl_ord_id.clone());
+        let why = request.as_ref().and_then(|request| request.reason.clone());
         let accepted_before = order.cl_ord_id.clone();
         let order = self.orders.change(word.order, |order| {
             order.state = state;
@@ -142,7 +145,7 @@ impl Trading {
             order.ext_id = ext_id.cloned().or(order.ext_id.take());
             order.cl_ord_id = cl_ord_id.or(order.cl_ord_id.take());
             order.in_doubt = false;
-            order.reason = None;
+            order.reason = why;
             order.changed_at = word.moment.at;
             order.pending = std::mem::take(&mut order.pending).without_replace();
         });

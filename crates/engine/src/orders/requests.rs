@@ -1,14 +1,15 @@
-//! Requests on live orders and positions: modify, cancel, close, reduce.
+//! Requests on live orders: modify and cancel.
 
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, ModifyOrder, PlaceOrder, ReducePosition, Restated};
-use domain::order::{Order, OrderKind, Pending, Request, Side, Step, Terms};
+use domain::command::{CancelOrder, ModifyOrder, Restated};
+use domain::order::{Order, OrderKind, Pending, Request, Step, Terms};
 use domain::query::Verdict;
 use domain::query::{Answer, Reply};
-use domain::{Caller, Instruction, IntId, Price, Refusal, Scope, Source, Text, TimeInForce};
+use domain::{Caller, Instruction, IntId, Price, Quantity, Refusal, Scope, Source, Text};
 
 use super::intake::{Route, check_terms};
+use super::reports::Word;
 use super::telling::{Change, tell};
 use super::transitions::{Ask, may_ask};
 use crate::moment::Moment;
@@ -22,15 +23,26 @@ impl Trading {
         self.risk.reserve(&order, reservation);
         let request = request(caller, ask.cl_ord_id.clone());
         self.orders.ask(moment.at, Ask::Replace, ask.cl_ord_id.as_ref(), order.id);
+        Ok(Answer::Order(self.send_replace(moment, &order, terms, request, out)))
+    }
+
+    pub(super) fn send_replace(
+        &mut self,
+        moment: Moment,
+        order: &Order,
+        terms: Terms,
+        request: Request,
+        out: &mut Outbox,
+    ) -> Arc<Order> {
         let order = self.orders.change(order.id, |order| {
+            forget_answer(order, &request);
             order.pending = Pending::Replace(Box::new(request.clone()), Box::new(terms));
-            forget_answer(order);
             order.changed_at = moment.at;
         });
         tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(Some(request)), out);
         self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Replace(order.clone(), terms));
-        Ok(Answer::Order(order))
+        order
     }
 
     fn check_modify(
@@ -40,6 +52,9 @@ impl Trading {
         ask: &ModifyOrder,
     ) -> Result<(Arc<Order>, Terms, Reservation), Refusal> {
         let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
+        if self.waiting.contains(order.id) {
+            return Err(Refusal::OrderWaiting(order.int_id.clone()));
+        }
         check_unchanged(&order, &ask.restated)?;
         self.check_second_name(caller, &order, &ask.restated)?;
         let terms = new_terms(&order, ask)?;
@@ -53,10 +68,11 @@ impl Trading {
             terms,
             replaces: Some(&order),
             reduce_only: order.reduce_only,
+            freed: Quantity::ZERO,
             caller,
         };
-        let reservation = self.check_risk(moment, &candidate)?;
-        Ok((order, terms, reservation))
+        let passed = self.check_risk(moment, &candidate)?;
+        Ok((order, terms, passed.reservation))
     }
 
     /// The verdict on new terms for a live order, without a trace; notional and fee are of the order as it would then be.
@@ -82,7 +98,10 @@ impl Trading {
         let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Cancel)?;
         check_meant(&order, &ask.restated)?;
         self.check_second_name(caller, &order, &ask.restated)?;
-        self.check_adapter(&order.adapter)?;
+        // What waits is not at the venue, so it can be ended without it.
+        if !self.waiting.contains(order.id) {
+            self.check_adapter(&order.adapter)?;
+        }
         Ok(Answer::Order(self.ask_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
 
@@ -139,13 +158,27 @@ impl Trading {
         out: &mut Outbox,
     ) -> Arc<Order> {
         self.orders.ask(moment.at, Ask::Cancel, cl_ord_id.as_ref(), order.id);
-        let request = request(caller, cl_ord_id);
+        self.send_cancel(moment, order, request(caller, cl_ord_id), out)
+    }
+
+    /// An order that never left is over at once.
+    pub(super) fn send_cancel(
+        &mut self,
+        moment: Moment,
+        order: &Order,
+        request: Request,
+        out: &mut Outbox,
+    ) -> Arc<Order> {
         let order = self.orders.change(order.id, |order| {
+            forget_answer(order, &request);
             order.pending = std::mem::take(&mut order.pending).overtaken_by(request.clone());
-            forget_answer(order);
             order.changed_at = moment.at;
         });
         tell(moment, &order, Change::plain(Step::CancelAsked).answering(Some(request)), out);
+        if self.waiting.remove(order.id) {
+            self.ended(Word { moment, order: order.id, ext_at: None }, Step::Canceled, None, out);
+            return self.orders.get(order.id).cloned().unwrap_or(order);
+        }
         self.await_answer(moment, order.id);
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
         order
@@ -161,48 +194,16 @@ impl Trading {
         }
         orders.len()
     }
-
-    pub(crate) fn reduce(&mut self, moment: Moment, caller: &Caller, ask: &ReducePosition, out: &mut Outbox) -> Reply {
-        let order = self.reducing_order(ask)?;
-        self.place_as(moment, caller, &order, true, out)
-    }
-
-    /// An opposite market order that cannot flip the position.
-    fn reducing_order(&self, ask: &ReducePosition) -> Result<PlaceOrder, Refusal> {
-        let holding = self.portfolio.position(ask.position).ok_or(Refusal::UnknownPosition(ask.position.0))?;
-        if holding.quantity.is_zero() {
-            return Err(Refusal::PositionClosed(ask.position.0));
-        }
-        let open = holding.quantity.abs();
-        let quantity = ask.quantity.unwrap_or(open);
-        if quantity > open {
-            return Err(Refusal::TooLarge { field: "quantity", value: quantity.0, limit: open.0 });
-        }
-        Ok(PlaceOrder {
-            int_id: None,
-            cl_ord_id: None,
-            security: holding.security,
-            account: Some(holding.account),
-            strategy: Some(holding.strategy),
-            exchange: None,
-            side: if holding.quantity.is_negative() { Side::Buy } else { Side::Sell },
-            quantity,
-            kind: OrderKind::Market,
-            tif: TimeInForce::Day,
-            exchange_order: false,
-            reference: None,
-        })
-    }
 }
 
 pub(super) fn request(caller: &Caller, cl_ord_id: Option<Text>) -> Request {
-    Request { cl_ord_id, source: caller.source.clone(), by: caller.user.clone() }
+    Request { cl_ord_id, source: caller.source.clone(), by: caller.user.clone(), reason: None }
 }
 
-/// The reason why an earlier request was refused says nothing about this one; a doubt remains.
-fn forget_answer(order: &mut Order) {
+/// The reason why an earlier request was refused says nothing about this one, which may have its own; a doubt remains.
+fn forget_answer(order: &mut Order, request: &Request) {
     if !order.in_doubt {
-        order.reason = None;
+        order.reason = request.reason.clone();
     }
 }
 

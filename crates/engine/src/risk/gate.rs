@@ -3,10 +3,10 @@
 use domain::amount::divide;
 use domain::order::{Order, OrderKind, Side, Terms};
 use domain::refusal::Control;
-use domain::risk::{Scope, SelfTrade, TradingState};
+use domain::risk::{Scope, TradingState};
 use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security, SecurityId};
 
-use super::{Binding, Candidate, Reservation, exposure};
+use super::{Binding, Candidate, Passed, Reservation, exposure};
 use crate::moment::Moment;
 use crate::orders::intake::closes;
 use crate::trading::Trading;
@@ -21,8 +21,8 @@ struct Worth {
 }
 
 impl Trading {
-    /// What the order may reserve, or why it is refused.
-    pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<Reservation, Refusal> {
+    /// What the order may reserve and what must go before it, or why it is refused.
+    pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<Passed, Refusal> {
         let binding = self.risk.binding(candidate.scopes());
         let opening = self.opening_quantity(candidate)?;
         self.check_state(candidate, opening)?;
@@ -30,7 +30,7 @@ impl Trading {
             self.risk.check_rate(moment.at, &binding)?;
             self.risk.check_repetition(moment.at, candidate, &binding)?;
         }
-        self.check_own_orders(candidate, &binding)?;
+        let met = self.check_own_orders(moment, candidate, &binding)?;
         self.check_prices(moment, candidate, &binding)?;
         let worth = self.worth(&candidate.route.security, candidate.side, candidate.terms.kind)?;
         check_size(candidate, &worth, &binding)?;
@@ -40,30 +40,34 @@ impl Trading {
             self.check_open(moment, candidate, &reservation, &binding)?;
         }
         self.check_cash(moment, candidate, &reservation, &binding)?;
-        Ok(reservation)
+        Ok(Passed { reservation, met })
     }
 
     /// The part of the order that would open or enlarge a position; the rest only closes.
     fn opening_quantity(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
-        let route = candidate.route;
-        let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
         let still = candidate.still()?;
-        let closable = if closes(candidate.side, position) {
-            position.abs().minus(self.closing_elsewhere(candidate)?)?.max(Quantity::ZERO)
-        } else {
-            Quantity::ZERO
-        };
+        let closable = self.closable(candidate)?;
         if candidate.reduce_only && still > closable {
             return Err(Refusal::WouldFlip { open: closable });
         }
         Ok(still.minus(closable)?.max(Quantity::ZERO))
     }
 
+    /// What the order could close of the position, beside others that close it.
+    pub(crate) fn closable(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
+        let route = candidate.route;
+        let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
+        if !closes(candidate.side, position) {
+            return Ok(Quantity::ZERO);
+        }
+        Ok(position.abs().minus(self.closing_elsewhere(candidate)?)?.max(Quantity::ZERO))
+    }
+
     /// What open orders of the same side, strategy and account would close already.
     fn closing_elsewhere(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
         let open = self.risk.exposure.open_at_desk(route.account, route.strategy, route.security.id);
-        Ok(open.of(candidate.side)?.minus(self.replaced_part(candidate).quantity()?)?)
+        Ok(open.of(candidate.side)?.minus(self.replaced_part(candidate).quantity()?)?.minus(candidate.freed)?)
     }
 
     /// What is reserved for the order that would be replaced.
@@ -80,36 +84,6 @@ impl Trading {
             }
         }
         Ok(())
-    }
-
-    /// Would it trade with a resting order of the same account?
-    fn check_own_orders(&self, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
-        let mut policies = binding.each(|limits| limits.self_trade);
-        if !policies.any(|(_, policy)| policy == SelfTrade::RefuseNewest) {
-            return Ok(());
-        }
-        let route = candidate.route;
-        let opposite = candidate.side.opposite();
-        match self.orders.most_eager(route.account, route.security.id, opposite) {
-            Some(own) if self.meets(candidate, own) => Err(Refusal::SelfTrade(own.int_id.clone())),
-            _ => Ok(()),
-        }
-    }
-
-    /// A market order takes the best price, so it meets an own order only where that is the best.
-    fn meets(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
-        let best = self.marks.get(candidate.route.security.id).and_then(|mark| match own.side {
-            Side::Buy => mark.bid,
-            Side::Sell => mark.ask,
-        });
-        let (Some(resting), Some(best), OrderKind::Market) = (own.terms.kind.limit(), best, candidate.terms.kind)
-        else {
-            return crosses(candidate, own.terms.kind);
-        };
-        match own.side {
-            Side::Buy => resting >= best,
-            Side::Sell => resting <= best,
-        }
     }
 
     fn check_prices(&self, moment: Moment, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
@@ -325,18 +299,6 @@ fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> R
         Side::Sell => price < reference.minus(band)?,
     };
     if through { Err(Refusal::PriceCollar { price, reference, percent }) } else { Ok(()) }
-}
-
-/// Whether the candidate would meet an opposite order that rests in the book. A stop does not rest there.
-fn crosses(candidate: &Candidate<'_>, resting: OrderKind) -> bool {
-    if candidate.terms.kind.stop().is_some() || resting.stop().is_some() {
-        return false;
-    }
-    let (Some(limit), Some(resting)) = (candidate.terms.kind.limit(), resting.limit()) else { return true };
-    match candidate.side {
-        Side::Buy => limit >= resting,
-        Side::Sell => limit <= resting,
-    }
 }
 
 fn within(control: Control, scope: Scope, value: Decimal, limit: Decimal) -> Result<(), Refusal> {

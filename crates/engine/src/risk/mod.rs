@@ -9,6 +9,8 @@ mod exposure;
 mod gate;
 /// How fast orders and rejects come.
 mod pace;
+/// Orders that would trade with one of the same account.
+mod self_trade;
 /// Trading states, kill switch, loss limits.
 mod states;
 
@@ -16,7 +18,7 @@ use std::collections::BTreeMap;
 
 use domain::order::{Order, Side, Terms};
 use domain::risk::{Limits, Scope, StateChange};
-use domain::{AccountId, Caller, Overflow, Quantity, SecurityId, StrategyId};
+use domain::{AccountId, Caller, OrderId, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
@@ -45,7 +47,16 @@ pub(crate) struct Candidate<'a> {
     /// The live order whose terms these would become.
     pub(crate) replaces: Option<&'a Order>,
     pub(crate) reduce_only: bool,
+    /// What orders of its side will give up before it leaves, so that it may close that much more.
+    pub(crate) freed: Quantity,
     pub(crate) caller: &'a Caller,
+}
+
+/// An order that may be let through.
+pub(crate) struct Passed {
+    pub(crate) reservation: Reservation,
+    /// Orders of the same account that must be cancelled before it leaves.
+    pub(crate) met: Vec<OrderId>,
 }
 
 impl Candidate<'_> {
@@ -100,6 +111,22 @@ impl Risk {
 
     pub(crate) fn set_limits(&mut self, scope: Scope, limits: Limits) {
         self.limits.insert(scope, limits);
+    }
+
+    /// What open orders of one side could still close or open for a strategy and account.
+    pub(crate) fn open_at_desk(
+        &self,
+        account: AccountId,
+        strategy: StrategyId,
+        security: SecurityId,
+        side: Side,
+    ) -> Result<Quantity, Overflow> {
+        self.exposure.open_at_desk(account, strategy, security).of(side)
+    }
+
+    /// What one order could still trade.
+    pub(crate) fn open_of(&self, order: OrderId) -> Result<Quantity, Overflow> {
+        self.exposure.of(order).quantity()
     }
 
     /// An order was let through.

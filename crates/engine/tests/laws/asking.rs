@@ -1,8 +1,9 @@
 //! What people ask of a trial: engine and model decide alike, on the reason and on its numbers.
 
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated};
-use domain::order::{OrderKind, Side, Terms};
+use domain::order::{BaseState, OrderKind, Side, Terms};
 use domain::query::{Answer, Reply};
+use domain::risk::SelfTrade;
 use domain::{Amount, Decimal, PositionId, Price, Quantity, Query, Refusal, TimeInForce, Timestamp, TransactionKind};
 use engine::Outbox;
 use proptest::sample::Index;
@@ -10,9 +11,10 @@ use proptest::sample::Index;
 use crate::books::Booking;
 use crate::desk::{blank_record, price_of, trader};
 use crate::gate::Candidate;
-use crate::model::{Asked, Order, Sent, Units};
+use crate::model::{Asked, Model, Order, Sent, Units};
 use crate::steps::{Entry, Ticket};
 use crate::trial::Trial;
+use crate::waiting::Displaced;
 
 impl Trial {
     pub(crate) fn place(&mut self, ticket: &Ticket) -> Outbox {
@@ -23,27 +25,53 @@ impl Trial {
         let (reply, out) = self.ask(Command::Place(ask));
         let Ok(Answer::Verdict(verdict)) = verdict else { panic!("a check is answered by a verdict") };
         assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run said otherwise");
-        self.settle(&candidate, reply, decision);
+        self.settle(&candidate, reply, decision, vec![]);
         out
     }
 
     /// Both decided alike; what was let through is known to both.
-    fn settle(&mut self, candidate: &Candidate, reply: Reply, decision: Result<Units, Refusal>) {
+    fn settle(
+        &mut self,
+        candidate: &Candidate,
+        reply: Reply,
+        decision: Result<Units, Refusal>,
+        protective: Vec<Displaced>,
+    ) {
         match (reply, decision) {
-            (Ok(Answer::Order(order)), Ok(units)) => self.let_through(candidate, &order, units),
+            (Ok(Answer::Order(order)), Ok(units)) => self.let_through(candidate, &order, units, protective),
             (Err(refusal), Err(expected)) => assert_eq!(refusal, expected),
             (reply, decision) => panic!("{candidate:?}: the engine says {reply:?}, the model {decision:?}"),
         }
     }
 
-    fn let_through(&mut self, candidate: &Candidate, order: &domain::Order, units: Units) {
+    fn let_through(&mut self, candidate: &Candidate, order: &domain::Order, units: Units, protective: Vec<Displaced>) {
+        let (displaced, ends_both) = self.displaced_by(candidate, protective);
         self.told.new_order(order);
         self.model.let_through(candidate);
         self.model.orders.push(Order::taken(candidate, order, units, self.desk.now));
         let place = self.model.orders.len() - 1;
         self.model.watch(place);
-        let order = &self.model.orders[place];
-        self.model.sent.push((order.adapter(), Sent::Submit(order.id)));
+        if displaced.is_empty() {
+            let order = &self.model.orders[place];
+            self.model.sent.push((order.adapter(), Sent::Submit(order.id)));
+        } else if ends_both {
+            self.model.displace(&displaced);
+            self.model.orders[place].end = Some(BaseState::Canceled);
+        } else {
+            self.model.wait(place, displaced);
+        }
+        self.model.sweep();
+    }
+
+    /// What must be gone before the order leaves, and whether it ends with that.
+    fn displaced_by(&self, candidate: &Candidate, protective: Vec<Displaced>) -> (Vec<Displaced>, bool) {
+        let cancels = |order: &&Order| Displaced::cancelled(order.id);
+        let met = |model: &Model| model.met_by(candidate).iter().map(cancels).collect::<Vec<_>>();
+        match self.model.policy(candidate.account) {
+            Some(SelfTrade::CancelBoth) if !met(&self.model).is_empty() => (met(&self.model), true),
+            Some(SelfTrade::CancelResting) => ([met(&self.model), protective].concat(), false),
+            _ => (protective, false),
+        }
     }
 
     pub(crate) fn modify(
@@ -75,6 +103,9 @@ impl Trial {
     fn decide_terms(&self, place: usize, terms: Terms) -> Result<Units, Refusal> {
         let order = &self.model.orders[place];
         self.askable(order, true)?;
+        if order.waits.is_some() {
+            return Err(Refusal::OrderWaiting(order.int_id.clone()));
+        }
         self.model.decide(&Candidate { terms, replaces: Some(place), ..Candidate::like(order) })
     }
 
@@ -106,11 +137,13 @@ impl Trial {
 
     pub(crate) fn cancel(&mut self, place: usize) -> Outbox {
         let order = self.model.orders[place].clone();
-        let decision = self.askable(&order, false).and_then(|()| self.model.has_link(&Candidate::like(&order)));
+        let has_link = || if order.waits.is_some() { Ok(()) } else { self.model.has_link(&Candidate::like(&order)) };
+        let decision = self.askable(&order, false).and_then(|()| has_link());
         let (reply, out) = self.ask(Command::Cancel(CancelOrder::of(order.int_id)));
         assert_eq!(reply.err(), decision.clone().err());
         if decision.is_ok() {
             self.model.ask_cancel(place);
+            self.model.sweep();
         }
         out
     }
@@ -124,23 +157,29 @@ impl Trial {
         }
         let held = &held[which.index(held.len())];
         let quantity = quantity.map(Quantity::from);
-        let ask = quantity.unwrap_or(held.quantity.abs());
-        let candidate = Candidate {
+        let mut candidate = Candidate {
             account: held.account,
             strategy: held.strategy,
             security: held.security,
             side: if held.quantity.is_negative() { Side::Buy } else { Side::Sell },
-            terms: Terms { quantity: ask, kind: OrderKind::Market, tif: TimeInForce::Day },
+            terms: Terms { quantity: Quantity::ZERO, kind: OrderKind::Market, tif: TimeInForce::Day },
             replaces: None,
             reduce_only: true,
+            freed: Decimal::ZERO,
         };
+        let mut protective = vec![];
         let decision = match held.quantity.abs() {
             open if open.is_zero() => Err(Refusal::PositionClosed(held.id.0)),
-            open if ask > open => Err(Refusal::TooLarge { field: "quantity", value: ask.0, limit: open.0 }),
-            _ => self.model.decide(&candidate),
+            open if quantity.is_some_and(|ask| ask > open) => {
+                Err(Refusal::TooLarge { field: "quantity", value: quantity.unwrap().0, limit: open.0 })
+            }
+            open => self.model.reduction(&candidate, open.0, quantity.map(|ask| ask.0)).and_then(|taken| {
+                (candidate.terms.quantity, protective, candidate.freed) = (Quantity(taken.0), taken.1, taken.2);
+                self.model.decide(&candidate)
+            }),
         };
         let (reply, out) = self.ask(Command::Reduce(ReducePosition { position: PositionId(held.id.0), quantity }));
-        self.settle(&candidate, reply, decision);
+        self.settle(&candidate, reply, decision, protective);
         out
     }
 
@@ -195,10 +234,11 @@ impl Candidate {
             terms: Terms { quantity: ticket.quantity.into(), kind, tif: ticket.tif.tif(now) },
             replaces: None,
             reduce_only: false,
+            freed: Decimal::ZERO,
         }
     }
 
-    fn like(order: &Order) -> Self {
+    pub(crate) fn like(order: &Order) -> Self {
         Self {
             account: order.account,
             strategy: order.strategy,
@@ -207,6 +247,7 @@ impl Candidate {
             terms: order.terms,
             replaces: None,
             reduce_only: order.reduce_only,
+            freed: Decimal::ZERO,
         }
     }
 }
@@ -233,6 +274,7 @@ impl Order {
             proposed: None,
             deadline: None,
             is_forgotten: false,
+            waits: None,
         }
     }
 }

@@ -4,7 +4,8 @@ use domain::order::{OrderKind, Side, Terms};
 use domain::refusal::Control;
 use domain::risk::SelfTrade;
 use domain::{
-    AccountId, Currency, Decimal, Limits, Quantity, Refusal, Scope, SecurityId, StrategyId, TimeInForce, TradingState,
+    AccountId, Currency, Decimal, ExchangeId, Limits, MarketPhase, Quantity, Refusal, Scope, SecurityId, StrategyId,
+    TimeInForce, TradingState,
 };
 
 use crate::desk::adapter_name;
@@ -20,6 +21,8 @@ pub(crate) struct Candidate {
     pub(crate) terms: Terms,
     pub(crate) replaces: Option<usize>,
     pub(crate) reduce_only: bool,
+    /// What orders of its side will give up before it leaves.
+    pub(crate) freed: Decimal,
 }
 
 impl Model {
@@ -56,11 +59,21 @@ impl Model {
     }
 
     /// The first exchange never closes; the second trades from eight to eight, with ten minutes of auction at both ends.
+    pub(crate) fn phase(&self, exchange: ExchangeId) -> MarketPhase {
+        let minute = self.now.0.rem_euclid(86_400_000_000_000) / 60_000_000_000;
+        match minute {
+            _ if exchange.0 == 1 => MarketPhase::Continuous,
+            470..480 => MarketPhase::OpeningCall,
+            480..1_190 => MarketPhase::Continuous,
+            1_190..1_200 => MarketPhase::ClosingCall,
+            _ => MarketPhase::Closed,
+        }
+    }
+
     fn fits_hours(&self, ask: &Candidate) -> Result<(), Refusal> {
         let exchange = self.security(ask.security).exchange;
-        let minute = self.now.0.rem_euclid(86_400_000_000_000) / 60_000_000_000;
-        let is_continuous = exchange.0 == 1 || (8 * 60..20 * 60 - 10).contains(&minute);
-        let is_closed = exchange.0 == 2 && !(8 * 60 - 10..20 * 60).contains(&minute);
+        let phase = self.phase(exchange);
+        let (is_continuous, is_closed) = (phase == MarketPhase::Continuous, phase == MarketPhase::Closed);
         match ask.terms.tif {
             TimeInForce::Gtd { until } if until <= self.now => Err(Refusal::DateInThePast),
             TimeInForce::Ato if exchange.0 == 1 => Err(Refusal::NoAuction { tif: "ATO" }),
@@ -85,6 +98,15 @@ impl Model {
     }
 
     fn opening(&self, ask: &Candidate) -> Result<Decimal, Refusal> {
+        let closable = self.closable(ask);
+        if ask.reduce_only && self.still(ask) > closable {
+            return Err(Refusal::WouldFlip { open: Quantity(closable) });
+        }
+        Ok((self.still(ask) - closable).max(Decimal::ZERO))
+    }
+
+    /// What the order could close beside others.
+    pub(crate) fn closable(&self, ask: &Candidate) -> Decimal {
         let books = self.books();
         let held =
             books.positions.get(&(ask.strategy, ask.account, ask.security)).map_or(Decimal::ZERO, |lot| lot.quantity);
@@ -93,15 +115,11 @@ impl Model {
             Side::Sell => held > Decimal::ZERO,
         };
         let elsewhere: Decimal = self.others(ask).filter(|order| order.side == ask.side).map(Order::may_trade).sum();
-        let closable = if lowers { (held.abs() - elsewhere).max(Decimal::ZERO) } else { Decimal::ZERO };
-        if ask.reduce_only && self.still(ask) > closable {
-            return Err(Refusal::WouldFlip { open: Quantity(closable) });
-        }
-        Ok((self.still(ask) - closable).max(Decimal::ZERO))
+        if lowers { (held.abs() - elsewhere + ask.freed).max(Decimal::ZERO) } else { Decimal::ZERO }
     }
 
     /// Other open orders of the same strategy, account and security.
-    fn others<'a>(&'a self, ask: &'a Candidate) -> impl Iterator<Item = &'a Order> {
+    pub(crate) fn others<'a>(&'a self, ask: &'a Candidate) -> impl Iterator<Item = &'a Order> {
         self.orders.iter().enumerate().filter_map(move |(place, order)| {
             let same = (order.strategy, order.account, order.security) == (ask.strategy, ask.account, ask.security);
             (same && order.is_open() && ask.replaces != Some(place)).then_some(order)
@@ -119,30 +137,19 @@ impl Model {
         Ok(())
     }
 
+    /// The account's word counts before the platform's. New terms cannot wait.
     fn meets_no_own_order(&self, ask: &Candidate) -> Result<(), Refusal> {
-        if !self.bound(ask, |limits| limits.self_trade).any(|(_, policy)| policy == SelfTrade::RefuseNewest) {
-            return Ok(());
+        let waits = matches!(self.policy(ask.account), Some(SelfTrade::CancelResting | SelfTrade::CancelBoth));
+        match self.policy(ask.account) {
+            None | Some(SelfTrade::Allow) => Ok(()),
+            _ if waits && ask.replaces.is_none() => Ok(()),
+            _ => self.met_by(ask).first().map_or(Ok(()), |own| Err(Refusal::SelfTrade(own.int_id.clone()))),
         }
-        let rests = |order: &&Order| {
-            (order.account, order.security) == (ask.account, ask.security)
-                && order.side != ask.side
-                && order.is_open()
-                && order.is_working()
-        };
-        let mark = self.marks[&ask.security];
-        // A market order takes the best price only.
-        let is_best = |order: &Order| match (order.side, order.terms.kind.limit(), mark.bid, mark.ask) {
-            (Side::Buy, Some(limit), Some(bid), _) => limit >= bid,
-            (Side::Sell, Some(limit), _, Some(best)) => limit <= best,
-            _ => true,
-        };
-        let reaches = |order: &&Order| ask.terms.kind != OrderKind::Market || is_best(order);
-        let met = self.orders.iter().filter(rests).filter(|order| ask.crosses(order.terms.kind)).filter(reaches);
-        // The most eager of them is named.
-        match met.max_by_key(|order| (eagerness(order), order.id)) {
-            Some(own) => Err(Refusal::SelfTrade(own.int_id.clone())),
-            None => Ok(()),
-        }
+    }
+
+    pub(crate) fn policy(&self, account: AccountId) -> Option<SelfTrade> {
+        let said = |scope| self.limits.get(&scope).and_then(|limits| limits.self_trade);
+        said(Scope::Account(account)).or_else(|| said(Scope::Platform))
     }
 
     fn fits_prices(&self, ask: &Candidate) -> Result<(), Refusal> {
@@ -237,27 +244,6 @@ impl Model {
 impl Candidate {
     pub(crate) fn scopes(&self) -> [Scope; 4] {
         [Scope::Platform, Scope::Account(self.account), Scope::Strategy(self.strategy), Scope::Security(self.security)]
-    }
-
-    /// A stop does not rest in the book.
-    fn crosses(&self, resting: OrderKind) -> bool {
-        match (self.terms.kind, resting) {
-            (OrderKind::Limit { limit: buy }, OrderKind::Limit { limit: sell }) if self.side == Side::Buy => {
-                buy >= sell
-            }
-            (OrderKind::Limit { limit: sell }, OrderKind::Limit { limit: buy }) => sell <= buy,
-            (OrderKind::Market | OrderKind::Limit { .. }, OrderKind::Market | OrderKind::Limit { .. }) => true,
-            _ => false,
-        }
-    }
-}
-
-/// A market order takes any price; a buy is the more eager the higher its limit, a sell the lower.
-fn eagerness(order: &Order) -> Decimal {
-    match (order.side, order.terms.kind.limit()) {
-        (_, None) => Decimal::MAX,
-        (Side::Buy, Some(limit)) => limit.0,
-        (Side::Sell, Some(limit)) => -limit.0,
     }
 }
 

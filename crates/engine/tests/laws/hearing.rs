@@ -9,6 +9,11 @@ use crate::model::{Asked, Execution, Link, Model, Order, Sent};
 
 impl Model {
     pub(crate) fn hear(&mut self, adapter: usize, said: &Said) {
+        self.take_in(adapter, said);
+        self.sweep();
+    }
+
+    fn take_in(&mut self, adapter: usize, said: &Said) {
         match said {
             Said::Attached(_) => self.links[adapter] = Link::Down,
             Said::Session(SessionState::Disconnected) => self.links[adapter] = Link::Down,
@@ -187,7 +192,12 @@ impl Model {
         let unseen = |order: &Order| picture.orders.iter().all(|seen| seen.order != order.id);
         for place in 0..self.orders.len() {
             let order = &self.orders[place];
-            if picture.complete && order.is_open() && order.adapter() == adapter && unseen(order) {
+            if picture.complete
+                && order.is_open()
+                && order.waits.is_none()
+                && order.adapter() == adapter
+                && unseen(order)
+            {
                 self.settle_unseen(place);
             }
         }

@@ -15,6 +15,8 @@ mod hearing;
 mod books;
 /// The risk gate, restated slowly.
 mod gate;
+/// Orders that leave only when others are gone, restated slowly.
+mod waiting;
 /// The figures that it decides by.
 mod sums;
 /// How fast orders may come, restated slowly.
@@ -42,6 +44,8 @@ mod shuffle;
 mod reserves;
 /// Orders that may only reduce.
 mod reducing;
+/// Orders that must not meet, and closes of protected positions.
+mod standing;
 /// Every control of the gate just below, at and just above its limit.
 mod limits;
 /// Inputs that no sane peer would send.

@@ -11,6 +11,7 @@ use domain::{
 
 use crate::books::{Booking, Books};
 use crate::desk::{CASH, NOON, families, securities};
+use crate::waiting::Waits;
 
 /// What an order holds back is added up to the twelfth decimal.
 const PART_DECIMALS: u32 = 12;
@@ -87,6 +88,8 @@ pub(crate) struct Order {
     pub(crate) deadline: Option<Timestamp>,
     /// Of an earlier day and over: no longer known.
     pub(crate) is_forgotten: bool,
+    /// Not sent before others are gone.
+    pub(crate) waits: Option<Waits>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,8 +263,13 @@ impl Model {
 
     pub(crate) fn ask_cancel(&mut self, place: usize) {
         let order = &mut self.orders[place];
-        order.asked = Asked::Cancel(order.asked.terms());
         order.touched_at = self.now;
+        // What was never sent is over at once.
+        if order.waits.take().is_some() {
+            order.end = Some(BaseState::Canceled);
+            return;
+        }
+        order.asked = Asked::Cancel(order.asked.terms());
         self.sent.push((order.adapter(), Sent::Cancel(order.id)));
     }
 
@@ -281,6 +289,9 @@ impl Model {
                 self.ask_cancel(place);
             }
         }
+        self.sweep();
+        self.reject_overdue();
+        self.sweep();
         if self.now >= self.day_ends {
             // Today and yesterday are kept.
             let (kept, over) = (midnight_after(self.now).plus_seconds(-2 * 86_400), |order: &Order| !order.is_open());

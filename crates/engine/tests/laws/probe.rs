@@ -83,5 +83,6 @@ pub(crate) fn buy(account: AccountId, security: SecurityId, quantity: Quantity, 
         terms: Terms { quantity, kind: OrderKind::Limit { limit: Price::from(limit) }, tif: TimeInForce::Gtc },
         replaces: None,
         reduce_only: false,
+        freed: Decimal::ZERO,
     }
 }

@@ -1,9 +1,10 @@
 //! Orders that may only reduce: as long as the venue fills no more than it was asked to, no position changes sign.
 
-use domain::{AccountId, Decimal, StrategyId, TimeInForce};
+use domain::{AccountId, Decimal, Side, StrategyId, TimeInForce};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
+use crate::books::PositionKey;
 use crate::desk::{FUTURE, OPTION, STOCK};
 use crate::steps::{Lasting, Shape, Step, Ticket, Word, side};
 use crate::trial::Trial;
@@ -28,11 +29,17 @@ fn reducing_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A venue that never says more than it was asked for.
+/// A venue that never says more than it was asked for, nor of what it was not sent; and nobody makes a protective order larger
+/// than the position.
 fn is_honest(trial: &Trial, step: &Step) -> bool {
-    let Step::Venue { order, word } = step else { return true };
-    let order = &trial.model.orders[trial.pick(order).unwrap()];
+    let of = |index: &Index| &trial.model.orders[trial.pick(index).unwrap()];
+    let (order, word) = match step {
+        Step::Venue { order, word } => (of(order), word),
+        Step::Modify { order, .. } => return of(order).reduce_only,
+        _ => return true,
+    };
     match word {
+        _ if order.waits.is_some() => false,
         Word::Fills { quantity, .. } => Decimal::from(*quantity) <= order.remaining(),
         Word::FillsUp { .. } => order.is_working(),
         Word::Replaces { .. } => order.asked.terms().is_some(),
@@ -70,6 +77,7 @@ proptest! {
             trial.venue_says(place, Word::FillsUp { ticks: 0 });
         }
         let start = trial.model.books().positions;
+        start.iter().for_each(|(key, lot)| protect(&mut trial, key, lot.quantity));
         for step in &steps {
             if is_honest(&trial, step) {
                 trial.take(step);
@@ -79,6 +87,25 @@ proptest! {
             }
         }
     }
+}
+
+/// A stop for the whole position, which the venue has taken.
+fn protect(trial: &mut Trial, (strategy, account, security): &PositionKey, held: Decimal) {
+    let quantity = i64::try_from(held.abs()).unwrap();
+    if quantity == 0 {
+        return;
+    }
+    trial.take(&Step::Place(Ticket {
+        account: *account,
+        strategy: *strategy,
+        security: *security,
+        side: if held > Decimal::ZERO { Side::Sell } else { Side::Buy },
+        quantity,
+        shape: Shape::Stop,
+        ticks: 0,
+        tif: Lasting::Plainly(TimeInForce::Gtc),
+    }));
+    trial.venue_says(trial.model.orders.len() - 1, Word::Accepts);
 }
 
 /// Between flat and where it began.

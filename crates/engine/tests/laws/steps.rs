@@ -283,7 +283,8 @@ fn maybe(range: std::ops::Range<i64>) -> impl Strategy<Value = Option<i64>> {
 }
 
 fn self_trade() -> impl Strategy<Value = SelfTrade> {
-    prop_oneof![Just(SelfTrade::Allow), Just(SelfTrade::RefuseNewest)]
+    use SelfTrade::{Allow, CancelBoth, CancelResting, RefuseNewest};
+    select(vec![Allow, RefuseNewest, CancelResting, CancelBoth])
 }
 
 fn account() -> impl Strategy<Value = AccountId> {

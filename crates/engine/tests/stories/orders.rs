@@ -336,7 +336,8 @@ fn a_position_is_reduced_and_closed_but_never_flipped() {
                 A-1 OPEN
                 to SIM-A: submit A-1
             close 1
-                refused would-flip: may only reduce the position, of which 60 can be closed
+                A-2 OPEN
+                to SIM-A: submit A-2
             venue fills A-1 40 @ 11 x2
                 fill A-1 40 @ 11
                 booked SELL -40 @ 11
@@ -344,8 +345,7 @@ fn a_position_is_reduced_and_closed_but_never_flipped() {
                 cash USD 99439.3
                 A-1 EXECUTED filled 40
             close 1
-                A-2 OPEN
-                to SIM-A: submit A-2
+                refused would-flip: may only reduce the position, of which 0 can be closed beside orders on their way
             venue fills A-2 60 @ 11 x3
                 fill A-2 60 @ 11
                 booked SELL -60 @ 11

@@ -159,7 +159,9 @@ fn a_proposed_increase_counts_among_what_will_close() {
                 2 PENDING_REPLACE
                 to SIM-A: replace 2 with 100 @ 10
             close 1
-                refused would-flip: may only reduce the position, of which 0 can be closed
+                A-1 OPEN (waits for the venue to cancel order 2)
+                2 PENDING_CANCEL (position-closed)
+                to SIM-A: cancel 2
         "#]],
     );
 }

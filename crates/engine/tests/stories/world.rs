@@ -187,6 +187,12 @@ impl World {
             ["replaces", id, quantity, "@", limit] => {
                 Said::Replaced { order: self.number(id), terms: terms(quantity, limit), ext_id: None }
             }
+            // As it was asked to.
+            ["replaces", id] => {
+                let order = self.order(id).unwrap();
+                let (_, terms) = order.pending.replace().unwrap();
+                Said::Replaced { order: order.id, terms, ext_id: None }
+            }
             ["refuses-cancel", id] => Said::CancelRejected { order: self.number(id), reason: "too late".into() },
             ["refuses-replace", id] => Said::ReplaceRejected { order: self.number(id), reason: "too late".into() },
             ["busts", id, exec] => Said::Busted { order: self.number(id), exec_id: (*exec).into(), reason: None },

@@ -109,7 +109,8 @@ mod tests {
     fn a_pending_replace_is_cancelled_and_a_pending_cancel_is_waited_for() {
         let comp_id: Text = "DESK".into();
         let order = |pending| Order { source: Source::Fix(comp_id.clone()), pending, ..samples::order(1) };
-        let request = || Box::new(Request { cl_ord_id: None, source: Source::Fix(comp_id.clone()), by: None });
+        let request =
+            || Box::new(Request { cl_ord_id: None, source: Source::Fix(comp_id.clone()), by: None, reason: None });
         let replaced = Pending::Replace(request(), Box::new(samples::order(1).terms));
         let pending = [Pending::Nothing, replaced, Pending::Cancel(request(), None)];
         let seen = pending.map(|pending| {

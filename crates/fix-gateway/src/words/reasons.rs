@@ -58,7 +58,7 @@ pub(crate) fn of_request(code: &str) -> u64 {
         "order-closed" => TOO_LATE,
         "unknown-order" => UNKNOWN_ORDER,
         "adapter-down" | "adapter-reconciling" => VENUE_OPTION,
-        "cancel-pending" | "replace-pending" => ALREADY_PENDING,
+        "cancel-pending" | "replace-pending" | "order-waiting" => ALREADY_PENDING,
         "duplicate-order" => DUPLICATE_CL_ORD_ID,
         _ => OTHER,
     }

@@ -73,7 +73,6 @@ DELETE /rest/execution/order/REST-1 => 200 -
 await REST-1 CANCELED
 DELETE /rest/execution/order/REST-1 => 409 order-closed
 DELETE /rest/execution/order/NOBODY => 404 unknown-order
-DELETE /rest/position/1 => 422 would-flip
 DELETE /rest/execution/order/REST-3 => 200 -
 DELETE /rest/execution/order/REST-4 => 200 -
 await REST-3 CANCELED
@@ -134,6 +133,8 @@ POST /rest/risk/check {"objectType": "MarketOrder", "securityId": 1, "side": "BU
 POST /rest/risk/check {"securityId": 1, "side": "BUY", "quantity": 1} => 422 missing
 PUT /rest/risk/limit {"scope": "ACCOUNT-1", "maxOpenOrders": 50} => 200 -
 PUT /rest/risk/limit {"scope": "PLANET"} => 400 malformed-field
+PUT /rest/risk/limit {"scope": "ACCOUNT-1", "selfTrade": "CANCEL_BOTH"} => 200 -
+PUT /rest/risk/limit {"scope": "STRATEGY-1", "selfTrade": "ALLOW"} => 422 not-needed
 PUT /rest/risk/limit {"scope": "SECURITY-999", "maxOpenOrders": 50} => 422 unknown-security
 GET /rest/risk/limit => 200 -
 GET /rest/risk/limit?scope=x => 400 unknown-parameter

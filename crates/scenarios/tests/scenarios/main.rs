@@ -10,6 +10,8 @@ mod evidence;
 
 /// The first door: orders, positions, cash.
 mod door;
+/// Positions that are closed whatever rests, and orders that must not meet.
+mod closing;
 /// The first door's manners: problems, origins, hosts, health.
 mod manners;
 /// Every endpoint, well and badly.

@@ -219,7 +219,12 @@ choice!(AnonymousRole {
     AnonymousRole::Admin = "admin",
 });
 
-choice!(SelfTrade { SelfTrade::Allow = "allow", SelfTrade::RefuseNewest = "refuse-newest" });
+choice!(SelfTrade {
+    SelfTrade::RefuseNewest = "refuse-newest",
+    SelfTrade::CancelResting = "cancel-resting",
+    SelfTrade::CancelBoth = "cancel-both",
+    SelfTrade::Allow = "allow",
+});
 
 impl Setting for Burst {
     const LITERAL: Literal = Literal::Quoted;

@@ -156,11 +156,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .fails(&[422])
         .more("Only for callers on that machine."),
     on("position::list", "Open positions, and those closed today", List("PositionVO")),
-    on("position::close", "Closes a position by an opposite market order", Location).fails(&[409, 422]),
+    on("position::close", "Closes a position by an opposite market order", Location)
+        .fails(&[409, 422])
+        .more("Orders that protect the position and would flip it are cancelled first; the order is OPEN until then."),
     on("position::reduce", "Reduces a position by an opposite market order", Location)
         .takes(Quantity("how much of it: more than zero, and at most the open quantity"))
         .fails(&[409, 422])
-        .more("The order cannot flip the position."),
+        .more("The order cannot flip the position: what protects it is cancelled or reduced first."),
     on("position::reset", "Rebuilds positions from the recorded transactions", Nothing).fails(&[422]),
     on("portfolio::value", "What strategies are worth", List("PortfolioValueVO")).fails(&[422]),
     on("portfolio::balance", "Cash of strategies and accounts", List("CashBalanceVO")),

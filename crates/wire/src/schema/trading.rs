@@ -382,4 +382,4 @@ pub(super) const TRANSACTION_TYPES: &[&str] = &[
 const CHARGE_KINDS: &[&str] = &["EXECUTION_COMMISSION", "CLEARING_COMMISSION", "FEE"];
 const BAR_SIZES: &[&str] = &["SEC_1", "MIN_1", "MIN_5", "MIN_15", "HOUR_1", "DAY_1"];
 pub(super) const TRADING_STATES: &[&str] = &["ACTIVE", "REDUCING", "HALTED"];
-pub(super) const SELF_TRADES: &[&str] = &["ALLOW", "REFUSE_NEWEST"];
+pub(super) const SELF_TRADES: &[&str] = &["REFUSE_NEWEST", "CANCEL_RESTING", "CANCEL_BOTH", "ALLOW"];

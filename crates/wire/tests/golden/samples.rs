@@ -140,7 +140,10 @@ pub(crate) fn orders() -> Vec<Order> {
     let until = at(86_400);
     let stop_order = Order {
         state: BaseState::New,
-        pending: Pending::Cancel(Box::new(Request { cl_ord_id: None, source: Source::Rest, by: None }), None),
+        pending: Pending::Cancel(
+            Box::new(Request { cl_ord_id: None, source: Source::Rest, by: None, reason: None }),
+            None,
+        ),
         ..order(3, OrderKind::Stop { stop }, TimeInForce::Gtd { until })
     };
     let stop_limit = Order {

@@ -9,17 +9,19 @@ import { scopeName } from './scopes';
 
 export function limitColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<LimitsVO>[] {
   const { limit, noLimit, within } = texts.risk;
+  const selfTradeModes: Readonly<Record<string, string>> = texts.risk.selfTradeModes;
   const { yes, no } = texts.strategies;
   const amount = (value: number | null): string => (value === null ? noLimit : formats.quantity(value));
   const count = (row: LimitsVO, name: CountName): string => {
     const found = row[name];
     return found === null ? noLimit : within(formats.quantity(found.count), formats.quantity(found.millis));
   };
+  const selfTrade = (mode: string | null): string => (mode === null ? noLimit : (selfTradeModes[mode] ?? mode));
   return [
     words('scope', texts.column.scope, 110, (row) => scopeName(row.scope, reference), { pinned: true }),
     ...AMOUNTS.map((name) => figures<LimitsVO>(name, limit[name], 150, (row) => row[name], amount)),
     ...COUNTS.map((name) => words<LimitsVO>(name, limit[name], 150, (row) => count(row, name))),
     words('cashCheck', limit.cashCheck, 140, (row) => (row.cashCheck === null ? noLimit : row.cashCheck ? yes : no)),
-    words('selfTrade', limit.selfTrade, 140, (row) => row.selfTrade ?? noLimit),
+    words('selfTrade', limit.selfTrade, 140, (row) => selfTrade(row.selfTrade)),
   ];
 }

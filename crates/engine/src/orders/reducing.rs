@@ -1,0 +1,127 @@
+//! Close and reduce: an opposite market order of at most the open quantity. Orders that protect the position and rest on the
+//! same side would flip it together with that order, so they are cancelled or reduced first, the newest first.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use domain::command::{PlaceOrder, ReducePosition};
+use domain::order::{Order, OrderKind, Pending, Side, Terms};
+use domain::query::Reply;
+use domain::{Caller, Position, Quantity, Refusal, Security, TimeInForce};
+
+use super::intake::check_terms;
+use super::waiting::{Displaced, Why};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+/// What a reducing order needs beside its terms.
+#[derive(Debug, Default)]
+pub(crate) struct Reduction {
+    pub(crate) displaced: Vec<Displaced>,
+    /// How much less they could close then.
+    pub(crate) freed: Quantity,
+}
+
+impl Trading {
+    pub(crate) fn reduce(&mut self, moment: Moment, caller: &Caller, ask: &ReducePosition, out: &mut Outbox) -> Reply {
+        let (order, reduction) = self.reducing_order(ask)?;
+        self.place_as(moment, caller, &order, Some(reduction), out)
+    }
+
+    /// An opposite market order that cannot flip the position. What is on its way closes its part already.
+    fn reducing_order(&self, ask: &ReducePosition) -> Result<(PlaceOrder, Reduction), Refusal> {
+        let holding = self.portfolio.position(ask.position).ok_or(Refusal::UnknownPosition(ask.position.0))?;
+        let open = holding.quantity.abs();
+        if open.is_zero() {
+            return Err(Refusal::PositionClosed(ask.position.0));
+        }
+        if let Some(quantity) = ask.quantity.filter(|quantity| *quantity > open) {
+            return Err(Refusal::TooLarge { field: "quantity", value: quantity.0, limit: open.0 });
+        }
+        let side = if holding.quantity.is_negative() { Side::Buy } else { Side::Sell };
+        let all = self.risk.open_at_desk(holding.account, holding.strategy, holding.security, side)?;
+        let protective = self.protective_orders(&holding, side, all);
+        let resting = self.open_of(&protective)?;
+        let closable = open.minus(all.minus(resting)?)?.max(Quantity::ZERO);
+        let quantity = ask.quantity.unwrap_or(closable);
+        if quantity > closable || closable.is_zero() {
+            return Err(Refusal::WouldFlip { open: closable });
+        }
+        let reduction = self.displace_for(&protective, resting.plus(quantity)?.minus(closable)?)?;
+        if !reduction.displaced.is_empty() && self.waiting.is_full() {
+            return Err(Refusal::WouldFlip { open: open.minus(all)?.max(Quantity::ZERO) });
+        }
+        Ok((market_order(&holding, side, quantity), reduction))
+    }
+
+    /// Orders of the same side that rest, in the order in which they give way: what is being cancelled, then the newest.
+    fn protective_orders(&self, holding: &Position, side: Side, all: Quantity) -> Vec<Arc<Order>> {
+        if all.is_zero() {
+            return Vec::new();
+        }
+        let working = self.orders.working(holding.account, holding.security, side);
+        let mut orders: Vec<_> =
+            working.filter(|order| order.strategy == holding.strategy && is_protective(order)).cloned().collect();
+        orders.sort_unstable_by_key(|order| (order.pending.cancel().is_none(), Reverse(order.id)));
+        orders
+    }
+
+    fn open_of(&self, orders: &[Arc<Order>]) -> Result<Quantity, Refusal> {
+        orders.iter().try_fold(Quantity::ZERO, |sum, order| Ok(sum.plus(self.risk.open_of(order.id)?)?))
+    }
+
+    /// Who gives way until nothing is in excess, and how far.
+    fn displace_for(&self, orders: &[Arc<Order>], mut excess: Quantity) -> Result<Reduction, Refusal> {
+        let mut reduction = Reduction::default();
+        for order in orders {
+            if !excess.is_positive() {
+                break;
+            }
+            let part = self.risk.open_of(order.id)?;
+            let security = self.directory.security(order.security)?;
+            let leaves = if part > excess { reduced(security, order, excess) } else { None };
+            let given = if leaves.is_some() { excess } else { part };
+            reduction.displaced.push(Displaced { order: order.id, leaves, why: Why::PositionClosed });
+            reduction.freed = reduction.freed.plus(given)?;
+            excess = excess.minus(given)?;
+        }
+        Ok(reduction)
+    }
+}
+
+/// What can be called back: not what trades or ends at once, and no other close.
+fn is_protective(order: &Order) -> bool {
+    let is_on_its_way = match (order.terms.tif, order.terms.kind) {
+        (TimeInForce::Ioc | TimeInForce::Fok, _) => true,
+        (TimeInForce::Ato | TimeInForce::Atc, _) => false,
+        (_, kind) => kind == OrderKind::Market,
+    };
+    !is_on_its_way && !order.reduce_only
+}
+
+/// The quantity of an order that is reduced by so much; absent where it can only be cancelled.
+fn reduced(security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
+    let quantity = order.terms.quantity.minus(by).ok()?;
+    let is_possible = order.pending == Pending::Nothing
+        && quantity > order.filled
+        && check_terms(security, &Terms { quantity, ..order.terms }).is_ok();
+    is_possible.then_some(quantity)
+}
+
+fn market_order(holding: &Position, side: Side, quantity: Quantity) -> PlaceOrder {
+    PlaceOrder {
+        int_id: None,
+        cl_ord_id: None,
+        security: holding.security,
+        account: Some(holding.account),
+        strategy: Some(holding.strategy),
+        exchange: None,
+        side,
+        quantity,
+        kind: OrderKind::Market,
+        tif: TimeInForce::Day,
+        exchange_order: false,
+        reference: None,
+    }
+}

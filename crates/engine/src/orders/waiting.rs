@@ -1,0 +1,290 @@
+//! Orders that leave only when the venue has cancelled or reduced others: they would trade with them, or together with them
+//! flip a position. Such an order is open like one on its way, its reason says what it waits for, and it is in no venue's
+//! hands yet. What it waits for is state like all else here, so a restart forgets nothing.
+
+use std::collections::BTreeMap;
+
+use domain::order::{BaseState, Order, Pending, Request, Step, Terms};
+use domain::{Caller, OrderId, Quantity, Refusal, Text, Timestamp};
+use minicbor::{Decode, Encode};
+
+use super::intake::check_terms;
+use super::reports::Word;
+use super::requests::request;
+use super::telling::{Change, tell};
+use super::transitions::{Ask, may_ask};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::risk::Candidate;
+use crate::trading::Trading;
+
+/// Orders that wait at a time; one more is refused as if nothing could be cancelled for it.
+const WAITING_MAX: usize = 1_000;
+
+/// The venue must have cancelled or reduced the others within this time, or the order is rejected.
+const CANCELS_WITHIN_SECONDS: i64 = 5;
+
+/// A reason names so many orders; of more it gives the count.
+const NAMES_MAX: usize = 5;
+
+/// All wait equally long, so the one with the lowest number falls due first.
+#[derive(Debug, Clone, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub(crate) struct Waiting(#[n(0)] BTreeMap<OrderId, Wait>);
+
+#[derive(Debug, Clone, Encode, Decode)]
+struct Wait {
+    #[n(0)]
+    due: Timestamp,
+    #[n(1)]
+    displaced: Vec<Displaced>,
+}
+
+/// An order that must be over, or smaller, before another may leave.
+#[derive(Debug, Clone, Encode, Decode)]
+pub(crate) struct Displaced {
+    #[n(0)]
+    pub(crate) order: OrderId,
+    /// The quantity that it is reduced to; absent where it is cancelled.
+    #[n(1)]
+    pub(crate) leaves: Option<Quantity>,
+    #[n(2)]
+    pub(crate) why: Why,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub(crate) enum Why {
+    #[n(0)]
+    SelfTrade,
+    #[n(1)]
+    PositionClosed,
+}
+
+impl Why {
+    /// What the displaced order shows.
+    fn reason(self, by: &Order) -> Text {
+        match self {
+            Self::SelfTrade => format!("self-trade: order {} of the same account meets it", by.int_id).into(),
+            Self::PositionClosed => "position-closed".into(),
+        }
+    }
+
+    /// The code of the refusal where the venue stays silent.
+    fn code(self) -> &'static str {
+        match self {
+            Self::SelfTrade => "self-trade",
+            Self::PositionClosed => "would-flip",
+        }
+    }
+}
+
+impl Waiting {
+    pub(crate) fn contains(&self, order: OrderId) -> bool {
+        self.0.contains_key(&order)
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= WAITING_MAX
+    }
+
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.0.first_key_value().map(|(_, wait)| wait.due)
+    }
+
+    pub(crate) fn remove(&mut self, order: OrderId) -> bool {
+        self.0.remove(&order).is_some()
+    }
+}
+
+impl Trading {
+    /// What an order shows while it waits.
+    pub(crate) fn waiting_reason(&self, displaced: &[Displaced]) -> Text {
+        let names = self.names_of(displaced.iter());
+        let is_reduced = displaced.iter().any(|first| first.leaves.is_some());
+        format!("waits for the venue to {} {names}", if is_reduced { "reduce or cancel" } else { "cancel" }).into()
+    }
+
+    /// Asks for what must come first, and lets the order wait for it.
+    pub(crate) fn wait_for(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        order: &Order,
+        displaced: Vec<Displaced>,
+        out: &mut Outbox,
+    ) {
+        for first in &displaced {
+            self.displace(moment, caller, order, first, out);
+        }
+        let due = moment.at.plus_seconds(CANCELS_WITHIN_SECONDS);
+        self.waiting.0.insert(order.id, Wait { due, displaced });
+    }
+
+    /// The order and those that it would trade with end each other.
+    pub(crate) fn cancel_both(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        order: &Order,
+        displaced: &[Displaced],
+        out: &mut Outbox,
+    ) {
+        for first in displaced {
+            self.displace(moment, caller, order, first, out);
+        }
+        let reason = format!("self-trade: would trade with the account's own {}", self.names_of(displaced.iter()));
+        let word = Word { moment, order: order.id, ext_at: None };
+        self.ended(word, Step::Canceled, Some(&reason.into()), out);
+    }
+
+    /// A cancel that is under way already need not be asked for again.
+    fn displace(&mut self, moment: Moment, caller: &Caller, by: &Order, first: &Displaced, out: &mut Outbox) {
+        let Some(order) = self.orders.get(first.order).cloned() else { return };
+        let request = Request { reason: Some(first.why.reason(by)), ..request(caller, None) };
+        match first.leaves {
+            Some(quantity) => {
+                let terms = Terms { quantity, ..order.terms };
+                drop(self.send_replace(moment, &order, terms, request, out));
+            }
+            None if may_ask(&order.pending, Ask::Cancel) => drop(self.send_cancel(moment, &order, request, out)),
+            None => {}
+        }
+    }
+
+    /// Lets those leave whose way is clear. After every input that could clear one.
+    pub(crate) fn send_cleared(&mut self, moment: Moment, out: &mut Outbox) {
+        while let Some(order) = self.next_cleared() {
+            self.waiting.remove(order);
+            self.leave(moment, order, out);
+        }
+    }
+
+    fn next_cleared(&self) -> Option<OrderId> {
+        let is_cleared = |(id, wait): &(&OrderId, &Wait)| match self.orders.get(**id) {
+            Some(order) if waits(order) => {
+                wait.displaced.iter().all(|first| self.is_displaced(first))
+                    && self.check_adapter(&order.adapter).is_ok()
+            }
+            _ => true,
+        };
+        self.waiting.0.iter().find(is_cleared).map(|(id, _)| *id)
+    }
+
+    /// A fill ends an order as well as a cancel does.
+    fn is_displaced(&self, first: &Displaced) -> bool {
+        let Some(order) = self.orders.get(first.order).filter(|order| order.state.is_working()) else { return true };
+        let is_small = |quantity| order.terms.quantity <= quantity;
+        order.pending == Pending::Nothing && first.leaves.is_some_and(is_small)
+    }
+
+    /// Much may have happened since the order was let in, so it is checked once more.
+    fn leave(&mut self, moment: Moment, id: OrderId, out: &mut Outbox) {
+        let Some(order) = self.orders.get(id).filter(|order| waits(order)).cloned() else { return };
+        match self.check_leaving(moment, &order) {
+            Ok(Some(terms)) => self.send_waiting(moment, &order, terms, out),
+            Ok(None) => {
+                let word = Word { moment, order: id, ext_at: None };
+                self.ended(word, Step::Canceled, Some(&"position-closed".into()), out);
+            }
+            Err(refusal) => self.reject_waiting(moment, id, format!("{}: {refusal}", refusal.code()).into(), out),
+        }
+    }
+
+    /// The terms to leave with. A close shrinks to what fills have left to close; absent where that is nothing.
+    fn check_leaving(&self, moment: Moment, order: &Order) -> Result<Option<Terms>, Refusal> {
+        let (route, caller) = (self.route_of(order)?, Caller::platform());
+        let mut candidate = Candidate {
+            route: &route,
+            side: order.side,
+            terms: order.terms,
+            replaces: Some(order),
+            reduce_only: order.reduce_only,
+            freed: Quantity::ZERO,
+            caller: &caller,
+        };
+        if order.reduce_only {
+            candidate.terms.quantity = order.terms.quantity.min(self.closable(&candidate)?);
+            if candidate.terms.quantity.is_zero() {
+                return Ok(None);
+            }
+        }
+        check_terms(&route.security, &candidate.terms)?;
+        self.check_hours(moment.at, &route, &candidate.terms)?;
+        self.check_risk(moment, &candidate)?;
+        Ok(Some(candidate.terms))
+    }
+
+    fn send_waiting(&mut self, moment: Moment, order: &Order, terms: Terms, out: &mut Outbox) {
+        let order = self.orders.change(order.id, |order| {
+            order.terms = terms;
+            order.in_doubt = false;
+            order.reason = None;
+            order.changed_at = moment.at;
+        });
+        self.risk.replaced(&order);
+        tell(moment, &order, Change::plain(Step::Settled), out);
+        self.submit(moment, &order, out);
+    }
+
+    /// Not a reject of the venue, so no breaker counts it.
+    fn reject_waiting(&mut self, moment: Moment, id: OrderId, reason: Text, out: &mut Outbox) {
+        let order = self.orders.change(id, |order| {
+            order.state = BaseState::Rejected;
+            order.in_doubt = false;
+            order.reason = Some(reason);
+            order.changed_at = moment.at;
+        });
+        self.risk.settled(&order);
+        tell(moment, &order, Change::plain(Step::Refused), out);
+    }
+
+    /// Time is up for those that have waited long enough.
+    pub(crate) fn reject_overdue(&mut self, moment: Moment, out: &mut Outbox) {
+        while self.waiting.next_due().is_some_and(|due| due <= moment.at) {
+            let Some((id, wait)) = self.waiting.0.pop_first() else { return };
+            self.reject_waiting(moment, id, self.why_overdue(&wait), out);
+        }
+    }
+
+    fn why_overdue(&self, wait: &Wait) -> Text {
+        let mut left = wait.displaced.iter().filter(|first| !self.is_displaced(first)).peekable();
+        let Some(why) = left.peek().map(|first| first.why) else {
+            return format!("adapter-down: the venue was not there for {CANCELS_WITHIN_SECONDS} s").into();
+        };
+        let (code, names) = (why.code(), self.names_of(left));
+        format!("{code}: the venue has not cancelled or reduced {names} within {CANCELS_WITHIN_SECONDS} s").into()
+    }
+
+    /// `order 3`, or `orders 3, 4 and 7 more`.
+    fn names_of<'a>(&self, displaced: impl Iterator<Item = &'a Displaced>) -> String {
+        let orders = displaced.filter_map(|first| self.orders.get(first.order));
+        let names: Vec<&str> = orders.map(|order| order.int_id.as_str()).collect();
+        let shown = names[..names.len().min(NAMES_MAX)].join(", ");
+        match names.len() {
+            0 | 1 => format!("order {shown}"),
+            count if count > NAMES_MAX => format!("orders {shown} and {} more", count - NAMES_MAX),
+            _ => format!("orders {shown}"),
+        }
+    }
+}
+
+/// Not sent, and nobody has said otherwise: an order that a venue speaks of is there, whoever brought it.
+fn waits(order: &Order) -> bool {
+    order.state == BaseState::PendingNew && order.pending == Pending::Nothing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_of_before_orders_could_wait_can_be_read() {
+        let now = minicbor::to_vec(Trading::default()).unwrap();
+        // An array of sixteen parts, the last of them an empty map.
+        assert_eq!((now[0], now.last()), (0x90, Some(&0xa0)));
+        let before = [&[0x8f], &now[1..now.len() - 1]].concat();
+        let read: Trading = minicbor::decode(&before).unwrap();
+        assert_eq!(minicbor::to_vec(&read).unwrap(), now);
+    }
+}

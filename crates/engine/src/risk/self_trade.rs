@@ -1,0 +1,122 @@
+//! Self-trades: an order is held against those of its account that rest on the other side, or wait for the auction that it
+//! is bound for. What cannot rest, such as a market order on its way, meets nobody.
+
+use std::sync::Arc;
+
+use domain::order::{Order, OrderKind, Side, Terms};
+use domain::risk::{Scope, SelfTrade};
+use domain::{AccountId, MarketPhase, OrderId, Price, Refusal, TimeInForce};
+
+use super::{Binding, Candidate};
+use crate::moment::Moment;
+use crate::trading::Trading;
+
+/// When an order may trade.
+#[derive(Debug, Clone, Copy)]
+struct Sessions {
+    continuous: bool,
+    opening: bool,
+    closing: bool,
+}
+
+impl Trading {
+    /// The orders of the same account that must be cancelled before it leaves. New terms of a live order cannot wait, so
+    /// they are refused whatever the policy.
+    pub(super) fn check_own_orders(
+        &self,
+        moment: Moment,
+        candidate: &Candidate<'_>,
+        binding: &Binding<'_>,
+    ) -> Result<Vec<OrderId>, Refusal> {
+        let policy = policy(binding);
+        if policy == SelfTrade::Allow || candidate.terms.kind.stop().is_some() {
+            return Ok(Vec::new());
+        }
+        let mut met = self.met_by(moment, candidate);
+        let Some(first) = met.next() else { return Ok(Vec::new()) };
+        if policy == SelfTrade::RefuseNewest || candidate.replaces.is_some() || self.waiting.is_full() {
+            return Err(Refusal::SelfTrade(first.int_id.clone()));
+        }
+        Ok(std::iter::once(first).chain(met).map(|order| order.id).collect())
+    }
+
+    /// Whether an order of the account that would trade with a resting one ends with it.
+    pub(crate) fn cancels_both(&self, account: AccountId) -> bool {
+        let scopes = [Scope::Account(account), Scope::Platform];
+        let mut policies = scopes.iter().filter_map(|scope| self.risk.limits.get(scope)?.self_trade);
+        policies.next() == Some(SelfTrade::CancelBoth)
+    }
+
+    /// Orders of the same account that it could trade with, the most eager first.
+    fn met_by<'a>(
+        &'a self,
+        moment: Moment,
+        candidate: &'a Candidate<'_>,
+    ) -> impl Iterator<Item = &'a Arc<Order>> + use<'a> {
+        let route = candidate.route;
+        let phase = self.directory.phase(route.exchange, moment.at);
+        let in_call = matches!(phase, MarketPhase::OpeningCall | MarketPhase::ClosingCall);
+        let sessions = Sessions::of(&candidate.terms, phase);
+        let own = self.orders.resting(route.account, route.security.id, candidate.side.opposite(), in_call);
+        // Behind the first limit that is not reached, none is.
+        let own = own.take_while(move |own| own.terms.kind == OrderKind::Market || self.reaches(candidate, own));
+        own.filter(move |own| self.reaches(candidate, own) && sessions.overlap(Sessions::of(&own.terms, phase)))
+    }
+
+    /// Whether the prices of both meet. A market order takes the best price, so it meets a limit only where that is the best
+    /// of its side.
+    fn reaches(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
+        match (candidate.terms.kind.limit(), own.terms.kind.limit()) {
+            (Some(limit), Some(resting)) => is_through(candidate.side, limit, resting),
+            (Some(limit), None) => self.is_best(candidate, candidate.side, limit),
+            (None, Some(resting)) => self.is_best(candidate, own.side, resting),
+            (None, None) => true,
+        }
+    }
+
+    /// Also where no price is known that would be better.
+    fn is_best(&self, candidate: &Candidate<'_>, side: Side, limit: Price) -> bool {
+        let best = self.marks.get(candidate.route.security.id).and_then(|mark| match side {
+            Side::Buy => mark.bid,
+            Side::Sell => mark.ask,
+        });
+        best.is_none_or(|best| is_through(side, limit, best))
+    }
+}
+
+impl Sessions {
+    fn of(terms: &Terms, phase: MarketPhase) -> Self {
+        match (terms.tif, terms.kind) {
+            (TimeInForce::Ato, _) => Self { continuous: false, opening: true, closing: false },
+            (TimeInForce::Atc, _) => Self { continuous: false, opening: false, closing: true },
+            (TimeInForce::Ioc | TimeInForce::Fok, _) => Self { continuous: true, opening: false, closing: false },
+            // It trades in what is under way, and what is left of it then ends.
+            (_, OrderKind::Market) => Self {
+                continuous: phase == MarketPhase::Continuous,
+                opening: phase == MarketPhase::OpeningCall,
+                closing: phase == MarketPhase::ClosingCall,
+            },
+            _ => Self { continuous: true, opening: true, closing: true },
+        }
+    }
+
+    fn overlap(self, other: Self) -> bool {
+        (self.continuous && other.continuous) || (self.opening && other.opening) || (self.closing && other.closing)
+    }
+}
+
+/// The account's word, else the platform's, else none.
+fn policy(binding: &Binding<'_>) -> SelfTrade {
+    let said = binding.each(|limits| limits.self_trade);
+    let said = said.filter(|(scope, _)| matches!(scope, Scope::Platform | Scope::Account(_)));
+    // The platform comes first.
+    said.last().map_or(SelfTrade::Allow, |(_, policy)| policy)
+}
+
+/// Whether an order of that side with that limit would trade at the price.
+fn is_through(side: Side, limit: Price, price: Price) -> bool {
+    match side {
+        Side::Buy => limit >= price,
+        Side::Sell => limit <= price,
+    }
+}

@@ -1,0 +1,286 @@
+//! Orders of one account that would trade with each other: which do, and what the policies make of them.
+
+use domain::risk::SelfTrade;
+use domain::{AccountId, Limits, Scope};
+use expect_test::{Expect, expect};
+
+use crate::world::World;
+
+fn check(policy: SelfTrade, story: &str, told: Expect) {
+    let mut world = World::open();
+    world.limits(Scope::Platform, Limits { self_trade: Some(policy), ..Limits::default() });
+    told.assert_eq(&world.tell(story));
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
+#[test]
+fn what_cannot_rest_stands_in_nobodys_way() {
+    check(
+        SelfTrade::RefuseNewest,
+        "place 1 buy 1 AAPL market
+         place 2 sell 1 AAPL market
+         place 3 buy 1 AAPL market strategy 2
+         place 4 sell 1 AAPL @ 10 IOC
+         place 5 buy 1 AAPL @ 10.02 FOK
+         place 6 sell 1 AAPL @ 10.02
+         venue accepts 1
+         venue accepts 3
+         place 7 sell 1 AAPL market",
+        expect![[r#"
+            place 1 buy 1 AAPL market
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 sell 1 AAPL market
+                2 OPEN
+                to SIM-A: submit 2
+            place 3 buy 1 AAPL market strategy 2
+                3 OPEN
+                to SIM-A: submit 3
+            place 4 sell 1 AAPL @ 10 IOC
+                4 OPEN
+                to SIM-A: submit 4
+            place 5 buy 1 AAPL @ 10.02 FOK
+                5 OPEN
+                to SIM-A: submit 5
+            place 6 sell 1 AAPL @ 10.02
+                6 OPEN
+                to SIM-A: submit 6
+            venue accepts 1
+                1 SUBMITTED
+            venue accepts 3
+                3 SUBMITTED
+            place 7 sell 1 AAPL market
+                7 OPEN
+                to SIM-A: submit 7
+        "#]],
+    );
+}
+
+#[test]
+fn a_limit_on_its_way_may_come_to_rest() {
+    check(
+        SelfTrade::RefuseNewest,
+        "place 1 buy 1 AAPL @ 10
+         place 2 sell 1 AAPL market strategy 2
+         check sell 1 AAPL market
+         place 3 sell 1 AAPL @ 10 IOC
+         place 4 sell 1 AAPL @ 10.01
+         place 5 sell 1 AAPL market account 2
+         venue cancels 1
+         place 6 sell 1 AAPL market",
+        expect![[r#"
+            place 1 buy 1 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 sell 1 AAPL market strategy 2
+                refused self-trade: would trade with the account's own order 1
+            check sell 1 AAPL market
+                refused self-trade, notional 10, fee 0.005
+            place 3 sell 1 AAPL @ 10 IOC
+                refused self-trade: would trade with the account's own order 1
+            place 4 sell 1 AAPL @ 10.01
+                4 OPEN
+                to SIM-A: submit 4
+            place 5 sell 1 AAPL market account 2
+                refused no-route: account 2 has no route to exchange 1
+            venue cancels 1
+                1 CANCELED
+            place 6 sell 1 AAPL market
+                6 OPEN
+                to SIM-A: submit 6
+        "#]],
+    );
+}
+
+#[test]
+fn a_stop_that_waits_for_its_price_meets_nobody() {
+    check(
+        SelfTrade::RefuseNewest,
+        "place 1 sell 1 AAPL stop 9
+         place 2 sell 1 AAPL stop 9 @ 8.9
+         place 3 buy 1 AAPL market
+         place 4 buy 1 AAPL @ 10
+         place 5 sell 1 AAPL stop 9.5",
+        expect![[r#"
+            place 1 sell 1 AAPL stop 9
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 sell 1 AAPL stop 9 @ 8.9
+                2 OPEN
+                to SIM-A: submit 2
+            place 3 buy 1 AAPL market
+                3 OPEN
+                to SIM-A: submit 3
+            place 4 buy 1 AAPL @ 10
+                4 OPEN
+                to SIM-A: submit 4
+            place 5 sell 1 AAPL stop 9.5
+                5 OPEN
+                to SIM-A: submit 5
+        "#]],
+    );
+}
+
+#[test]
+fn only_orders_for_the_same_auction_meet_in_it() {
+    check(
+        SelfTrade::RefuseNewest,
+        "wait 79200
+         clock
+         mark SAP 100 100.1
+         place 1 sell 1 SAP market ATC
+         place 2 buy 1 SAP market
+         place 3 buy 1 SAP @ 101 IOC
+         place 4 buy 1 SAP market ATO
+         place 5 buy 1 SAP market ATC
+         place 6 buy 1 SAP @ 100 ATC
+         place 7 buy 1 SAP @ 99.9 ATC
+         place 8 buy 1 SAP @ 100 GTC
+         place 9 sell 1 SAP market ATO",
+        expect![[r#"
+            wait 79200
+            clock
+            mark SAP 100 100.1
+            place 1 sell 1 SAP market ATC
+                1 OPEN
+                to SIM-B: submit 1
+            place 2 buy 1 SAP market
+                2 OPEN
+                to SIM-B: submit 2
+            place 3 buy 1 SAP @ 101 IOC
+                3 OPEN
+                to SIM-B: submit 3
+            place 4 buy 1 SAP market ATO
+                4 OPEN
+                to SIM-B: submit 4
+            place 5 buy 1 SAP market ATC
+                refused self-trade: would trade with the account's own order 1
+            place 6 buy 1 SAP @ 100 ATC
+                refused self-trade: would trade with the account's own order 1
+            place 7 buy 1 SAP @ 99.9 ATC
+                7 OPEN
+                to SIM-B: submit 7
+            place 8 buy 1 SAP @ 100 GTC
+                refused self-trade: would trade with the account's own order 1
+            place 9 sell 1 SAP market ATO
+                refused self-trade: would trade with the account's own order 4
+        "#]],
+    );
+}
+
+#[test]
+fn market_orders_rest_while_an_auction_is_called() {
+    check(
+        SelfTrade::RefuseNewest,
+        "wait 84120
+         clock
+         mark SAP 100 100.1
+         place 1 sell 1 SAP market
+         place 2 buy 1 SAP market
+         place 3 buy 1 SAP market ATC
+         place 4 buy 1 SAP market ATO",
+        expect![[r#"
+            wait 84120
+            clock
+            mark SAP 100 100.1
+            place 1 sell 1 SAP market
+                1 OPEN
+                to SIM-B: submit 1
+            place 2 buy 1 SAP market
+                refused self-trade: would trade with the account's own order 1
+            place 3 buy 1 SAP market ATC
+                refused self-trade: would trade with the account's own order 1
+            place 4 buy 1 SAP market ATO
+                4 OPEN
+                to SIM-B: submit 4
+        "#]],
+    );
+}
+
+#[test]
+fn both_are_cancelled() {
+    check(
+        SelfTrade::CancelBoth,
+        "place 1 buy 1 AAPL @ 10
+         venue accepts 1
+         check sell 5 AAPL @ 10
+         place 2 sell 5 AAPL @ 10
+         venue cancels 1
+         place 3 sell 5 AAPL @ 10",
+        expect![[r#"
+            place 1 buy 1 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            check sell 5 AAPL @ 10
+                would pass, notional 50, fee 0.025
+            place 2 sell 5 AAPL @ 10
+                2 OPEN
+                1 PENDING_CANCEL (self-trade: order 2 of the same account meets it)
+                2 CANCELED (self-trade: would trade with the account's own order 1)
+                to SIM-A: cancel 1
+            venue cancels 1
+                1 CANCELED (self-trade: order 2 of the same account meets it)
+            place 3 sell 5 AAPL @ 10
+                3 OPEN
+                to SIM-A: submit 3
+        "#]],
+    );
+}
+
+#[test]
+fn or_nobody_minds() {
+    check(
+        SelfTrade::Allow,
+        "place 1 buy 1 AAPL @ 10
+         place 2 sell 1 AAPL @ 10",
+        expect![[r#"
+            place 1 buy 1 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 sell 1 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+        "#]],
+    );
+}
+
+#[test]
+fn the_word_of_an_account_counts_before_that_of_the_platform() {
+    let mut world = World::open();
+    let with = |policy| Limits { self_trade: Some(policy), ..Limits::default() };
+    world.limits(Scope::Platform, with(SelfTrade::RefuseNewest));
+    world.limits(Scope::Account(AccountId(1)), with(SelfTrade::CancelBoth));
+    world.limits(Scope::Strategy(domain::StrategyId::SERVER), with(SelfTrade::Allow));
+    expect![[r#"
+        place 1 buy 1 AAPL @ 10
+            1 OPEN
+            to SIM-A: submit 1
+        place 2 sell 1 AAPL @ 10
+            2 OPEN
+            1 PENDING_CANCEL (self-trade: order 2 of the same account meets it)
+            2 CANCELED (self-trade: would trade with the account's own order 1)
+            to SIM-A: cancel 1
+        wait 79200
+        clock
+            Warn no-answer: order 1: the venue has not answered for 10 s
+            1 PENDING_CANCEL (the venue has not answered for 10 s)
+        mark SAP 100 100.1
+        place 3 buy 1 SAP @ 100
+            3 OPEN
+            to SIM-B: submit 3
+        place 4 sell 1 SAP @ 100
+            refused self-trade: would trade with the account's own order 3
+    "#]]
+    .assert_eq(&world.tell(
+        "place 1 buy 1 AAPL @ 10
+         place 2 sell 1 AAPL @ 10
+         wait 79200
+         clock
+         mark SAP 100 100.1
+         place 3 buy 1 SAP @ 100
+         place 4 sell 1 SAP @ 100",
+    ));
+}
