@@ -41,7 +41,7 @@ export default [
     name: 'a halt from elsewhere is seen at once',
     async run({ server, page }) {
       await openDesk(page, server);
-      await server.call('POST', '/rest/risk/kill', { reason: 'by another hand' });
+      await server.call('POST', '/rest/risk/kill', { scope: 'PLATFORM', reason: 'by another hand' });
       await state(page).getByText('Halted').waitFor();
     },
   },

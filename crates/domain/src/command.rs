@@ -10,7 +10,7 @@ pub use crate::phase::Phase;
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Family, Security, Strategy};
 use crate::report::{Report, SessionState};
-use crate::risk::{Limits, Scope, Settings, TradingState};
+use crate::risk::{Limits, LimitsChange, Scope, Settings, TradingState};
 use crate::time::{Date, Timestamp};
 
 /// An input with its place in the order of all things.
@@ -190,6 +190,14 @@ pub enum Command {
     Decline(#[n(0)] DeclineRequest),
     #[n(20)]
     SetSettlementPrice(#[n(0)] SettlementPrice),
+    /// Some limits of a scope; the others stay.
+    #[n(21)]
+    ChangeLimits {
+        #[n(0)]
+        scope: Scope,
+        #[n(1)]
+        change: LimitsChange,
+    },
 }
 
 /// The price at which a security is settled on a day: it counts when the security itself, or an option on it, expires then.
@@ -251,6 +259,18 @@ pub struct ModifyOrder {
     /// Restated by the client; refused where it differs.
     #[n(6)]
     pub restated: Restated,
+    /// The client's own note; it changes at once, because no venue has to agree.
+    #[n(7)]
+    #[cbor(default)]
+    pub reference: Option<Text>,
+}
+
+impl ModifyOrder {
+    /// Whether nothing but the client's own note is to change.
+    pub fn is_only_a_note(&self) -> bool {
+        let has_terms = self.quantity.is_some() || self.limit.is_some() || self.stop.is_some() || self.tif.is_some();
+        self.reference.is_some() && !has_terms
+    }
 }
 
 /// What a request may repeat of its order but not change.

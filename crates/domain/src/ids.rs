@@ -148,7 +148,7 @@ impl<'b, C> Decode<'b, C> for Text {
     }
 }
 
-/// The id by which the world knows an order: 1 to 64 printable ASCII characters.
+/// The id by which the world knows an order: 1 to 64 printable ASCII characters, but neither `.` nor `..`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(transparent)]
 pub struct IntId(#[n(0)] Text);
@@ -183,7 +183,9 @@ impl FromStr for IntId {
 
 fn check_int_id(text: &str) -> Result<(), NotAnIntId> {
     let printable = text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
-    if text.is_empty() || text.len() > IntId::LENGTH_MAX || !printable { Err(NotAnIntId) } else { Ok(()) }
+    // An order is found at a path that ends with its id, and these two are taken out of every path.
+    let is_step = matches!(text, "." | "..");
+    if text.is_empty() || text.len() > IntId::LENGTH_MAX || !printable || is_step { Err(NotAnIntId) } else { Ok(()) }
 }
 
 impl Borrow<str> for IntId {

@@ -27,10 +27,17 @@ pub enum Refusal {
     NoAccount(ExchangeId),
     /// Several do; the client must choose.
     AccountAmbiguous(Vec<AccountId>),
-    /// The account's adapter does not serve that exchange, or the security is not listed there.
+    /// Several accounts are active, and a booking must name its own.
+    BookingAccountAmbiguous(Vec<AccountId>),
+    /// The account's adapter does not serve that exchange.
     NoRoute {
         account: AccountId,
         exchange: ExchangeId,
+    },
+    NotListed {
+        security: SecurityId,
+        exchange: ExchangeId,
+        listed_on: ExchangeId,
     },
     NotPositive {
         field: &'static str,
@@ -70,6 +77,16 @@ pub enum Refusal {
     OrderWaiting(IntId),
     /// A modification cannot change this.
     FieldFixed(&'static str),
+    /// No venue gives a live order this time in force.
+    TifFixed {
+        now: &'static str,
+        wanted: &'static str,
+    },
+    /// A booking of a security is in the security's own currency.
+    BookingCurrency {
+        security: SecurityId,
+        currency: Currency,
+    },
     /// What a request says of its order is of another one.
     OtherOrder {
         int_id: IntId,
@@ -195,8 +212,8 @@ impl Refusal {
             Self::Expired(_) => "security-expired",
             Self::AccountInactive(_) => "account-inactive",
             Self::NoAccount(_) => "no-account",
-            Self::AccountAmbiguous(_) => "account-ambiguous",
-            Self::NoRoute { .. } => "no-route",
+            Self::AccountAmbiguous(_) | Self::BookingAccountAmbiguous(_) => "account-ambiguous",
+            Self::NoRoute { .. } | Self::NotListed { .. } => "no-route",
             Self::NotPositive { .. } => "not-positive",
             Self::NotAMultiple { .. } => "not-a-multiple",
             Self::TooSmall { .. } => "too-small",
@@ -212,7 +229,8 @@ impl Refusal {
             Self::CancelPending(_) => "cancel-pending",
             Self::ReplacePending(_) => "replace-pending",
             Self::OrderWaiting(_) => "order-waiting",
-            Self::FieldFixed(_) => "field-fixed",
+            Self::FieldFixed(_) | Self::BookingCurrency { .. } => "field-fixed",
+            Self::TifFixed { .. } => "tif-fixed",
             Self::OtherOrder { .. } => "other-order",
             Self::NotNeeded { .. } => "not-needed",
             Self::Missing { .. } => "missing",
@@ -241,11 +259,14 @@ impl Refusal {
     pub fn field(&self) -> Option<&'static str> {
         match self {
             Self::UnknownSecurity(_) | Self::NotTradeable(_) | Self::Expired(_) => Some("securityId"),
-            Self::UnknownAccount(_) | Self::AccountInactive(_) | Self::NoAccount(_) | Self::AccountAmbiguous(_) => {
-                Some("accountId")
-            }
+            Self::UnknownAccount(_)
+            | Self::AccountInactive(_)
+            | Self::NoAccount(_)
+            | Self::AccountAmbiguous(_)
+            | Self::BookingAccountAmbiguous(_) => Some("accountId"),
             Self::UnknownStrategy(_) => Some("strategyId"),
-            Self::UnknownExchange(_) | Self::NoRoute { .. } => Some("exchangeId"),
+            Self::UnknownExchange(_) | Self::NoRoute { .. } | Self::NotListed { .. } => Some("exchangeId"),
+            Self::BookingCurrency { .. } => Some("currency"),
             Self::NotPositive { field, .. }
             | Self::NotAMultiple { field, .. }
             | Self::TooSmall { field, .. }
@@ -257,7 +278,7 @@ impl Refusal {
             | Self::FieldFixed(field) => Some(field),
             Self::NotHeld { .. } => Some("quantity"),
             Self::DateInThePast => Some("tifDateTime"),
-            Self::NoAuction { .. } => Some("tif"),
+            Self::NoAuction { .. } | Self::TifFixed { .. } => Some("tif"),
             Self::DuplicateOrder(_) => Some("intId"),
             Self::ClOrdIdUsed(_) => Some("clOrdId"),
             Self::DuplicateTransaction(_) => Some("uuid"),
@@ -283,7 +304,13 @@ impl fmt::Display for Refusal {
             Self::AccountAmbiguous(ids) => {
                 write!(f, "several accounts reach the exchange, choose one of {}", list(ids))
             }
+            Self::BookingAccountAmbiguous(ids) => {
+                write!(f, "several accounts are active, choose one of {}", list(ids))
+            }
             Self::NoRoute { account, exchange } => write!(f, "account {account} has no route to exchange {exchange}"),
+            Self::NotListed { security, exchange, listed_on } => {
+                write!(f, "security {security} is not listed on exchange {exchange}, but on exchange {listed_on}")
+            }
             Self::NotPositive { field, value } => write!(f, "{field} {} must be more than zero", value.normalize()),
             Self::NotAMultiple { field, value, step } => {
                 write!(f, "{field} {} is not a multiple of {}", value.normalize(), step.normalize())
@@ -316,6 +343,12 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::FieldFixed(field) => write!(f, "{field} of an order cannot be changed"),
+            Self::TifFixed { now, wanted } => {
+                write!(f, "tif of a live order changes among DAY, GTC and GTD only, not from {now} to {wanted}")
+            }
+            Self::BookingCurrency { security, currency } => {
+                write!(f, "currency of a booking of security {security} must be {currency}, that of the security")
+            }
             Self::OtherOrder { int_id, field } => write!(f, "{field} is not that of order {int_id}"),
             Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
             Self::Missing { field } => write!(f, "{field} is needed"),

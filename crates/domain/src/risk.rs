@@ -139,6 +139,86 @@ pub struct Limits {
     pub self_trade: Option<SelfTrade>,
 }
 
+/// A change of some limits of a scope: those that are named become what `limits` has, which may be nothing; the others
+/// keep their value.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct LimitsChange {
+    #[n(0)]
+    pub limits: Limits,
+    #[n(1)]
+    pub named: Vec<LimitName>,
+}
+
+/// Which limit is meant, each by the number that its value has in [`Limits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum LimitName {
+    #[n(0)]
+    MaxOrderQuantity,
+    #[n(1)]
+    MaxOrderNotional,
+    #[n(2)]
+    PriceCollarPercent,
+    #[n(3)]
+    StaleAfterSeconds,
+    #[n(4)]
+    MaxOpenOrders,
+    #[n(5)]
+    MaxOpenNotional,
+    #[n(6)]
+    MaxLong,
+    #[n(7)]
+    MaxShort,
+    #[n(8)]
+    MaxGrossExposure,
+    #[n(9)]
+    CashCheck,
+    #[n(10)]
+    OrdersPerSecond,
+    #[n(11)]
+    DuplicateGuard,
+    #[n(12)]
+    RejectBreaker,
+    #[n(13)]
+    MaxDayLoss,
+    #[n(14)]
+    MaxDrawdown,
+    #[n(15)]
+    SelfTrade,
+}
+
+impl Limits {
+    /// These limits after a change.
+    pub fn changed_by(&self, change: &LimitsChange) -> Self {
+        let mut changed = self.clone();
+        for name in &change.named {
+            changed.set_one(*name, &change.limits);
+        }
+        changed
+    }
+
+    fn set_one(&mut self, name: LimitName, from: &Self) {
+        match name {
+            LimitName::MaxOrderQuantity => self.max_order_quantity = from.max_order_quantity,
+            LimitName::MaxOrderNotional => self.max_order_notional = from.max_order_notional,
+            LimitName::PriceCollarPercent => self.price_collar_percent = from.price_collar_percent,
+            LimitName::StaleAfterSeconds => self.stale_after_seconds = from.stale_after_seconds,
+            LimitName::MaxOpenOrders => self.max_open_orders = from.max_open_orders,
+            LimitName::MaxOpenNotional => self.max_open_notional = from.max_open_notional,
+            LimitName::MaxLong => self.max_long = from.max_long,
+            LimitName::MaxShort => self.max_short = from.max_short,
+            LimitName::MaxGrossExposure => self.max_gross_exposure = from.max_gross_exposure,
+            LimitName::CashCheck => self.cash_check = from.cash_check,
+            LimitName::OrdersPerSecond => self.orders_per_second = from.orders_per_second,
+            LimitName::DuplicateGuard => self.duplicate_guard = from.duplicate_guard,
+            LimitName::RejectBreaker => self.reject_breaker = from.reject_breaker,
+            LimitName::MaxDayLoss => self.max_day_loss = from.max_day_loss,
+            LimitName::MaxDrawdown => self.max_drawdown = from.max_drawdown,
+            LimitName::SelfTrade => self.self_trade = from.self_trade,
+        }
+    }
+}
+
 /// So many in so long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Burst {

@@ -87,7 +87,7 @@ impl Trading {
         match ids[..] {
             [] => Err(Refusal::Missing { field: "accountId" }),
             [only] => Ok(only),
-            _ => Err(Refusal::AccountAmbiguous(ids)),
+            _ => Err(Refusal::BookingAccountAmbiguous(ids)),
         }
     }
 
@@ -112,7 +112,9 @@ fn currency(ask: &RecordTransaction, security: Option<&Security>) -> Result<Curr
     match (ask.kind.cash_sign(), security) {
         (None, None) => Err(Refusal::Missing { field: "securityId" }),
         (None, Some(security)) => match ask.currency {
-            Some(currency) if currency != security.currency => Err(Refusal::FieldFixed("currency")),
+            Some(currency) if currency != security.currency => {
+                Err(Refusal::BookingCurrency { security: security.id, currency: security.currency })
+            }
             _ => Ok(security.currency),
         },
         (Some(_), security) => {

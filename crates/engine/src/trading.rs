@@ -187,6 +187,11 @@ impl Trading {
                 self.set_limits(*scope, limits, out);
                 Ok(Answer::Done)
             }
+            Command::ChangeLimits { scope, change } => {
+                let limits = self.risk.limits_of(*scope).changed_by(change);
+                self.set_limits(*scope, &limits, out);
+                Ok(Answer::Done)
+            }
             Command::Reference(changes) => self.change_reference(moment, changes, out),
             Command::EnterPhase { strategy, mode, phase, failure } => {
                 let step = LifeCycle { strategy: *strategy, mode: *mode, phase: *phase, failure: failure.clone() };

@@ -20,6 +20,8 @@ mod expiration;
 mod bookings;
 #[path = "stories/charges.rs"]
 mod charges;
+#[path = "stories/changes.rs"]
+mod changes;
 #[path = "stories/names.rs"]
 mod names;
 #[path = "stories/overtaken.rs"]

@@ -93,7 +93,16 @@ impl Desk<'_> {
         let Change { quantity, limit, stop, tif } = change;
         let restated = self.as_own();
         self.stand.picture.set_asked(int_id, true);
-        let modify = ModifyOrder { int_id: int_id.clone(), cl_ord_id: None, quantity, limit, stop, tif, restated };
+        let modify = ModifyOrder {
+            int_id: int_id.clone(),
+            cl_ord_id: None,
+            quantity,
+            limit,
+            stop,
+            tif,
+            restated,
+            reference: None,
+        };
         self.trade(Command::Modify(modify));
     }
 

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use domain::IntId;
 
 use crate::form::Form;
+use crate::openapi;
 use crate::shelf::Copy;
 
 /// Live state is true up to this sequence; events up to it are in the picture already.
@@ -30,7 +31,10 @@ pub(crate) fn list<I: Send + 'static>(
 ) -> Response {
     match form {
         Form::Json => in_form(form, streamed(wire::json::list(items, write).map(Bytes::from))),
-        Form::Csv => in_form(form, streamed(wire::csv::table(items, write).map(Bytes::from))),
+        Form::Csv(handler) => {
+            let table = wire::csv::table(items, &openapi::columns(handler), write);
+            in_form(form, streamed(table.map(Bytes::from)))
+        }
     }
 }
 
@@ -92,7 +96,7 @@ pub(crate) fn location(int_id: &IntId) -> HeaderValue {
 
 /// Which form was sent depends on what the client accepts.
 fn in_form(form: Form, mut response: Response) -> Response {
-    if form == Form::Csv {
+    if matches!(form, Form::Csv(_)) {
         response.headers_mut().insert(header::CONTENT_TYPE, CSV);
     }
     response.headers_mut().insert(header::VARY, ACCEPT);

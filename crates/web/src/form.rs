@@ -2,19 +2,22 @@
 
 use std::convert::Infallible;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+
+use crate::endpoints::endpoint;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     Json,
-    Csv,
+    /// With the handler whose list it is: a table has its columns also where nothing is in it.
+    Csv(&'static str),
 }
 
 impl Form {
     /// A table is sent to those who want it more than JSON.
-    fn wanted(headers: &HeaderMap) -> Self {
+    fn wanted(headers: &HeaderMap, handler: &'static str) -> Self {
         let ranges: Vec<_> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
         let ranges: Vec<_> = ranges.iter().flat_map(|value| value.split(',')).map(range).collect();
         let weight = |names: [&str; 3]| {
@@ -23,7 +26,7 @@ impl Form {
             given.map_or(0, |(_, weight)| *weight)
         };
         let csv = weight(["text/csv", "text/*", "*/*"]);
-        if csv > weight(["application/json", "application/*", "*/*"]) { Self::Csv } else { Self::Json }
+        if csv > weight(["application/json", "application/*", "*/*"]) { Self::Csv(handler) } else { Self::Json }
     }
 }
 
@@ -44,7 +47,9 @@ impl<S: Sync> FromRequestParts<S> for Form {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::wanted(&parts.headers))
+        let path = parts.extensions.get::<MatchedPath>();
+        let row = path.and_then(|path| endpoint(&parts.method, path.as_str()));
+        Ok(Self::wanted(&parts.headers, row.map_or("", |row| row.handler)))
     }
 }
 
@@ -72,25 +77,27 @@ impl<S: Sync> FromRequestParts<S> for KnownTags {
 mod tests {
     use super::*;
 
+    const HANDLER: &str = "account::list";
+
     #[test]
     fn a_table_is_sent_to_those_who_want_it_more() {
         let cases = [
             ("", Form::Json),
             ("*/*", Form::Json),
-            ("text/csv", Form::Csv),
-            ("Text/CSV; charset=utf-8", Form::Csv),
-            ("text/*", Form::Csv),
-            ("text/csv, */*;q=0.1", Form::Csv),
+            ("text/csv", Form::Csv(HANDLER)),
+            ("Text/CSV; charset=utf-8", Form::Csv(HANDLER)),
+            ("text/*", Form::Csv(HANDLER)),
+            ("text/csv, */*;q=0.1", Form::Csv(HANDLER)),
             ("text/csv;q=0.5, application/json", Form::Json),
             ("text/csv, application/json", Form::Json),
-            ("application/json;q=0.4, text/csv;q=0.5", Form::Csv),
+            ("application/json;q=0.4, text/csv;q=0.5", Form::Csv(HANDLER)),
             ("text/csv;q=0, */*", Form::Json),
             ("text/csv;q=nonsense", Form::Json),
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Form::Json),
         ];
         for (accept, form) in cases {
             let headers = HeaderMap::from_iter([(header::ACCEPT, accept.parse().unwrap())]);
-            assert_eq!(Form::wanted(&headers), form, "{accept}");
+            assert_eq!(Form::wanted(&headers, HANDLER), form, "{accept}");
         }
     }
 

@@ -23,6 +23,12 @@ pub(crate) fn text() -> &'static [u8] {
     TEXT.get_or_init(|| wire::json::encode(&document()))
 }
 
+/// The columns of a list, in the order in which they are described.
+pub(crate) fn columns(handler: &str) -> Vec<&'static str> {
+    let told = operations::OPERATIONS.iter().find(|operation| operation.handler == handler);
+    told.map(|operation| operation.answer.columns()).unwrap_or_default()
+}
+
 fn document() -> Value {
     json!({
         "openapi": "3.1.1",

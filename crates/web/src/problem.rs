@@ -49,7 +49,7 @@ impl Problem {
 
     /// What is not known stands in the path or in a parameter, so it is the resource that is missing.
     pub(crate) fn of_the_path(mut self) -> Self {
-        if self.code.starts_with("unknown-") {
+        if self.code.starts_with("unknown-") && self.code != wire::fields::UNKNOWN_FIELD {
             self.status = StatusCode::NOT_FOUND;
         }
         self
@@ -71,7 +71,7 @@ impl From<Denied> for Problem {
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let (code, reason) = (refusal.code(), refusal.to_string());
-        let field = refusal.field().map(|field| FieldError { field, code, reason: reason.clone() });
+        let field = refusal.field().map(|field| FieldError::new(field, code, reason.clone()));
         let mut problem = Self::new(code, reason);
         problem.errors.extend(field);
         if let Refusal::DuplicateOrder(known) = refusal {

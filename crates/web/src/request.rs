@@ -1,6 +1,7 @@
 //! Parts of a request: path, parameters, body, caller. Each is read whole or answered with a problem.
 
 use std::error::Error;
+use std::time::Duration;
 
 use access::Denied;
 use axum::Extension;
@@ -18,6 +19,9 @@ use crate::endpoints::Endpoint;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::visitor::Speaker;
+
+/// A body that is refused for its length is still taken from the line for so long.
+const DISCARD_MAX: Duration = Duration::from_secs(2);
 
 /// Who asks, taken out once; nobody gets here without having been let in.
 pub(crate) struct Client(pub(crate) Speaker);
@@ -76,6 +80,23 @@ impl FromRequest<Doors> for JsonBody {
     }
 }
 
+/// A call that takes nothing: what is sent all the same has no keys, because it would be a wish that nobody grants.
+pub(crate) struct NoBody;
+
+impl FromRequest<Doors> for NoBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, doors: &Doors) -> Result<Self, Problem> {
+        let is_json = is_json(request.headers());
+        let body = read(request, &doors.settings().limits).await?;
+        if !is_json && !body.is_empty() {
+            return Err(not_json());
+        }
+        wire::operator::parse_nothing(&body)?;
+        Ok(Self)
+    }
+}
+
 fn is_json(headers: &HeaderMap) -> bool {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
@@ -87,15 +108,42 @@ fn not_json() -> Problem {
 }
 
 async fn read(request: Request, limits: &Limits) -> Result<Bytes, Problem> {
+    if let Err(problem) = check_declared(request.headers(), limits) {
+        discard(request);
+        return Err(problem);
+    }
     let body = Limited::new(request.into_body(), limits.body_bytes).collect();
     let body = tokio::time::timeout(limits.request_timeout, body).await;
     let body = body.map_err(|_| Problem::new("request-timeout", "the body did not arrive in time"))?;
     body.map(Collected::to_bytes).map_err(|error| broken(&*error, limits))
 }
 
+/// A body that says itself that it is too long is not waited for.
+fn check_declared(headers: &HeaderMap, limits: &Limits) -> Result<(), Problem> {
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let fits = |length: u64| usize::try_from(length).is_ok_and(|length| length <= limits.body_bytes);
+    if declared.is_none_or(fits) { Ok(()) } else { Err(too_large(limits)) }
+}
+
+/// A connection that is closed with bytes unread loses the answer too, so they are thrown away for a while. Who waits to be
+/// told to go on has not sent any.
+fn discard(request: Request) {
+    if request.headers().contains_key(header::EXPECT) {
+        return;
+    }
+    tokio::spawn(tokio::time::timeout(DISCARD_MAX, async move {
+        let mut body = request.into_body();
+        while body.frame().await.is_some_and(|frame| frame.is_ok()) {}
+    }));
+}
+
+fn too_large(limits: &Limits) -> Problem {
+    Problem::new("body-too-large", format!("the body is longer than {} bytes", limits.body_bytes))
+}
+
 fn broken(error: &(dyn Error + 'static), limits: &Limits) -> Problem {
     if error.is::<LengthLimitError>() {
-        return Problem::new("body-too-large", format!("the body is longer than {} bytes", limits.body_bytes));
+        return too_large(limits);
     }
     Problem::new("malformed-body", "the body broke off or cannot be read")
 }

@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, get, on};
 
 use crate::doors::Doors;
 use crate::endpoints::with_endpoints;
@@ -18,6 +18,8 @@ use crate::rest::{
 
 pub(crate) fn router(doors: Doors, others: Router) -> Router {
     routes()
+        .route("/docs/", get(docs::page))
+        .route("/favicon.ico", get(docs::icon))
         .merge(others.with_state(()))
         .fallback(no_such_path)
         .method_not_allowed_fallback(other_method)

@@ -69,7 +69,8 @@ mod tests {
         let shelf = Shelf::default();
         let (first, second) = (Arc::new(ReferenceData::default()), Arc::new(ReferenceData::default()));
         let mut encoded = 0;
-        for (picture, form) in [(&first, Form::Json), (&first, Form::Json), (&first, Form::Csv), (&second, Form::Json)]
+        for (picture, form) in
+            [(&first, Form::Json), (&first, Form::Json), (&first, Form::Csv("account::list")), (&second, Form::Json)]
         {
             shelf.copy("accounts", form, picture.clone(), |_| {
                 encoded += 1;

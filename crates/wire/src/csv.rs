@@ -11,13 +11,20 @@ use crate::json::PIECE_BYTES;
 pub const MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
 
 /// The column of a list whose items are no objects.
-const ONLY_COLUMN: &str = "value";
+pub const ONLY_COLUMN: &str = "value";
 const LINE_END: &[u8] = b"\r\n";
 
 /// A list in pieces: `write` appends one item as JSON. Every item is written twice, because all columns stand in the
-/// first line.
-pub fn table<I>(items: Vec<I>, write: impl Fn(&I, &mut Vec<u8>)) -> impl Iterator<Item = Vec<u8>> {
-    let columns = columns(&items, &write);
+/// first line. A list with nothing in it has the columns of `empty`.
+pub fn table<I, W: Fn(&I, &mut Vec<u8>)>(
+    items: Vec<I>,
+    empty: &[&str],
+    write: W,
+) -> impl Iterator<Item = Vec<u8>> + use<I, W> {
+    let columns = match items.is_empty() {
+        true => empty.iter().map(ToString::to_string).collect(),
+        false => columns(&items, &write),
+    };
     let mut head = Some(line(columns.iter().map(|column| Value::String(column.clone()))));
     let mut items = items.into_iter();
     std::iter::from_fn(move || {
@@ -114,7 +121,7 @@ mod tests {
     use super::*;
 
     fn joined(items: &[&str]) -> String {
-        let pieces = table(items.to_vec(), |item, text| text.extend_from_slice(item.as_bytes()));
+        let pieces = table(items.to_vec(), &["id", "name"], |item, text| text.extend_from_slice(item.as_bytes()));
         String::from_utf8(pieces.flatten().collect()).unwrap()
     }
 
@@ -131,16 +138,16 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_texts_has_one_column_and_an_empty_list_an_empty_line() {
+    fn a_list_of_texts_has_one_column_and_an_empty_list_its_columns() {
         assert_eq!(joined(&[r#""ALPHA""#, r#""BETA""#]), "value\r\nALPHA\r\nBETA\r\n");
-        assert_eq!(joined(&[]), "\r\n");
+        assert_eq!(joined(&[]), "id,name\r\n");
     }
 
     #[test]
     fn a_long_table_comes_in_pieces_that_join_to_the_whole() {
         let items: Vec<u32> = (0..20_000).collect();
         let write = |item: &u32, text: &mut Vec<u8>| text.extend_from_slice(format!(r#"{{"id":{item}}}"#).as_bytes());
-        let pieces: Vec<_> = table(items, write).collect();
+        let pieces: Vec<_> = table(items, &[], write).collect();
         assert!(pieces.len() > 1);
         let text = String::from_utf8(pieces.concat()).unwrap();
         assert_eq!((text.lines().count(), text.lines().last()), (20_001, Some("19999")));

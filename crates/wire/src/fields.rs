@@ -1,6 +1,8 @@
 //! The fields of a request. Each is read with the type it must have; every fault is noted with field and reason, so that
-//! a client learns all of them at once. Keys that nobody asks for are ignored, `null` means absent.
+//! a client learns all of them at once. `null` means absent. Keys that nobody asks for are ignored in the bodies that the
+//! interface specification defines, and refused in all others.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -8,6 +10,7 @@ use domain::{Decimal, IntId, Timestamp};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::nearest::hint;
 use crate::number::{BadNumber, decimal};
 
 /// Ids end below this: every JSON reader holds such an integer exactly.
@@ -15,6 +18,8 @@ pub const ID_LIMIT: u64 = 1 << 53;
 
 /// The code of a field with the wrong type or form.
 pub const MALFORMED_FIELD: &str = "malformed-field";
+/// The code of a key that the body does not have.
+pub const UNKNOWN_FIELD: &str = "unknown-field";
 
 /// A body that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,22 +32,32 @@ pub enum BadBody {
 /// A field that is to blame, with a stable code and the reason in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     pub code: &'static str,
     pub reason: String,
 }
 
 impl FieldError {
     pub fn malformed(field: &'static str, reason: impl Into<String>) -> Self {
-        Self { field, code: MALFORMED_FIELD, reason: reason.into() }
+        Self::new(field, MALFORMED_FIELD, reason)
     }
 
     pub fn missing(field: &'static str) -> Self {
-        Self { field, code: "missing", reason: "is needed".into() }
+        Self::new(field, "missing", "is needed")
     }
 
     pub fn not_needed(field: &'static str, reason: impl Into<String>) -> Self {
-        Self { field, code: "not-needed", reason: reason.into() }
+        Self::new(field, "not-needed", reason)
+    }
+
+    /// A key that this body does not have; it may be a misspelt one of those that it has.
+    fn unknown(key: String, known: &[&'static str]) -> Self {
+        let reason = format!("is not known here{}", hint(&key, known.iter().copied()));
+        Self { field: key.into(), code: UNKNOWN_FIELD, reason }
+    }
+
+    pub fn new(field: &'static str, code: &'static str, reason: impl Into<String>) -> Self {
+        Self { field: field.into(), code, reason: reason.into() }
     }
 
     pub fn is_malformed(&self) -> bool {
@@ -54,13 +69,25 @@ impl FieldError {
 #[derive(Debug)]
 pub struct Fields {
     values: BTreeMap<String, Value>,
+    /// The keys that were asked for.
+    known: Vec<&'static str>,
     errors: Vec<FieldError>,
 }
 
 impl Fields {
     pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
         let Object(values) = parse(body)?;
-        Ok(Self { values, errors: vec![] })
+        Ok(Self { values, known: vec![], errors: vec![] })
+    }
+
+    /// As `parse`, but no body at all is one without keys.
+    pub fn parse_optional(body: &[u8]) -> Result<Self, BadBody> {
+        Self::parse(if body.is_empty() { b"{}" } else { body })
+    }
+
+    /// Whether a key stands in the body, also with `null`; to be asked before it is read.
+    pub fn names(&self, field: &str) -> bool {
+        self.values.contains_key(field)
     }
 
     /// An exact decimal, given as number or text.
@@ -113,6 +140,7 @@ impl Fields {
         field: &'static str,
         convert: impl FnOnce(&'static str, Value) -> Result<T, FieldError>,
     ) -> Option<T> {
+        self.known.push(field);
         let value = self.values.remove(field).filter(|value| !value.is_null())?;
         convert(field, value).map_err(|error| self.errors.push(error)).ok()
     }
@@ -123,6 +151,14 @@ impl Fields {
             self.errors.push(FieldError::missing(field));
         }
         value
+    }
+
+    /// As `finish`, for a body that has no other keys than those that were asked for. What is misspelt leads, because it
+    /// explains what is missing.
+    pub fn finish_exactly<T>(mut self, request: Option<T>) -> Result<T, BadBody> {
+        let unknown = std::mem::take(&mut self.values).into_keys().map(|key| FieldError::unknown(key, &self.known));
+        self.errors = unknown.chain(std::mem::take(&mut self.errors)).collect();
+        self.finish(request)
     }
 
     /// The request, where every field could be read; `None` where one that is required is not there.
@@ -149,10 +185,7 @@ pub(crate) fn decimal_of(field: &'static str, value: Value) -> Result<Decimal, F
     };
     number.map_err(|bad| match bad {
         BadNumber::NotANumber => FieldError::malformed(field, "must be a number"),
-        BadNumber::TooLong => {
-            let reason = "has more digits than can be kept exactly".into();
-            FieldError { field, code: "amount-too-large", reason }
-        }
+        BadNumber::TooLong => FieldError::new(field, "amount-too-large", "has more digits than can be kept exactly"),
     })
 }
 
@@ -166,7 +199,9 @@ pub(crate) fn count_of(field: &'static str, value: Value) -> Result<u32, FieldEr
 
 pub(crate) fn int_id_of(field: &'static str, value: Value) -> Result<IntId, FieldError> {
     let id = value.as_str().and_then(|text| text.parse().ok());
-    id.ok_or_else(|| FieldError::malformed(field, "must be a text of 1 to 64 printable ASCII characters"))
+    id.ok_or_else(|| {
+        FieldError::malformed(field, "must be a text of 1 to 64 printable ASCII characters, other than . and ..")
+    })
 }
 
 pub(crate) fn instant_of(field: &'static str, value: Value) -> Result<Timestamp, FieldError> {
@@ -282,8 +317,26 @@ mod tests {
         fields.require("b", b);
         let errors = vec![FieldError::missing("a"), FieldError::malformed("b", "must be a number")];
         let Err(BadBody::Fields(mut found)) = fields.finish(Some(())) else { panic!("faults were found") };
-        found.sort_by_key(|error| error.field);
+        found.sort_by_key(|error| error.field.clone());
         assert_eq!(found, errors);
+    }
+
+    #[test]
+    fn a_key_that_the_body_does_not_have_is_named_with_the_nearest_that_it_has() {
+        let mut fields = fields(r#"{"scop": "PLATFORM", "colour": null, "reason": "lunch"}"#);
+        let (scope, reason) = (fields.text("scope", 9), fields.text("reason", 9));
+        let scope = fields.require("scope", scope);
+        let Err(BadBody::Fields(errors)) = fields.finish_exactly(scope.zip(reason)) else {
+            panic!("faults were found")
+        };
+        let told: Vec<_> =
+            errors.iter().map(|error| format!("{}: {} {}", error.code, error.field, error.reason)).collect();
+        let expected = [
+            "unknown-field: colour is not known here",
+            "unknown-field: scop is not known here; did you mean 'scope'?",
+            "missing: scope is needed",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub mod schema;
 
 /// The fields of a request, with every fault found in them.
 pub mod fields;
+/// The right word for a misspelt one.
+pub mod nearest;
 /// A decimal from its digits, exactly or not at all.
 pub mod number;
 /// An order as a client sends it, new or changed.

@@ -40,7 +40,7 @@ impl FixNumbersBody {
         if next_in.or(next_out).is_none() {
             fields.require("nextIn", next_in);
         }
-        fields.finish(Some(Self { next_in, next_out }))
+        fields.finish_exactly(Some(Self { next_in, next_out }))
     }
 }
 
@@ -69,5 +69,10 @@ pub fn parse_import(body: &[u8]) -> Result<String, BadBody> {
             .ok_or_else(|| FieldError::malformed(field, "must be a folder, named from the root on"))
     });
     let path = fields.require("path", path);
-    fields.finish(path)
+    fields.finish_exactly(path)
+}
+
+/// A call that takes nothing may come without a body, or with an empty object.
+pub fn parse_nothing(body: &[u8]) -> Result<(), BadBody> {
+    Fields::parse_optional(body)?.finish_exactly(Some(()))
 }

@@ -188,6 +188,7 @@ impl OrderBody {
                 exchange: self.exchange,
                 order: None,
             },
+            reference: self.reference,
         })
     }
 
@@ -280,7 +281,7 @@ fn until_of(field: &'static str, value: Value) -> Result<Until, FieldError> {
 }
 
 fn fault(field: &'static str, code: &'static str, reason: String) -> FieldError {
-    FieldError { field, code, reason }
+    FieldError::new(field, code, reason)
 }
 
 /// The faults of one request.

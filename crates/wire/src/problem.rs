@@ -49,6 +49,6 @@ impl<'a> ProblemVO<'a> {
 
 impl<'a> FieldErrorVO<'a> {
     fn from_domain(error: &'a FieldError) -> Self {
-        Self { field: error.field, code: error.code, reason: &error.reason }
+        Self { field: &error.field, code: error.code, reason: &error.reason }
     }
 }

@@ -145,7 +145,6 @@ pub struct StrategyVO<'a> {
     /// Absent while it does not run.
     phase: Option<&'static str>,
     /// Why it was stopped, until it begins again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<&'a str>,
 }
 

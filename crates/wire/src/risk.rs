@@ -1,12 +1,12 @@
 //! Limits, dry runs and trading states, both ways.
 
 use domain::query::Verdict;
-use domain::risk::{Burst, Limits, Scope, SelfTrade};
-use domain::{Amount, Quantity, Text, TradingState};
+use domain::risk::{Burst, LimitName, Limits, LimitsChange, Scope, SelfTrade};
+use domain::{Amount, Decimal, Quantity, Text, TradingState};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields, count_of};
+use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of};
 use crate::json::{Exact, Shown, exact};
 
 /// A reason may be this long.
@@ -85,30 +85,52 @@ impl BurstVO {
     }
 }
 
-/// New limits for a scope: they replace the old ones whole, so what is absent no longer binds.
-pub fn parse_limits(body: &[u8]) -> Result<(Scope, Limits), BadBody> {
+/// The limits by the keys that a body has for them.
+const LIMIT_NAMES: [(&str, LimitName); 16] = [
+    ("maxOrderQuantity", LimitName::MaxOrderQuantity),
+    ("maxOrderNotional", LimitName::MaxOrderNotional),
+    ("priceCollarPercent", LimitName::PriceCollarPercent),
+    ("staleAfterSeconds", LimitName::StaleAfterSeconds),
+    ("maxOpenOrders", LimitName::MaxOpenOrders),
+    ("maxOpenNotional", LimitName::MaxOpenNotional),
+    ("maxLong", LimitName::MaxLong),
+    ("maxShort", LimitName::MaxShort),
+    ("maxGrossExposure", LimitName::MaxGrossExposure),
+    ("cashCheck", LimitName::CashCheck),
+    ("ordersPerSecond", LimitName::OrdersPerSecond),
+    ("duplicateGuard", LimitName::DuplicateGuard),
+    ("rejectBreaker", LimitName::RejectBreaker),
+    ("maxDayLoss", LimitName::MaxDayLoss),
+    ("maxDrawdown", LimitName::MaxDrawdown),
+    ("selfTrade", LimitName::SelfTrade),
+];
+
+/// Limits of a scope that are to change; `null` removes one, and what is not named stays. The values obey the rules of the
+/// configuration.
+pub fn parse_limits(body: &[u8]) -> Result<(Scope, LimitsChange), BadBody> {
     let mut fields = Fields::parse(body)?;
+    let named = LIMIT_NAMES.iter().filter(|(key, _)| fields.names(key)).map(|(_, name)| *name).collect();
     let scope = scope(&mut fields);
     let limits = Limits {
-        max_order_quantity: fields.decimal("maxOrderQuantity").map(Quantity),
-        max_order_notional: fields.decimal("maxOrderNotional").map(Amount),
-        price_collar_percent: fields.decimal("priceCollarPercent").map(Amount),
-        stale_after_seconds: fields.count("staleAfterSeconds"),
-        max_open_orders: fields.count("maxOpenOrders"),
-        max_open_notional: fields.decimal("maxOpenNotional").map(Amount),
-        max_long: fields.decimal("maxLong").map(Quantity),
-        max_short: fields.decimal("maxShort").map(Quantity),
-        max_gross_exposure: fields.decimal("maxGrossExposure").map(Amount),
+        max_order_quantity: positive(&mut fields, "maxOrderQuantity").map(Quantity),
+        max_order_notional: positive(&mut fields, "maxOrderNotional").map(Amount),
+        price_collar_percent: positive(&mut fields, "priceCollarPercent").map(Amount),
+        stale_after_seconds: fields.read("staleAfterSeconds", from_zero),
+        max_open_orders: fields.read("maxOpenOrders", from_zero),
+        max_open_notional: positive(&mut fields, "maxOpenNotional").map(Amount),
+        max_long: positive(&mut fields, "maxLong").map(Quantity),
+        max_short: positive(&mut fields, "maxShort").map(Quantity),
+        max_gross_exposure: positive(&mut fields, "maxGrossExposure").map(Amount),
         cash_check: fields.flag("cashCheck"),
-        orders_per_second: fields.count("ordersPerSecond"),
+        orders_per_second: fields.read("ordersPerSecond", from_zero),
         duplicate_guard: fields.read("duplicateGuard", burst_of),
         reject_breaker: fields.read("rejectBreaker", burst_of),
-        max_day_loss: fields.decimal("maxDayLoss").map(Amount),
-        max_drawdown: fields.decimal("maxDrawdown").map(Amount),
+        max_day_loss: positive(&mut fields, "maxDayLoss").map(Amount),
+        max_drawdown: positive(&mut fields, "maxDrawdown").map(Amount),
         self_trade: self_trade(&mut fields, scope),
     };
     let scope = fields.require("scope", scope);
-    fields.finish(scope.map(|scope| (scope, limits)))
+    fields.finish_exactly(scope.map(|scope| (scope, LimitsChange { limits, named })))
 }
 
 /// A matter of accounts: no other scope can have a word of its own.
@@ -120,12 +142,29 @@ fn self_trade(fields: &mut Fields, scope: Option<Scope>) -> Option<SelfTrade> {
     fields.choice("selfTrade", &SELF_TRADES)
 }
 
+fn positive(fields: &mut Fields, field: &'static str) -> Option<Decimal> {
+    fields.read(field, |field, value| {
+        let number = decimal_of(field, value)?;
+        let is_positive = number > Decimal::ZERO;
+        is_positive.then_some(number).ok_or_else(|| FieldError::new(field, "not-positive", "must be more than zero"))
+    })
+}
+
+fn from_zero(field: &'static str, value: Value) -> Result<u32, FieldError> {
+    let is_below = decimal_of(field, value.clone())? < Decimal::ZERO;
+    if is_below { Err(FieldError::new(field, "too-small", "must not be below zero")) } else { count_of(field, value) }
+}
+
+/// So many in so long: both must be there and nothing else, and none of nothing is no burst.
 fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {
-    let part = |key: &'static str| count_of(key, value.get(key)?.clone()).ok();
-    part("count")
-        .zip(part("millis"))
-        .map(|(count, millis)| Burst { count, millis })
-        .ok_or_else(|| FieldError::malformed(field, "must be an object with whole numbers count and millis"))
+    let malformed = || FieldError::malformed(field, "must be an object with whole numbers count and millis");
+    let Value::Object(parts) = value else { return Err(malformed()) };
+    let part = |key: &str| parts.get(key).and_then(|part| from_zero(field, part.clone()).ok());
+    match (part("count"), part("millis"), parts.len()) {
+        (Some(count @ 1..), Some(millis @ 1..), 2) => Ok(Burst { count, millis }),
+        (Some(_), Some(_), 2) => Err(FieldError::new(field, "not-positive", "count and millis must be more than zero")),
+        _ => Err(malformed()),
+    }
 }
 
 /// A trading state that somebody wants for a scope.
@@ -143,11 +182,11 @@ impl StateBody {
         let state = fields.choice("state", &STATES);
         let reason = fields.text("reason", REASON_LENGTH_MAX).map(Text::from);
         let (scope, state) = (fields.require("scope", scope), fields.require("state", state));
-        fields.finish(scope.zip(state).map(|(scope, state)| Self { scope, state, reason }))
+        fields.finish_exactly(scope.zip(state).map(|(scope, state)| Self { scope, state, reason }))
     }
 }
 
-/// The kill switch: without a body, or without a scope in it, the whole platform stops.
+/// The kill switch. What is to stop must be said: nobody halts a whole platform by a slip of the pen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KillBody {
     pub scope: Scope,
@@ -156,13 +195,11 @@ pub struct KillBody {
 
 impl KillBody {
     pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
-        if body.is_empty() {
-            return Ok(Self { scope: Scope::Platform, reason: None });
-        }
-        let mut fields = Fields::parse(body)?;
-        let scope = scope(&mut fields).unwrap_or(Scope::Platform);
+        let mut fields = Fields::parse_optional(body)?;
+        let scope = scope(&mut fields);
         let reason = fields.text("reason", REASON_LENGTH_MAX).map(Text::from);
-        fields.finish(Some(Self { scope, reason }))
+        let scope = fields.require("scope", scope);
+        fields.finish_exactly(scope.map(|scope| Self { scope, reason }))
     }
 }
 

@@ -29,6 +29,10 @@ pub(crate) struct Shape {
     variants: &'static [Variant],
     /// Text of a golden file, or of a body that its own parser takes.
     example: Option<&'static str>,
+    /// Whether other keys are refused.
+    is_exact: bool,
+    /// How many keys there must be at least, beside those that are needed.
+    keys_min: usize,
 }
 
 pub(crate) struct Field {
@@ -47,6 +51,12 @@ pub fn schemas() -> Map<String, Value> {
     shapes().map(|shape| (shape.name.to_owned(), shape.schema())).collect()
 }
 
+/// The keys of what the schema with this name describes, as they are told.
+pub fn keys(name: &str) -> Vec<&'static str> {
+    let found = shapes().find(|shape| shape.name == name);
+    found.map(|shape| shape.fields.iter().map(|field| field.name).collect()).unwrap_or_default()
+}
+
 /// An example of what the schema with this name describes.
 pub fn example(name: &str) -> Option<Value> {
     shapes().find(|shape| shape.name == name)?.examples().into_iter().next()
@@ -57,12 +67,23 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
 }
 
 const fn shape(name: &'static str, says: &'static str, fields: &'static [Field]) -> Shape {
-    Shape { name, says, fields, variants: &[], example: None }
+    Shape { name, says, fields, variants: &[], example: None, is_exact: false, keys_min: 0 }
 }
 
 impl Shape {
     const fn like(mut self, example: &'static str) -> Self {
         self.example = Some(example);
+        self
+    }
+
+    /// A body that the interface specification does not define: a misspelt key must not pass unseen.
+    const fn exactly(mut self) -> Self {
+        self.is_exact = true;
+        self
+    }
+
+    const fn with_at_least(mut self, keys_min: usize) -> Self {
+        self.keys_min = keys_min;
         self
     }
 
@@ -81,6 +102,12 @@ impl Shape {
         }
         if !self.variants.is_empty() {
             schema["oneOf"] = self.variants.iter().map(Variant::schema).collect();
+        }
+        if self.is_exact {
+            schema["additionalProperties"] = json!(false);
+        }
+        if self.keys_min > 0 {
+            schema["minProperties"] = json!(self.keys_min);
         }
         let examples = self.examples();
         if !examples.is_empty() {

@@ -15,7 +15,7 @@ pub(crate) struct NamedStrategy<'a> {
 
 impl NamedStrategy<'_> {
     pub(crate) fn find(&self, reference: &ReferenceData) -> Result<Option<StrategyId>, FieldError> {
-        let fault = |code, reason| FieldError { field: "strategyName", code, reason };
+        let fault = |code, reason: String| FieldError::new("strategyName", code, reason);
         let Some(name) = self.name else {
             return Ok(self.id);
         };

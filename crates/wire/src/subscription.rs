@@ -28,8 +28,8 @@ impl SubscriptionBody {
     /// At the path that subscribes the flag may be left out, but not contradict.
     pub fn to_subscribe(&self, reference: &ReferenceData) -> Result<Subscription, Vec<FieldError>> {
         if self.subscribe == Some(false) {
-            let reason = "is false, but this path subscribes; the other one unsubscribes".into();
-            return Err(vec![FieldError { field: "subscribe", code: "not-subscribing", reason }]);
+            let reason = "is false, but this path subscribes; the other one unsubscribes";
+            return Err(vec![FieldError::new("subscribe", "not-subscribing", reason)]);
         }
         self.to_unsubscribe(reference)
     }

@@ -102,7 +102,7 @@ export const strategy = object<vo.StrategyVO>({
   name: text,
   autoActivate: flag,
   phase: maybe(phase),
-  lastError: optional(maybeText),
+  lastError: maybeText,
 });
 
 export const order = object<vo.OrderVO>({

@@ -133,6 +133,10 @@ impl Trading {
     pub(crate) fn route(&self, ask: &PlaceOrder) -> Result<Route, Refusal> {
         let security = self.directory.security(ask.security)?.clone();
         let exchange = ask.exchange.unwrap_or(security.exchange);
+        if exchange != security.exchange {
+            let (security, listed_on) = (security.id, security.exchange);
+            return Err(Refusal::NotListed { security, exchange, listed_on });
+        }
         let strategy = ask.strategy.unwrap_or(StrategyId::SERVER);
         self.directory.strategy(strategy)?;
         let account = match ask.account {
@@ -143,7 +147,7 @@ impl Trading {
             return Err(Refusal::AccountInactive(account));
         }
         let adapter = self.directory.adapter_of(account)?.clone();
-        if exchange != security.exchange || !self.desks.serves(&adapter, exchange) {
+        if !self.desks.serves(&adapter, exchange) {
             return Err(Refusal::NoRoute { account, exchange });
         }
         Ok(Route { security, account, strategy, exchange, adapter })

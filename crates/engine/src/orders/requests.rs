@@ -6,7 +6,7 @@ use domain::command::{CancelOrder, ModifyOrder, Restated};
 use domain::order::{Order, OrderKind, Pending, Request, Step, Terms};
 use domain::query::Verdict;
 use domain::query::{Answer, Reply};
-use domain::{Caller, Instruction, IntId, Price, Quantity, Refusal, Scope, Source, Text};
+use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, Scope, Source, Text, TimeInForce};
 
 use super::intake::{Route, check_terms};
 use super::reports::Word;
@@ -19,10 +19,16 @@ use crate::trading::Trading;
 
 impl Trading {
     pub(crate) fn modify(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
+        if ask.is_only_a_note() {
+            return self.change_note(moment, caller, ask, out);
+        }
         let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
         self.risk.reserve(&order, reservation);
         let request = request(caller, ask.cl_ord_id.clone());
         self.orders.ask(moment.at, Ask::Replace, ask.cl_ord_id.as_ref(), order.id);
+        if ask.reference.is_some() {
+            self.orders.change(order.id, |order| note(order, ask));
+        }
         Ok(Answer::Order(self.send_replace(moment, &order, terms, request, out)))
     }
 
@@ -45,19 +51,37 @@ impl Trading {
         order
     }
 
+    /// The venue knows nothing of the client's own note, so it is not asked, and nothing happened to the order there.
+    fn change_note(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
+        let order = self.changeable(moment, caller, ask)?;
+        let order = self.orders.change(order.id, |order| {
+            note(order, ask);
+            order.changed_at = moment.at;
+        });
+        out.publish(Event::Order(order.clone()));
+        Ok(Answer::Order(order))
+    }
+
+    /// The live order that is to be changed, where all that the request repeats of it is so.
+    fn changeable(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Result<Arc<Order>, Refusal> {
+        let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
+        check_unchanged(&order, &ask.restated)?;
+        self.check_second_name(caller, &order, &ask.restated)?;
+        Ok(order)
+    }
+
     fn check_modify(
         &self,
         moment: Moment,
         caller: &Caller,
         ask: &ModifyOrder,
     ) -> Result<(Arc<Order>, Terms, Reservation), Refusal> {
-        let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
+        let order = self.changeable(moment, caller, ask)?;
         if self.waiting.contains(order.id) {
             return Err(Refusal::OrderWaiting(order.int_id.clone()));
         }
-        check_unchanged(&order, &ask.restated)?;
-        self.check_second_name(caller, &order, &ask.restated)?;
         let terms = new_terms(&order, ask)?;
+        check_tif(order.terms.tif, terms.tif)?;
         let route = self.route_of(&order)?;
         check_terms(&route.security, &terms)?;
         self.check_hours(moment.at, &route, &terms)?;
@@ -81,7 +105,11 @@ impl Trading {
             self.meant(caller, ask.int_id.as_str()).and_then(|order| Some((order, new_terms(order, ask).ok()?)));
         let worth = proposed.map(|(order, terms)| self.estimate(order.security, order.side, &terms));
         let (notional, fee) = worth.unwrap_or_default();
-        Verdict { refusal: self.check_modify(moment, caller, ask).err(), notional, fee }
+        let refusal = match ask.is_only_a_note() {
+            true => self.changeable(moment, caller, ask).err(),
+            false => self.check_modify(moment, caller, ask).err(),
+        };
+        Verdict { refusal, notional, fee }
     }
 
     pub(crate) fn route_of(&self, order: &Order) -> Result<Route, Refusal> {
@@ -205,6 +233,22 @@ fn forget_answer(order: &mut Order, request: &Request) {
     if !order.in_doubt {
         order.reason = request.reason.clone();
     }
+}
+
+fn note(order: &mut Order, ask: &ModifyOrder) {
+    if ask.reference.is_some() {
+        order.reference = ask.reference.clone();
+    }
+}
+
+/// An order that rests can rest for another time, but not become one that trades at once or in an auction, nor can one of
+/// these become a resting one: no venue does that.
+fn check_tif(now: TimeInForce, wanted: TimeInForce) -> Result<(), Refusal> {
+    let lasts = |tif| matches!(tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. });
+    if now == wanted || lasts(now) && lasts(wanted) {
+        return Ok(());
+    }
+    Err(Refusal::TifFixed { now: now.name(), wanted: wanted.name() })
 }
 
 /// What a modification repeats must be what the order is.

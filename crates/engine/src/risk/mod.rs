@@ -109,6 +109,11 @@ impl Risk {
         self.limits.iter().map(|(scope, limits)| (*scope, limits.clone())).collect()
     }
 
+    /// The limits of a scope as they stand.
+    pub(crate) fn limits_of(&self, scope: Scope) -> Limits {
+        self.limits.get(&scope).cloned().unwrap_or_default()
+    }
+
     pub(crate) fn set_limits(&mut self, scope: Scope, limits: Limits) {
         self.limits.insert(scope, limits);
     }

@@ -87,7 +87,7 @@ impl Trial {
         let terms = new_terms(&order, quantity, limit, stop, tif);
         let decision = self.decide_terms(place, terms);
         let (int_id, restated) = (order.int_id.clone(), Restated::default());
-        let ask = ModifyOrder { int_id, cl_ord_id: None, quantity, limit, stop, tif, restated };
+        let ask = ModifyOrder { int_id, cl_ord_id: None, quantity, limit, stop, tif, restated, reference: None };
         let verdict = self.desk.engine.answer(self.desk.now, 0, &Query::CheckModify(ask.clone(), trader()));
         let (reply, out) = self.ask(Command::Modify(ask));
         let Ok(Answer::Verdict(verdict)) = verdict else { panic!("a check is answered by a verdict") };
@@ -106,6 +106,7 @@ impl Trial {
         if order.waits.is_some() {
             return Err(Refusal::OrderWaiting(order.int_id.clone()));
         }
+        may_become(order.terms.tif, terms.tif)?;
         self.model.decide(&Candidate { terms, replaces: Some(place), ..Candidate::like(order) })
     }
 
@@ -334,5 +335,14 @@ fn has_right_sign(entry: &Entry) -> bool {
         Sell => entry.quantity < 0,
         Expiration | Transfer => entry.quantity != 0,
         _ => true,
+    }
+}
+
+/// Only an order that rests can rest for another time.
+fn may_become(now: TimeInForce, wanted: TimeInForce) -> Result<(), Refusal> {
+    let rests = |tif| matches!(tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. });
+    match now == wanted || rests(now) && rests(wanted) {
+        true => Ok(()),
+        false => Err(Refusal::TifFixed { now: now.name(), wanted: wanted.name() }),
     }
 }

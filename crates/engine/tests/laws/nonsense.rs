@@ -54,6 +54,7 @@ fn huge_change() -> ModifyOrder {
         stop: None,
         tif: None,
         restated: Restated::default(),
+        reference: None,
     }
 }
 

@@ -94,6 +94,7 @@ fn odd_modify() -> impl Strategy<Value = ModifyOrder> {
             stop: numbers.2,
             tif,
             restated: Restated::default(),
+            reference: None,
         },
     )
 }

@@ -101,6 +101,7 @@ impl Story {
                     stop: None,
                     tif: None,
                     restated: Restated::default(),
+                    reference: None,
                 };
                 desk.command(Command::Modify(ask)).0.unwrap();
             }

@@ -54,7 +54,7 @@ fn an_order_finds_its_account_or_says_why_not() {
             place 3 buy 1 AAPL @ 10 DAY account 9
                 refused unknown-account: account 9 is not known
             place 4 buy 1 AAPL @ 10 DAY exchange 2
-                refused no-route: account 2 has no route to exchange 2
+                refused no-route: security 1 is not listed on exchange 2, but on exchange 1
             place 5 buy 1 AAPL @ 10 DAY strategy 9
                 refused unknown-strategy: strategy 9 is not known
         "#]],

@@ -23,6 +23,7 @@ pub(super) fn command(words: &[&str]) -> Command {
             stop: None,
             tif: None,
             restated: Restated::default(),
+            reference: None,
         }),
         ["cancel", id] => Command::Cancel(CancelOrder::of(id.parse().unwrap())),
         ["close", id] => reduce(id, None),

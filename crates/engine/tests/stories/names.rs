@@ -67,6 +67,7 @@ fn replace(cl_ord_id: &str, of: &str) -> Command {
         stop: None,
         tif: None,
         restated: Restated::default(),
+        reference: None,
     })
 }
 

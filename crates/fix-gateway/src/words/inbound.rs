@@ -76,6 +76,7 @@ pub(crate) fn replace(
         stop: kind.stop(),
         tif: time_in_force(message, reference, security.map(|security| &**security))?,
         restated,
+        reference: None,
     })
 }
 

@@ -49,6 +49,9 @@ POST /rest/risk/check/modify {"objectType": "LimitOrder", "intId": "REST-1", "li
 POST /rest/risk/check/modify {"intId": "REST-1", "limit": 251} => 422 missing
 POST /rest/execution/modify/order/limit {"intId": "REST-1", "limit": 251} => 200 -
 await REST-1 SUBMITTED
+POST /rest/execution/modify/order/limit {"intId": "REST-1", "reference": "hedge"} => 200 -
+POST /rest/execution/modify/order/limit {"intId": "REST-1", "tif": "IOC"} => 422 tif-fixed
+POST /rest/execution/order/limit {"intId": "..", "securityId": 1, "side": "BUY", "quantity": 10, "limit": 250} => 400 malformed-field
 POST /rest/execution/modify/order/limit {"intId": "NOBODY", "limit": 251} => 422 unknown-order
 POST /rest/execution/modify/order/market {"intId": "REST-1", "quantity": 5} => 422 field-fixed
 POST /rest/execution/order/market {"intId": "REST-2", "securityId": 1, "side": "BUY", "quantity": 100} => 200 -
@@ -135,6 +138,9 @@ PUT /rest/risk/limit {"scope": "ACCOUNT-1", "maxOpenOrders": 50} => 200 -
 PUT /rest/risk/limit {"scope": "PLANET"} => 400 malformed-field
 PUT /rest/risk/limit {"scope": "ACCOUNT-1", "selfTrade": "CANCEL_BOTH"} => 200 -
 PUT /rest/risk/limit {"scope": "STRATEGY-1", "selfTrade": "ALLOW"} => 422 not-needed
+PUT /rest/risk/limit {"scope": "ACCOUNT-1", "maxOpenOrder": 50} => 422 unknown-field
+PUT /rest/risk/limit {"scope": "ACCOUNT-1", "maxLong": 0} => 422 not-positive
+PUT /rest/risk/limit {"maxOpenOrders": 50} => 422 missing
 PUT /rest/risk/limit {"scope": "SECURITY-999", "maxOpenOrders": 50} => 422 unknown-security
 GET /rest/risk/limit => 200 -
 GET /rest/risk/limit?scope=x => 400 unknown-parameter
@@ -145,6 +151,7 @@ GET /rest/risk/state => 200 -
 GET /rest/risk/state?scope=x => 400 unknown-parameter
 POST /rest/risk/kill {"scope": "ACCOUNT-2"} => 200 -
 POST /rest/risk/kill {"scope": "ACCOUNT-999"} => 422 unknown-account
+POST /rest/risk/kill {"reason": "fire"} => 422 missing
 
 GET /rest/history/order?limit=3 => 200 -
 GET /rest/history/order?sort=NEWEST&limit=3 => 200 -

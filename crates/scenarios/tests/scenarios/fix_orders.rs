@@ -333,6 +333,9 @@ fn operators_see_and_steer_a_session() {
     client.send_admin("5", "");
     client.hear_the_end();
     reaches(&server, "STEADY", "DISCONNECTED");
+    let ready = server.client().get("/health/ready").unwrap();
+    assert_eq!(ready.status, 200, "a client that left is no trouble of ours: {}", ready.body);
+    assert!(!ready.body.contains("FIX"), "its session is no line to a venue: {}", ready.body);
     assert_eq!(operate(&server, "STEADY/numbers", r#"{"nextIn": 7, "nextOut": 40}"#), 200);
     (client.next_out, client.next_in) = (7, 40);
     assert_eq!(client.log_on(server.door("fix")).get(34), Some("40"));

@@ -1,7 +1,7 @@
 //! Whether the parts are well, for those who ask: readiness stands on the journal, the read model, the topics and the
-//! adapters.
+//! lines to venues.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,10 +24,24 @@ pub(super) struct Health {
     journal: Watch,
     read_model: Arc<storage::ReadModel>,
     feed: Feed,
-    sessions: Mutex<BTreeMap<AdapterName, SessionState>>,
+    sessions: Mutex<Sessions>,
     changed: Condvar,
     /// The publish-subscribe door, once it is there.
     topics: OnceLock<broker::Watch>,
+}
+
+/// The sessions there are. Only the lines to venues count: a client of the FIX port may come and go as it likes.
+#[derive(Default)]
+struct Sessions {
+    states: BTreeMap<AdapterName, SessionState>,
+    venues: BTreeSet<AdapterName>,
+}
+
+impl Sessions {
+    fn of_venues(&self) -> impl Iterator<Item = (&AdapterName, SessionState)> {
+        let state = |venue| self.states.get(venue).copied().unwrap_or(SessionState::Disconnected);
+        self.venues.iter().map(move |venue| (venue, state(venue)))
+    }
 }
 
 impl Health {
@@ -59,7 +73,7 @@ impl Health {
         thread.spawn(move || {
             while let Some(published) = listener.next_blocking() {
                 if let Event::Session(change) = published.event {
-                    health.sessions().insert(change.adapter.clone(), change.state);
+                    health.sessions().states.insert(change.adapter.clone(), change.state);
                     health.changed.notify_all();
                 }
             }
@@ -69,14 +83,14 @@ impl Health {
 
     /// An adapter without which the server is not ready.
     pub(super) fn expect(&self, adapter: &AdapterName) {
-        self.sessions().entry(adapter.clone()).or_insert(SessionState::Disconnected);
+        self.sessions().venues.insert(adapter.clone());
     }
 
     /// Until every venue takes orders and its first prices are known: who trades on the ready line must not be too early.
     pub(super) fn wait_for_venues(&self) {
         let deadline = Instant::now() + VENUES_WAIT_MAX;
         let mut sessions = self.sessions();
-        while sessions.values().any(|state| *state < SessionState::Subscribed) {
+        while sessions.of_venues().any(|(_, state)| state < SessionState::Subscribed) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return warn!("not every venue is connected yet: /health/ready tells which");
@@ -86,15 +100,12 @@ impl Health {
     }
 
     pub(super) fn checks(&self) -> Vec<Check> {
-        let adapters = self
-            .sessions()
-            .iter()
-            .map(|(adapter, state)| Check {
-                name: format!("adapter {adapter}"),
-                ok: *state >= SessionState::LoggedOn,
-                detail: state.name().into(),
-            })
-            .collect::<Vec<_>>();
+        let check = |(adapter, state): (&AdapterName, SessionState)| Check {
+            name: format!("adapter {adapter}"),
+            ok: state >= SessionState::LoggedOn,
+            detail: state.name().into(),
+        };
+        let adapters: Vec<_> = self.sessions().of_venues().map(check).collect();
         let own = [self.journal_check(), self.read_model_check()];
         own.into_iter().chain(self.topics_check()).chain(adapters).collect()
     }
@@ -108,7 +119,7 @@ impl Health {
         Some(Check { name: "topics".into(), ok, detail })
     }
 
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<AdapterName, SessionState>> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         // A map of states is whole between any two statements that hold the lock.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }

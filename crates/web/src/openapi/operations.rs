@@ -41,10 +41,19 @@ pub(super) enum Answer {
     File(&'static str),
 }
 
+impl Answer {
+    /// The columns of a list as a table.
+    pub(super) fn columns(self) -> Vec<&'static str> {
+        match self {
+            Self::List(name) | Self::TaggedList(name) | Self::Lines(name) => wire::schema::keys(name),
+            _ => vec![wire::csv::ONLY_COLUMN],
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) enum Body {
     Needed(&'static str),
-    Optional(&'static str),
     /// A bare number, with its meaning.
     Id(&'static str),
     Quantity(&'static str),
@@ -114,15 +123,14 @@ impl Operation {
 impl Body {
     pub(super) fn described(self) -> Value {
         let (schema, example) = match self {
-            Self::Needed(name) | Self::Optional(name) => (reference(name), example(name).unwrap_or_default()),
+            Self::Needed(name) => (reference(name), example(name).unwrap_or_default()),
             Self::Id(says) => (
                 json!({ "type": "integer", "minimum": 1, "maximum": (1_u64 << 53) - 1, "description": says }),
                 json!(1),
             ),
             Self::Quantity(says) => (json!({ "type": "number", "description": says }), json!(10)),
         };
-        let is_needed = !matches!(self, Self::Optional(_));
-        json!({ "required": is_needed, "content": { "application/json": { "schema": schema, "example": example } } })
+        json!({ "required": true, "content": { "application/json": { "schema": schema, "example": example } } })
     }
 }
 
@@ -133,7 +141,7 @@ const fn on(handler: &'static str, summary: &'static str, answer: Answer) -> Ope
 use Answer::{
     File, Health, Lines, List, Location, NoSession, Nothing, One, Parameters, Session, TaggedList, Text, Texts,
 };
-use Body::{Id, Needed, Optional, Quantity};
+use Body::{Id, Needed, Quantity};
 
 pub(super) const OPERATIONS: &[Operation] = &[
     on("account::list", "All accounts", TaggedList("AccountVO")).more("Pages of every origin may read this."),
@@ -146,8 +154,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("security::forex", "A currency pair", One("SecurityVO")).fails(&[404]),
     on("exchange::list", "All exchanges", TaggedList("ExchangeVO")),
     on("strategy::list", "All strategies, with the phase of their life", List("StrategyVO")),
-    on("strategy::start", "Starts a strategy", Nothing).fails(&[409]),
-    on("strategy::stop", "Stops a strategy", Nothing).fails(&[409]),
+    on("strategy::start", "Starts a strategy", Nothing).fails(NO_BODY),
+    on("strategy::stop", "Stops a strategy", Nothing).fails(NO_BODY),
     on("reference::clear_caches", "Reads the reference data of the configuration again", Nothing)
         .fails(&[422])
         .more("Only what differs becomes a change; what has orders, positions or transactions is never deleted."),
@@ -216,7 +224,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .fails(&[422]),
     on("subscription::feeds", "The feeds that are active", Texts("names of feeds")),
     on("subscription::subscribe", "Asks for the prices of a security", Nothing)
-        .takes(Needed("SubscriptionBody"))
+        .takes(Needed("SubscribeBody"))
         .fails(&[422])
         .more("Asking twice does no harm."),
     on("subscription::unsubscribe", "Gives the prices of a security up", Nothing)
@@ -243,11 +251,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("risk::states", "Which scopes may trade", List("TradingState")),
     on("risk::set_state", "Sets the trading state of a scope", Nothing).takes(Needed("StateBody")).fails(&[422]),
     on("risk::kill", "The kill switch: halts a scope and cancels its orders", One("KilledVO"))
-        .takes(Optional("KillBody"))
+        .takes(Needed("KillBody"))
         .fails(&[422])
-        .more("Without a body the whole platform stops."),
+        .more("The scope must be named, also where it is the whole platform."),
     on("risk::limits", "The limits of all scopes", List("LimitsVO")),
-    on("risk::set_limits", "Sets the limits of a scope", Nothing).takes(Needed("LimitsBody")).fails(&[422]),
+    on("risk::set_limits", "Changes limits of a scope", Nothing)
+        .takes(Needed("LimitsBody"))
+        .fails(&[422])
+        .more("Only the limits that are named change; `null` removes one."),
     on("history::orders", "Orders of all times, by id", List("OrderVO")),
     on("history::order_events", "What happened to an order", List("OrderStatusVO")),
     on("history::transactions", "Transactions of all times, by id", List("TransactionVO")),
@@ -256,8 +267,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("broker::main", "Where topics are published over TCP", Text("such as `tcp://localhost:61613`")),
     on("broker::ws", "Where topics are published over WebSocket", Text("such as `ws://localhost:61614`")),
     on("fix::sessions", "The sessions of the FIX door", List("FixSessionVO")),
-    on("fix::logout", "Logs a FIX session out", Nothing),
-    on("fix::reset", "Resets the numbers of a FIX session", Nothing),
+    on("fix::logout", "Logs a FIX session out", Nothing).fails(NO_BODY),
+    on("fix::reset", "Resets the numbers of a FIX session", Nothing).fails(NO_BODY),
     on("fix::numbers", "Sets the numbers of a FIX session", Nothing).takes(Needed("FixNumbersBody")).fails(&[409, 422]),
     on("login::who", "Who the server takes the caller for", One("IdentityVO")),
     on("login::login", "Begins a session", Session)
@@ -297,11 +308,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("topic_docs::style", "The style of that page", File("text/css")),
 ];
 
+/// A call that takes no body, sent one all the same; and one on something in the wrong state.
+const NO_BODY: &[u16] = &[408, 409, 413, 415, 422];
+
 const PLACING: &str = "\
 accountId may be left out where exactly one active account reaches the exchange; the strategy defaults to `SERVER`, \
 tif to DAY, intId to a new one. A second order with a known intId is 409 and shows the first, so a retry never trades \
 twice. tifDateTime belongs to GTD.";
 
 const CHANGING: &str = "\
-What is left out keeps its value; side, security, account, strategy and kind can't change. The path names the kind that \
+What is left out keeps its value; `reference` changes at once, because no venue has to agree; tif changes among DAY, GTC \
+and GTD only; side, security, account, strategy and kind can't change. The path names the kind that \
 the order has.";

@@ -159,7 +159,8 @@ fn problem(status: u16) -> Value {
 
 /// What is not known is 404 where it stands in the path or in a parameter.
 fn may_be(row: &Code, status: u16) -> bool {
-    row.status == status || status == 404 && row.code.starts_with("unknown-") && row.status == 422
+    let is_of_a_path = row.code.starts_with("unknown-") && row.code != wire::fields::UNKNOWN_FIELD;
+    row.status == status || status == 404 && is_of_a_path && row.status == 422
 }
 
 fn example(row: &Code, title: &str) -> Value {

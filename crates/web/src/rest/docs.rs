@@ -17,6 +17,11 @@ pub(crate) async fn page() -> Response {
     file("text/html; charset=utf-8", include_str!("../../pages/docs.html"))
 }
 
+/// Browsers ask for it on their own. It is the screen's icon, also where the screen was not built in.
+pub(crate) async fn icon() -> Response {
+    file("image/svg+xml", include_str!("../../../../ui/public/rialto.svg"))
+}
+
 pub(crate) async fn start() -> Response {
     file("text/javascript; charset=utf-8", include_str!("../../pages/docs.js"))
 }

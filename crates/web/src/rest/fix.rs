@@ -10,7 +10,7 @@ use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
 use crate::problem::Problem;
-use crate::request::{JsonBody, PathText};
+use crate::request::{JsonBody, NoBody, PathText};
 
 pub(crate) async fn sessions(State(doors): State<Doors>, form: Form) -> Response {
     let sessions = doors.operations().fix_sessions();
@@ -33,11 +33,11 @@ fn shown(session: &FixSession) -> FixSessionVO<'_> {
     }
 }
 
-pub(crate) async fn logout(State(doors): State<Doors>, PathText(id): PathText) -> Result<Response, Problem> {
+pub(crate) async fn logout(State(doors): State<Doors>, PathText(id): PathText, _: NoBody) -> Result<Response, Problem> {
     act(&doors, id, FixAct::Logout).await
 }
 
-pub(crate) async fn reset(State(doors): State<Doors>, PathText(id): PathText) -> Result<Response, Problem> {
+pub(crate) async fn reset(State(doors): State<Doors>, PathText(id): PathText, _: NoBody) -> Result<Response, Problem> {
     renumber(&doors, id, FixAct::Reset).await
 }
 

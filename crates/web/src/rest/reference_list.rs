@@ -10,9 +10,9 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use domain::ReferenceData;
 
-use crate::answer;
 use crate::doors::Doors;
 use crate::form::{Form, KnownTags};
+use crate::{answer, openapi};
 
 /// In which form a client wants a list, and which copies of it it has.
 pub(crate) struct ListWish {
@@ -33,7 +33,10 @@ impl ListWish {
             let items: Vec<_> = table(reference).values().cloned().collect();
             match self.form {
                 Form::Json => wire::json::list(items, write).map(Bytes::from).collect(),
-                Form::Csv => wire::csv::table(items, write).map(Bytes::from).collect(),
+                Form::Csv(handler) => {
+                    let columns = openapi::columns(handler);
+                    wire::csv::table(items, &columns, write).map(Bytes::from).collect()
+                }
             }
         });
         if copy.tag.to_str().is_ok_and(|tag| self.known.contain(tag)) {

@@ -99,9 +99,9 @@ pub(crate) async fn set_limits(
     Client(caller): Client,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
-    let (scope, limits) = parse_limits(&body)?;
+    let (scope, change) = parse_limits(&body)?;
     check_scope(scope, &doors.reference())?;
-    let told = doors.tell(caller, Command::SetLimits { scope, limits }).await?;
+    let told = doors.tell(caller, Command::ChangeLimits { scope, change }).await?;
     Ok(answer::as_of(told.sequence, answer::done()))
 }
 

@@ -13,7 +13,7 @@ use crate::answer;
 use crate::doors::Doors;
 use crate::form::Form;
 use crate::problem::Problem;
-use crate::request::PathText;
+use crate::request::{NoBody, PathText};
 
 pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
     let told = doors.ask(Query::Phases).await?;
@@ -28,11 +28,15 @@ pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Respo
     Ok(answer::as_of(told.sequence, list))
 }
 
-pub(crate) async fn start(State(doors): State<Doors>, PathText(name): PathText) -> Result<Response, Problem> {
+pub(crate) async fn start(
+    State(doors): State<Doors>,
+    PathText(name): PathText,
+    _: NoBody,
+) -> Result<Response, Problem> {
     act(&doors, name, |operations, name| operations.start_strategy(name)).await
 }
 
-pub(crate) async fn stop(State(doors): State<Doors>, PathText(name): PathText) -> Result<Response, Problem> {
+pub(crate) async fn stop(State(doors): State<Doors>, PathText(name): PathText, _: NoBody) -> Result<Response, Problem> {
     act(&doors, name, |operations, name| operations.stop_strategy(name)).await
 }
 

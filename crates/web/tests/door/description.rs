@@ -152,8 +152,10 @@ fn the_page_loads_nothing_from_elsewhere() {
     let policy = header(&page, "content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
     let links: Vec<_> = page.split(['"']).filter(|part| part.starts_with('/') || part.contains("://")).collect();
-    let own = ["/docs/swagger-ui.css", "/docs/topics", "/openapi.json", "/docs/swagger-ui-bundle.js", "/docs/start.js"];
-    assert_eq!(links, own);
+    let own = ["/favicon.ico", "/docs/swagger-ui.css", "/docs/topics", "/openapi.json", "/docs/swagger-ui-bundle.js"];
+    assert_eq!(links, [&own[..], &["/docs/start.js"]].concat());
+    assert_eq!(desk.get("/docs/"), page, "a slash at the end makes no difference");
+    assert_eq!(header(&desk.get("/favicon.ico"), "content-type"), Some("image/svg+xml"));
     for link in links {
         assert_eq!(status(&desk.get(link)), "HTTP/1.1 200 OK", "{link}");
     }

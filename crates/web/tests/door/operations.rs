@@ -1,6 +1,7 @@
 //! What the risk gate and the operator can do.
 
 use domain::query::Verdict;
+use domain::risk::{LimitName, LimitsChange};
 use domain::{AccountId, Amount, Answer, Command, Envelope, Limits, Query, Refusal, Scope, SecurityId, TradingState};
 use expect_test::expect;
 use web::Settings;
@@ -61,7 +62,7 @@ fn trading_is_halted_by_state_or_by_the_kill_switch() {
     });
     let halt = desk.put("/rest/risk/state", r#"{"scope": "ACCOUNT-1", "state": "HALTED", "reason": "lunch"}"#);
     assert_eq!(status(&halt), "HTTP/1.1 200 OK");
-    let killed = desk.call("POST", "/rest/risk/kill", "", "");
+    let killed = desk.post("/rest/risk/kill", r#"{"scope": "PLATFORM"}"#);
     assert!(killed.ends_with(r#"{"scope":"PLATFORM","cancels":3}"#), "{killed}");
     let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
     let (scope, state, reason) = (Scope::Account(AccountId(1)), TradingState::Halted, Some("lunch".into()));
@@ -78,11 +79,10 @@ fn who_halts_what_is_not_there_is_told() {
         ("STRATEGY-9", "422 unknown-strategy"),
         ("SECURITY-9", "422 unknown-security"),
     ] {
-        let body = format!(r#"{{"scope": "{scope}", "state": "HALTED"}}"#);
         let answers = [
-            desk.put("/rest/risk/state", &body),
-            desk.put("/rest/risk/limit", &body),
-            desk.post("/rest/risk/kill", &body),
+            desk.put("/rest/risk/state", &format!(r#"{{"scope": "{scope}", "state": "HALTED"}}"#)),
+            desk.put("/rest/risk/limit", &format!(r#"{{"scope": "{scope}", "maxOpenOrders": 5}}"#)),
+            desk.post("/rest/risk/kill", &format!(r#"{{"scope": "{scope}"}}"#)),
         ];
         assert_eq!(answers.map(|answer| code(&answer)), [expected; 3], "{scope}");
     }
@@ -90,13 +90,53 @@ fn who_halts_what_is_not_there_is_told() {
 }
 
 #[test]
-fn limits_are_set_whole() {
+fn named_limits_are_changed() {
     let desk = Desk::open(|_| Ok(Answer::Done));
     let set = desk.put("/rest/risk/limit", r#"{"scope": "PLATFORM", "maxOpenOrders": 50}"#);
     assert_eq!(status(&set), "HTTP/1.1 200 OK");
     let limits = Limits { max_open_orders: Some(50), ..Limits::default() };
-    assert_eq!(desk.commands()[0].command, Command::SetLimits { scope: Scope::Platform, limits });
-    assert_eq!(code(&desk.put("/rest/risk/limit", r#"{"maxOpenOrders": -1}"#)), "400 malformed-field");
+    let change = LimitsChange { limits, named: vec![LimitName::MaxOpenOrders] };
+    assert_eq!(desk.commands()[0].command, Command::ChangeLimits { scope: Scope::Platform, change });
+    let negative = desk.put("/rest/risk/limit", r#"{"scope": "PLATFORM", "maxOpenOrders": -1}"#);
+    assert_eq!(code(&negative), "422 too-small");
+    assert_eq!(desk.commands(), []);
+}
+
+#[test]
+fn a_misspelt_key_stops_everything_but_the_platform() {
+    let desk = Desk::open(|_| Ok(Answer::Done));
+    let refused = [
+        ("POST", "/rest/risk/kill", r#"{"scop": "ACCOUNT-1"}"#),
+        ("PUT", "/rest/risk/state", r#"{"scope": "ACCOUNT-1", "state": "HALTED", "resaon": "lunch"}"#),
+        ("PUT", "/rest/risk/limit", r#"{"scope": "PLATFORM", "maxOrderQuanity": 10}"#),
+        ("POST", "/rest/user", r#"{"name": "anna", "password": "correct horse", "role": "ADMIN", "rolle": "VIEWER"}"#),
+        ("POST", "/rest/token", r#"{"name": "robot", "role": "VIEWER", "day": 5}"#),
+        ("POST", "/rest/login", r#"{"user": "anna", "password": "correct horse", "remember": true}"#),
+        ("POST", "/rest/reference/import", r#"{"path": "/srv", "dryRun": true}"#),
+        ("POST", "/rest/fix/sessions/CLIENT/numbers", r#"{"nextIn": 1, "nextout": 5}"#),
+        ("POST", "/rest/fix/sessions/CLIENT/reset", r#"{"nextIn": 1}"#),
+        ("POST", "/rest/fix/sessions/CLIENT/logout", r#"{"reason": "lunch"}"#),
+        ("POST", "/rest/strategy/MOMENTUM/start", r#"{"fast": 5}"#),
+        ("POST", "/rest/strategy/MOMENTUM/stop", r#"{"cancel": true}"#),
+    ];
+    for (method, path, body) in refused {
+        let answer = desk.call(method, path, "Content-Type: application/json\r\n", body);
+        assert_eq!(code(&answer), "422 unknown-field", "{path}: {answer}");
+    }
+    assert_eq!(desk.commands(), []);
+    let misspelt = desk.post("/rest/risk/kill", r#"{"scop": "ACCOUNT-1"}"#);
+    let body = misspelt.split("\n\n").nth(1).unwrap();
+    expect![[r#"{"type":"urn:rialto:problem:unknown-field","title":"Unprocessable Entity","status":422,"detail":"scop is not known here; did you mean 'scope'?; scope is needed","code":"unknown-field","errors":[{"field":"scop","code":"unknown-field","reason":"is not known here; did you mean 'scope'?"},{"field":"scope","code":"missing","reason":"is needed"}]}"#]]
+    .assert_eq(body);
+}
+
+#[test]
+fn orders_and_their_dry_run_may_have_further_keys() {
+    let desk = Desk::open(|_| Ok(Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })));
+    let order = r#"{"objectType": "MarketOrder", "securityId": 1, "side": "BUY", "quantity": 100, "colour": "red"}"#;
+    assert_eq!(status(&desk.post("/rest/risk/check", order)), "HTTP/1.1 200 OK");
+    let wish = r#"{"strategyName": "SERVER", "securityId": 1, "colour": "red"}"#;
+    assert_eq!(code(&desk.put("/rest/subscription/marketdata/subscribe", wish)), "200 -");
 }
 
 #[test]

@@ -179,10 +179,10 @@ fn refusals_and_acts_of_power_stand_in_the_audit() {
     desk.get("/rest/account");
     desk.call("GET", "/rest/account", &anna, "");
     desk.call("POST", "/rest/runtime/exit-vm", &format!("{anna}Rialto-Source: UI\r\n"), "");
-    desk.call("POST", "/rest/risk/kill", &anna, "");
-    desk.call("POST", "/rest/risk/kill", &robot, "");
+    desk.call("POST", "/rest/risk/kill", &format!("{JSON}{anna}"), r#"{"scope": "PLATFORM"}"#);
+    desk.call("POST", "/rest/risk/kill", &format!("{JSON}{robot}"), r#"{"scope": "PLATFORM"}"#);
     desk.call("PUT", "/rest/risk/limit", &format!("{JSON}{boss}"), r#"{"scope": "PLATFORM", "maxOpenOrders": 5}"#);
-    desk.call("PUT", "/rest/risk/limit", &format!("{JSON}{boss}"), r#"{"maxOpenOrders": -5}"#);
+    desk.call("PUT", "/rest/risk/limit", &format!("{JSON}{boss}"), r#"{"maxOpenOrders": true}"#);
     desk.call("POST", "/rest/position/reset-positions", &boss, "");
     desk.call("POST", "/rest/token", &format!("{JSON}{boss}"), r#"{"name": "key", "role": "VIEWER"}"#);
     desk.call("POST", "/rest/token", &format!("{JSON}{boss}"), r#"{"name": "key", "role": "VIEWER"}"#);

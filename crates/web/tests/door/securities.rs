@@ -96,6 +96,8 @@ fn a_list_that_changed_is_sent_again_with_another_tag() {
 fn lists_come_as_tables_to_those_who_want_them_so() {
     let desk = Desk::open(|_| Ok(Answer::Orders(vec![crate::desk::order("A-1")])));
     let table = |path: &str| desk.call("GET", path, "Accept: text/csv\r\n", "");
+    let empty = table("/rest/security.search?query=nothing");
+    assert!(empty.contains("\nid,objectType,symbol,description,isin,"), "an empty table has its columns: {empty}");
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: text/csv; charset=utf-8; header=present

@@ -59,6 +59,13 @@ fn too_much_is_refused_by_name() {
         " ".repeat(65)
     );
     assert_eq!(code(&desk.exchange(&chunked)), "413 body-too-large");
+    let endless = |more: &str| {
+        let head = format!("POST {MARKET} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{more}", desk.address);
+        desk.exchange(&format!("{head}Content-Type: application/json\r\nContent-Length: 4000000000\r\n\r\n"))
+    };
+    assert_eq!(code(&endless("")), "413 body-too-large", "a length that is declared is not waited for");
+    let expecting = endless("Expect: 100-continue\r\n");
+    assert_eq!(status(&expecting), "HTTP/1.1 413 Payload Too Large", "and nobody is told to go on");
     let long_url = format!("/rest/account?{}", "x".repeat(8 << 10));
     assert_eq!(code(&desk.get(&long_url)), "414 url-too-long");
     let long_header = format!("X-Long: {}\r\n", "x".repeat(17 << 10));

@@ -1,4 +1,5 @@
-//! What a client sends. Keys that are not listed are ignored, and null means that a key is left out.
+//! What a client sends; null means that a key is left out. Keys that are not listed are ignored in the bodies that the
+//! interface specification defines, and refused in the others.
 
 use super::house::ROLES;
 use super::kind::Kind::{self, *};
@@ -13,6 +14,8 @@ const UNTIL: Kind = Sent(Given::Until);
 const NOTE: Kind = Sent(Given::Text(256));
 const LONG: Kind = Sent(Given::Text(4096));
 const COUNT: Kind = Sent(Given::Count);
+const POSITIVE: Kind = Sent(Given::Positive);
+const AT_LEAST_ONE: Kind = Sent(Given::AtLeastOne);
 
 /// The fields of every new order, and further ones.
 macro_rules! order {
@@ -52,6 +55,7 @@ macro_rules! change {
             may_have("strategyId", Maybe(&ID)),
             may_have("strategyName", Maybe(&NOTE)),
             may_have("exchangeId", Maybe(&ID)),
+            may_have("reference", Maybe(&NOTE)),
         ]
     };
 }
@@ -125,9 +129,9 @@ pub(super) const SHAPES: &[Shape] = &[
     )
     .like(r#"{"type": "CREDIT", "price": 1000, "currency": "USD", "accountId": 1, "description": "first deposit"}"#),
     shape(
-        "SubscriptionBody",
-        "Whose wish it is, and for which security; the path says which way.",
-        &[has("strategyName", NOTE), has("securityId", ID), may_have("subscribe", Maybe(&Flag))],
+        "SubscribeBody",
+        "Whose wish it is, and for which security.",
+        &[has("strategyName", NOTE), has("securityId", ID), may_have("subscribe", True)],
     )
     .like(r#"{"strategyName": "SERVER", "securityId": 1, "subscribe": true}"#),
     shape(
@@ -138,32 +142,39 @@ pub(super) const SHAPES: &[Shape] = &[
     )
     .like(r#"{"securityId": 24, "price": 6789.25, "date": "2027-03-19"}"#),
     shape(
+        "SubscriptionBody",
+        "Whose wish it is no longer, and for which security; the flag is not looked at.",
+        &[has("strategyName", NOTE), has("securityId", ID), may_have("subscribe", Maybe(&Flag))],
+    )
+    .like(r#"{"strategyName": "SERVER", "securityId": 1, "subscribe": false}"#),
+    shape(
         "StateBody",
         "A trading state for a scope.",
         &[has("scope", Scope), has("state", OneOf(TRADING_STATES)), may_have("reason", Maybe(&NOTE))],
     )
+    .exactly()
     .like(r#"{"scope": "ACCOUNT-1", "state": "REDUCING", "reason": "before the holidays"}"#),
-    shape(
-        "KillBody",
-        "What is to stop; without a scope, the whole platform.",
-        &[may_have("scope", Maybe(&Scope)), may_have("reason", Maybe(&NOTE))],
-    )
-    .like(r#"{"scope": "STRATEGY-2", "reason": "it went mad"}"#),
-    shape(
-        "LimitsBody",
-        "New limits of a scope: they replace the old ones whole, so what is left out no longer binds.",
-        LIMITS,
-    )
-    .like(golden!("LimitsVO")),
+    shape("KillBody", "What is to stop.", &[has("scope", Scope), may_have("reason", Maybe(&NOTE))])
+        .exactly()
+        .like(r#"{"scope": "STRATEGY-2", "reason": "it went mad"}"#),
+    shape("LimitsBody", "Limits of a scope that are to change; null removes one, what is left out stays.", LIMITS)
+        .exactly()
+        .like(golden!("LimitsVO")),
+    shape("NewBurst", "So many in so many milliseconds.", &[has("count", AT_LEAST_ONE), has("millis", AT_LEAST_ONE)])
+        .exactly(),
     shape("ImportBody", "A folder with CSV files on the server's own machine.", &[has("path", Sent(Given::Path))])
+        .exactly()
         .like(r#"{"path": "/srv/reference"}"#),
     shape(
         "FixNumbersBody",
         "The numbers that come next; at least one of them.",
-        &[may_have("nextIn", Maybe(&FIX_NUMBER)), may_have("nextOut", Maybe(&FIX_NUMBER))],
+        &[may_have("nextIn", FIX_NUMBER), may_have("nextOut", FIX_NUMBER)],
     )
+    .exactly()
+    .with_at_least(1)
     .like(r#"{"nextIn": 1, "nextOut": 1}"#),
     shape("LoginBody", "A user and his password.", &[has("user", LONG), has("password", LONG)])
+        .exactly()
         .like(r#"{"user": "anna", "password": "correct horse"}"#),
     shape(
         "UserBody",
@@ -177,6 +188,7 @@ pub(super) const SHAPES: &[Shape] = &[
             may_have("replace", Maybe(&Flag)),
         ],
     )
+    .exactly()
     .like(r#"{"name": "anna", "password": "correct horse", "role": "TRADER"}"#),
     shape(
         "TokenBody",
@@ -189,25 +201,26 @@ pub(super) const SHAPES: &[Shape] = &[
             may_have("days", Maybe(&Sent(Given::Days))),
         ],
     )
+    .exactly()
     .like(r#"{"name": "robot", "role": "TRADER", "days": 30}"#),
 ];
 
 const LIMITS: &[Field] = &[
     has("scope", Scope),
-    may_have("maxOrderQuantity", Maybe(&NUMBER)),
-    may_have("maxOrderNotional", Maybe(&NUMBER)),
-    may_have("priceCollarPercent", Maybe(&NUMBER)),
+    may_have("maxOrderQuantity", Maybe(&POSITIVE)),
+    may_have("maxOrderNotional", Maybe(&POSITIVE)),
+    may_have("priceCollarPercent", Maybe(&POSITIVE)),
     may_have("staleAfterSeconds", Maybe(&COUNT)),
     may_have("maxOpenOrders", Maybe(&COUNT)),
-    may_have("maxOpenNotional", Maybe(&NUMBER)),
-    may_have("maxLong", Maybe(&NUMBER)),
-    may_have("maxShort", Maybe(&NUMBER)),
-    may_have("maxGrossExposure", Maybe(&NUMBER)),
+    may_have("maxOpenNotional", Maybe(&POSITIVE)),
+    may_have("maxLong", Maybe(&POSITIVE)),
+    may_have("maxShort", Maybe(&POSITIVE)),
+    may_have("maxGrossExposure", Maybe(&POSITIVE)),
     may_have("cashCheck", Maybe(&Flag)),
     may_have("ordersPerSecond", Maybe(&COUNT)),
-    may_have("duplicateGuard", Maybe(&Shape("Burst"))),
-    may_have("rejectBreaker", Maybe(&Shape("Burst"))),
-    may_have("maxDayLoss", Maybe(&NUMBER)),
-    may_have("maxDrawdown", Maybe(&NUMBER)),
+    may_have("duplicateGuard", Maybe(&Shape("NewBurst"))),
+    may_have("rejectBreaker", Maybe(&Shape("NewBurst"))),
+    may_have("maxDayLoss", Maybe(&POSITIVE)),
+    may_have("maxDrawdown", Maybe(&POSITIVE)),
     may_have("selfTrade", Maybe(&OneOf(SELF_TRADES))),
 ];

@@ -97,7 +97,7 @@ pub(super) const SHAPES: &[Shape] = &[
             has("name", Text),
             has("autoActivate", Flag),
             has("phase", Maybe(&OneOf(PHASES))),
-            may_have("lastError", Text),
+            has("lastError", Maybe(&Text)),
         ],
     )
     .like(golden!("StrategyVO")),

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Id,
     Text,
     Flag,
+    /// A flag that may be left out, but not be false.
+    True,
     /// An exact decimal.
     Number,
     /// A number from 0.
@@ -49,7 +51,11 @@ pub(crate) enum Sent {
     /// Of a message of a FIX session.
     FixNumber,
     Number,
+    /// A number above 0.
+    Positive,
     Count,
+    /// A whole number from 1.
+    AtLeastOne,
     /// How long a token lives.
     Days,
     Millis,
@@ -69,6 +75,7 @@ impl Kind {
             Self::Id => json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 }),
             Self::Text => json!({ "type": "string" }),
             Self::Flag => json!({ "type": "boolean" }),
+            Self::True => json!({ "type": "boolean", "const": true }),
             Self::Number => json!({ "type": "number", "description": "exact, to its last digit" }),
             Self::Whole => json!({ "type": "integer", "minimum": 0 }),
             Self::Millis => json!({ "type": "integer", "description": "epoch milliseconds" }),
@@ -91,6 +98,8 @@ impl Kind {
 const SCOPE: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
 /// A number as JSON writes it, in a text.
 const NUMBER: &str = "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
+/// The same above 0, without an exponent.
+const POSITIVE: &str = "^([0-9]*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.[0-9]*[1-9][0-9]*)$";
 /// A whole number in a text.
 const WHOLE: &str = "^[0-9]{1,9}$";
 
@@ -102,6 +111,8 @@ impl Sent {
                 json!({ "anyOf": [whole(1, FIX_NUMBER_MAX), text_like("^[1-9][0-9]{0,11}$")] })
             }
             Self::Number => json!({ "anyOf": [{ "type": "number" }, text_like(NUMBER)] }),
+            Self::Positive => json!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, text_like(POSITIVE)] }),
+            Self::AtLeastOne => json!({ "anyOf": [whole(1, u32::MAX.into()), text_like("^[1-9][0-9]{0,8}$")] }),
             Self::Count => json!({ "anyOf": [whole(0, u32::MAX.into()), text_like(WHOLE)] }),
             Self::Days => json!({ "anyOf": [whole(1, TOKEN_DAYS_MAX.into()), text_like("^[1-9][0-9]{0,2}$")] }),
             Self::Millis => json!({ "anyOf": [millis(), text_like(WHOLE)] }),

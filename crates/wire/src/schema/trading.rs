@@ -291,7 +291,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     )
     .like(golden!("LimitsVO")),
-    shape("Burst", "So many in so many milliseconds.", &[has("count", COUNT), has("millis", COUNT)]),
+    shape("Burst", "So many in so many milliseconds.", &[has("count", Whole), has("millis", Whole)]),
     shape(
         "KilledVO",
         "What the kill switch did: how many orders were asked to be cancelled.",
@@ -350,8 +350,6 @@ const EVENTS: &[&str] = &[
     "LogEvent",
     "GenericEvent",
 ];
-
-const COUNT: super::Kind = Sent(super::kind::Sent::Count);
 
 pub(super) const ORDER_TYPES: &[&str] = &["MarketOrder", "LimitOrder", "StopOrder", "StopLimitOrder"];
 pub(super) const SIDES: &[&str] = &["BUY", "SELL"];

@@ -2,8 +2,8 @@
 
 use domain::command::{ModifyOrder, PlaceOrder, RecordTransaction, Restated, Subscription};
 use domain::{
-    AccountId, ExchangeId, OrderKind, Price, Quantity, Scope, SecurityId, Side, StrategyId, TimeInForce, Timestamp,
-    TradingState, TransactionKind,
+    AccountId, ExchangeId, Limits, OrderKind, Price, Quantity, Scope, SecurityId, Side, StrategyId, TimeInForce,
+    Timestamp, TradingState, TransactionKind,
 };
 use wire::operator::parse_import;
 use wire::risk::parse_limits;
@@ -130,7 +130,7 @@ fn every_field_of_the_wrong_type_is_named() {
         "limit": "10,50", "stop": 1e-40, "tif": "FOREVER", "tifDateTime": "tomorrow", "exchangeOrder": 1,
         "reference": 7, "strategyName": 7}"#;
     let expected = [
-        "intId: must be a text of 1 to 64 printable ASCII characters (malformed-field)",
+        "intId: must be a text of 1 to 64 printable ASCII characters, other than . and .. (malformed-field)",
         "securityId: must be an id: an integer from 1 below 2^53 (malformed-field)",
         "accountId: must be an id: an integer from 1 below 2^53 (malformed-field)",
         "strategyName: must be a text (malformed-field)",
@@ -187,6 +187,7 @@ fn a_modification_changes_what_it_names() {
         stop: None,
         tif: None,
         restated: Restated { kind: Some(OrderKind::Limit { limit: Price::ZERO }), ..Restated::default() },
+        reference: None,
     };
     assert_eq!(modify(OrderType::Limit, r#"{"intId": "ALPHA-2", "limit": 272.50}"#), Ok(expected));
 }
@@ -211,6 +212,7 @@ fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
             exchange: Some(order.exchange),
             order: None,
         },
+        reference: order.reference,
     };
     assert_eq!(modify(OrderType::Limit, &body), Ok(expected));
 }
@@ -225,16 +227,65 @@ fn a_new_date_needs_no_time_in_force_beside_it() {
 
 #[test]
 fn limits_go_out_and_come_back() {
-    assert_eq!(parse_limits(&contract("LimitsVO")), Ok((Scope::Platform, samples::limits())));
-    let errors = match parse_limits(br#"{"scope": "WORLD", "duplicateGuard": 5}"#) {
-        Err(BadBody::Fields(errors)) => told(errors),
-        other => panic!("{other:?}"),
-    };
+    let (scope, change) = parse_limits(&contract("LimitsVO")).unwrap();
+    assert_eq!((scope, change.named.len()), (Scope::Platform, 16));
+    assert_eq!(Limits::default().changed_by(&change), samples::limits());
+    let errors = faults_of_limits(r#"{"scope": "WORLD", "duplicateGuard": 5}"#);
     let expected = [
         "scope: must be PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id> (malformed-field)",
         "duplicateGuard: must be an object with whole numbers count and millis (malformed-field)",
     ];
     assert_eq!(errors, expected);
+}
+
+fn faults_of_limits(body: &str) -> Vec<String> {
+    match parse_limits(body.as_bytes()) {
+        Err(BadBody::Fields(errors)) => told(errors),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_the_named_limits_change_and_null_removes_one() {
+    let (_, change) = parse_limits(br#"{"scope": "PLATFORM", "maxOpenOrders": 7, "cashCheck": null}"#).unwrap();
+    let before = samples::limits();
+    let expected = Limits { max_open_orders: Some(7), cash_check: None, ..before.clone() };
+    assert_eq!(before.changed_by(&change), expected);
+    let nothing = parse_limits(br#"{"scope": "PLATFORM"}"#).unwrap().1;
+    assert_eq!(before.changed_by(&nothing), before);
+}
+
+#[test]
+fn a_limit_that_is_misspelt_or_senseless_is_named() {
+    let cases = [
+        (
+            r#"{"scope": "PLATFORM", "maxOrderQuanity": 10}"#,
+            "maxOrderQuanity: is not known here; did you mean 'maxOrderQuantity'? (unknown-field)",
+        ),
+        (r#"{"scope": "PLATFORM", "maxOrderQuantity": -5}"#, "maxOrderQuantity: must be more than zero (not-positive)"),
+        (r#"{"scope": "PLATFORM", "maxLong": 0}"#, "maxLong: must be more than zero (not-positive)"),
+        (
+            r#"{"scope": "PLATFORM", "priceCollarPercent": "0.0"}"#,
+            "priceCollarPercent: must be more than zero (not-positive)",
+        ),
+        (r#"{"scope": "PLATFORM", "maxOpenOrders": -1}"#, "maxOpenOrders: must not be below zero (too-small)"),
+        (
+            r#"{"scope": "PLATFORM", "maxOpenOrders": 1.5}"#,
+            "maxOpenOrders: must be a whole number from 0 (malformed-field)",
+        ),
+        (
+            r#"{"scope": "PLATFORM", "duplicateGuard": {"count": 0, "millis": 0}}"#,
+            "duplicateGuard: count and millis must be more than zero (not-positive)",
+        ),
+        (
+            r#"{"scope": "PLATFORM", "rejectBreaker": {"count": 3, "millis": 5, "colour": 1}}"#,
+            "rejectBreaker: must be an object with whole numbers count and millis (malformed-field)",
+        ),
+        (r#"{"maxOpenOrders": 5}"#, "scope: is needed (missing)"),
+    ];
+    for (body, fault) in cases {
+        assert_eq!(faults_of_limits(body), [fault], "{body}");
+    }
 }
 
 #[test]
@@ -247,8 +298,13 @@ fn a_trading_state_needs_scope_and_state() {
 }
 
 #[test]
-fn the_kill_switch_without_a_body_stops_everything() {
-    assert_eq!(KillBody::parse(b""), Ok(KillBody { scope: Scope::Platform, reason: None }));
+fn the_kill_switch_is_told_what_to_stop() {
+    for body in [&b""[..], b"{}", br#"{"reason": "fire"}"#, br#"{"scope": null}"#] {
+        assert_eq!(KillBody::parse(body), Err(BadBody::Fields(vec![FieldError::missing("scope")])));
+    }
+    let Err(BadBody::Fields(errors)) = KillBody::parse(br#"{"scop": "ACCOUNT-2"}"#) else { panic!("it is misspelt") };
+    let expected = ["scop: is not known here; did you mean 'scope'? (unknown-field)", "scope: is needed (missing)"];
+    assert_eq!(told(errors), expected);
     let body = br#"{"scope": "STRATEGY-2", "reason": "runs wild"}"#;
     let (scope, reason) = (Scope::Strategy(StrategyId(2)), Some("runs wild".into()));
     assert_eq!(KillBody::parse(body), Ok(KillBody { scope, reason }));
@@ -311,7 +367,7 @@ fn every_fault_of_a_transaction_is_named() {
         "dateTime: must be epoch milliseconds (malformed-field)",
         "settlementDate: must be a date YYYY-MM-DD (malformed-field)",
         "extId: must be a text (malformed-field)",
-        "intOrderId: must be a text of 1 to 64 printable ASCII characters (malformed-field)",
+        "intOrderId: must be a text of 1 to 64 printable ASCII characters, other than . and .. (malformed-field)",
         "quantity: must be a number (malformed-field)",
         "currency: must be a currency such as USD (malformed-field)",
         "accountId: must be an id: an integer from 1 below 2^53 (malformed-field)",

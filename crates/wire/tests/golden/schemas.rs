@@ -111,6 +111,7 @@ fn every_body_that_is_shown_is_taken() {
         ("OrderChangeBody", order),
         ("OrderChangeCheckBody", order),
         ("TransactionBody", |body| TransactionBody::parse(body).map(drop)),
+        ("SubscribeBody", |body| SubscriptionBody::parse(body).map(drop)),
         ("SubscriptionBody", |body| SubscriptionBody::parse(body).map(drop)),
         ("SettlementBody", |body| SettlementBody::parse(body).map(drop)),
         ("StateBody", |body| StateBody::parse(body).map(drop)),

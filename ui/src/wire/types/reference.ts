@@ -99,5 +99,5 @@ export interface StrategyVO {
   autoActivate: boolean;
   phase: Phase | null;
   /** Why it was stopped, until it begins again. */
-  lastError?: string | null | undefined;
+  lastError: string | null;
 }

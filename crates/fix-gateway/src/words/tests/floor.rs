@@ -152,6 +152,7 @@ impl Floor {
                     stop: None,
                     tif: None,
                     restated: Restated::default(),
+                    reference: None,
                 };
                 self.ask(Source::Rest, Command::Modify(ask))
             }

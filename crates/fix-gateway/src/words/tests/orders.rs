@@ -194,7 +194,7 @@ fn account_strategy_and_exchange() {
         7001=7|7002=SERVER => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text strategy-ambiguous: StrategyID (7001) and StrategyName (7002) mean different strategies
         7001=8 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text unknown-strategy: StrategyID (7001) 8 is not known
         7002=NOBODY => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text unknown-strategy: strategy NOBODY is not known
-        100=2 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text no-route: account 1 has no route to exchange 2
+        100=2 => 8(X) 8/8 id NONE of 100 cum 0 leaves 0 avg 0 reason 99 text no-route: security 1 is not listed on exchange 2, but on exchange 1
         7003=Y => 8(X) A/A id X of 100 cum 0 leaves 100 avg 0
     "#]],
     );

@@ -18,7 +18,7 @@ fn the_kill_switch_leaves_no_order_alive() {
     let desk = spacious_desk();
     let server = desk.start();
     rest_many(&server);
-    let killed = server.client().post("/rest/risk/kill", r#"{"reason": "fire"}"#).unwrap();
+    let killed = server.client().post("/rest/risk/kill", r#"{"scope": "PLATFORM", "reason": "fire"}"#).unwrap();
     assert_eq!(body_of(&killed)["cancels"], json!(ORDERS));
     wait_for("every order to be gone", || open(&server).is_empty().then_some(()));
     server.stop();
