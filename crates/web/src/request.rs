@@ -20,6 +20,8 @@ use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::visitor::Speaker;
 
+/// So many securities can be asked for in one call.
+pub(crate) const SECURITIES_MAX: usize = 200;
 /// A body that is refused for its length is still taken from the line for so long.
 const DISCARD_MAX: Duration = Duration::from_secs(2);
 
@@ -192,6 +194,22 @@ impl Parameters {
             account: self.get("account").map(|wanted| account(wanted, reference)).transpose()?,
             security: self.get("security").map(|wanted| security(wanted, reference)).transpose()?,
         })
+    }
+}
+
+impl Parameters {
+    /// The securities that are wanted, by id or symbol, separated by commas; none where the parameter is not there.
+    pub(crate) fn securities(&self, reference: &ReferenceData) -> Result<Vec<SecurityId>, Problem> {
+        let Some(wanted) = self.get("security") else { return Ok(vec![]) };
+        // A symbol may have a comma in it.
+        let is_one = !wanted.contains(',') || reference.securities.values().any(|known| &*known.symbol == wanted);
+        if is_one {
+            return Ok(vec![security(wanted, reference)?]);
+        }
+        if wanted.split(',').count() > SECURITIES_MAX {
+            return Err(Problem::bad_parameter("security", &format!("at most {SECURITIES_MAX} securities")));
+        }
+        self.several("security", |wanted| security(wanted, reference))
     }
 }
 

@@ -230,11 +230,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("subscription::unsubscribe", "Gives the prices of a security up", Nothing)
         .takes(Needed("SubscriptionBody"))
         .fails(&[422]),
-    on("marketdata::ticks", "The newest tick of every security", List("Tick")),
+    on("marketdata::ticks", "The newest tick of every security", List("Tick"))
+        .more("One of which none is known is not in the list."),
     on("marketdata::bars", "Bars that are closed, oldest first", List("Bar"))
-        .more("Those after an instant, or the newest there are."),
-    on("marketdata::book", "The order book of a security", List("OrderBook"))
-        .more("An empty list while none is known."),
+        .more("Those after an instant, or the newest there are. Of several securities one comes after the other, in the \
+               order in which they are named; `after` and `limit` count for each, and there are at most 20,000 bars in all."),
+    on("marketdata::book", "The order books of securities", List("OrderBook"))
+        .more("One of which none is known is not in the list."),
     on("marketdata::set_settlement", "Gives the price at which a security is settled on a day", Nothing)
         .takes(Needed("SettlementBody"))
         .fails(&[422])

@@ -47,6 +47,10 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
     match name {
         "strategy" => ("only of this strategy, by id or name", text()),
         "account" => ("only of this account, by id or name", text()),
+        "security" if row.handler.starts_with("marketdata::") => (
+            "of this security, by id or symbol, or of several, separated by commas",
+            json!({ "type": "string", "examples": ["1,2,3"] }),
+        ),
         "security" => ("only of this security, by id or symbol", text()),
         "query" => ("words, `field:value`, comparisons, AND, OR, NOT, parentheses; without it, all", text()),
         "baseCurrency" => ("the currency that is bought", currency()),

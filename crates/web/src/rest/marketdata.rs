@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
+use domain::query::Filter;
 use domain::{Answer, Bar, BarSize, Command, Query, SecurityId};
 use wire::{BarVO, OrderBookVO, SettlementBody, TickVO, json};
 
@@ -14,32 +15,62 @@ use crate::form::Form;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody, KnownParameters, Parameters};
 
+/// So many bars come in one answer.
+const BARS_MAX: usize = 20_000;
+
+/// Of the securities that are named, in that order, or of all.
 pub(crate) async fn ticks(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let told = doors.ask(Query::Ticks(parameters.filter(&doors.reference())?)).await?;
-    let Answer::Ticks(ticks) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let wanted = parameters.securities(&doors.reference())?;
+    let only = if let [only] = wanted[..] { Some(only) } else { None };
+    let told = doors.ask(Query::Ticks(Filter { security: only, ..Filter::default() })).await?;
+    let Answer::Ticks(mut ticks) = told.answer else { return Err(Problem::unexpected_answer()) };
+    if wanted.len() > 1 {
+        ticks = wanted.iter().filter_map(|id| ticks.iter().find(|tick| tick.security == *id).cloned()).collect();
+    }
     let list = answer::list(form, ticks, |tick, text| json::write(&TickVO::from_domain(tick), text));
     Ok(answer::as_of(told.sequence, list))
 }
 
-/// Oldest first: the first of those after an instant, or the newest there are, of this start and of those before it.
+/// Security by security, each oldest first: the first of those after an instant, or the newest there are, of this start and
+/// of those before it.
 pub(crate) async fn bars(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let (security, size) = (security(&doors, &parameters)?, bar_size(&parameters)?);
+    let (wanted, size) = (named_securities(&doors, &parameters)?, bar_size(&parameters)?);
     let (after, limit) = (parameters.number("after", "epoch milliseconds")?, parameters.page_limit()?);
+    if wanted.len() * limit > BARS_MAX {
+        let most = BARS_MAX / wanted.len();
+        return Err(Problem::bad_parameter("limit", &format!("at most {most} for {} securities", wanted.len())));
+    }
+    // The answer is as true as its oldest part.
+    let (mut bars, mut sequence) = (vec![], u64::MAX);
+    for security in wanted {
+        let (told, of_one) = bars_of(&doors, security, size, after, limit).await?;
+        sequence = sequence.min(told);
+        bars.extend(of_one);
+    }
+    let list = answer::list(form, bars, |bar, text| json::write(&BarVO::from_domain(bar), text));
+    Ok(answer::as_of(sequence, list))
+}
+
+async fn bars_of(
+    doors: &Doors,
+    security: SecurityId,
+    size: BarSize,
+    after: Option<i64>,
+    limit: usize,
+) -> Result<(u64, Vec<Arc<Bar>>), Problem> {
     let told = doors.ask(Query::Bars(security, size)).await?;
     let Answer::Bars(live) = told.answer else { return Err(Problem::unexpected_answer()) };
     let stored_max = if after.is_some() { usize::MAX } else { limit.saturating_sub(live.len()) };
-    let bars = if stored_max == 0 { live } else { joined(&doors, (security, size, stored_max), live).await? };
-    let page = page(bars, after, limit);
-    let list = answer::list(form, page, |bar, text| json::write(&BarVO::from_domain(bar), text));
-    Ok(answer::as_of(told.sequence, list))
+    let bars = if stored_max == 0 { live } else { joined(doors, (security, size, stored_max), live).await? };
+    Ok((told.sequence, page(bars, after, limit)))
 }
 
 /// Where both have a bar, the engine's counts: it knows no less.
@@ -73,22 +104,26 @@ pub(crate) async fn set_settlement(
     Ok(answer::as_of(told.sequence, answer::done()))
 }
 
-/// A list with the book; empty while none is known.
+/// A list with the books of the securities that are named; one of which none is known is not in it.
 pub(crate) async fn book(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let told = doors.ask(Query::Book(security(&doors, &parameters)?)).await?;
-    let Answer::Book(book) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let books = book.into_iter().collect();
+    let (mut books, mut sequence) = (vec![], u64::MAX);
+    for security in named_securities(&doors, &parameters)? {
+        let told = doors.ask(Query::Book(security)).await?;
+        let Answer::Book(book) = told.answer else { return Err(Problem::unexpected_answer()) };
+        sequence = sequence.min(told.sequence);
+        books.extend(book);
+    }
     let list = answer::list(form, books, |book, text| json::write(&OrderBookVO::from_domain(book), text));
-    Ok(answer::as_of(told.sequence, list))
+    Ok(answer::as_of(sequence, list))
 }
 
-fn security(doors: &Doors, parameters: &Parameters) -> Result<SecurityId, Problem> {
+fn named_securities(doors: &Doors, parameters: &Parameters) -> Result<Vec<SecurityId>, Problem> {
     parameters.required("security")?;
-    parameters.filter(&doors.reference())?.security.ok_or_else(Problem::unexpected_answer)
+    parameters.securities(&doors.reference())
 }
 
 fn bar_size(parameters: &Parameters) -> Result<BarSize, Problem> {
