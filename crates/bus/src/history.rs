@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use domain::order::Status;
 use domain::query::Filter;
-use domain::{Event, EventClass, Order, OrderStatus, Published, Timestamp, Transaction, TransactionId};
+use domain::{Event, EventClass, Order, OrderStatus, Published, SecurityId, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
 
 /// A page of a list: entries after a key, at most so many.
@@ -27,6 +28,46 @@ impl Sort {
             Self::Oldest => 0,
             Self::Newest => u64::MAX,
         }
+    }
+}
+
+/// Which orders are looked for; what is absent or empty does not narrow.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OrderSearch {
+    pub filter: Filter,
+    pub text: Option<TextSearch>,
+    /// Any of these.
+    pub statuses: Vec<Status>,
+    /// Any of these.
+    pub sources: Vec<SourceSearch>,
+    pub without_strategies: bool,
+    /// Placed at this instant or later.
+    pub from: Option<Timestamp>,
+    /// Placed before this instant.
+    pub to: Option<Timestamp>,
+}
+
+/// A part of the order's names or of its note, or of the symbol of its security.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextSearch {
+    /// In lower case.
+    pub part: String,
+    /// The securities whose symbol has it.
+    pub securities: Vec<SecurityId>,
+}
+
+/// Where an order came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceSearch {
+    /// As the order shows it.
+    Exactly(String),
+    /// Any client of the FIX port.
+    AnyFix,
+}
+
+impl From<Filter> for OrderSearch {
+    fn from(filter: Filter) -> Self {
+        Self { filter, ..Self::default() }
     }
 }
 
@@ -94,7 +135,8 @@ impl PastEvent {
 
 /// Every call first waits, at most two seconds, until the read model has applied the caller's sequence.
 pub trait History: Send + Sync {
-    fn orders(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<Vec<Arc<Order>>, HistoryError>;
+    fn orders(&self, as_of: u64, search: &OrderSearch, sort: Sort, page: Page)
+    -> Result<Vec<Arc<Order>>, HistoryError>;
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
 

@@ -1,5 +1,7 @@
 //! Orders and what happens to them. An order has a base state and, apart from it, a pending request; the status is derived.
 
+use std::fmt;
+
 use minicbor::{Decode, Encode};
 
 use crate::amount::{Amount, Overflow, Price, Quantity};
@@ -142,6 +144,19 @@ pub enum Source {
     Platform,
 }
 
+impl fmt::Display for Source {
+    /// As clients see it: `REST`, `UI`, `STRATEGY`, `FIX:<CompID>`, `PLATFORM`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rest => f.write_str("REST"),
+            Self::Ui => f.write_str("UI"),
+            Self::Strategy => f.write_str("STRATEGY"),
+            Self::Fix(comp_id) => write!(f, "FIX:{comp_id}"),
+            Self::Platform => f.write_str("PLATFORM"),
+        }
+    }
+}
+
 /// What is known from quantities and the venue's word, pending requests aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
@@ -207,6 +222,17 @@ pub enum Status {
 }
 
 impl Status {
+    pub const ALL: [Self; 8] = [
+        Self::Open,
+        Self::Submitted,
+        Self::PartiallyExecuted,
+        Self::Executed,
+        Self::Canceled,
+        Self::PendingCancel,
+        Self::Rejected,
+        Self::PendingReplace,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "OPEN",

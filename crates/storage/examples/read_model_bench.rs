@@ -81,7 +81,7 @@ fn ask(model: &ReadModel) -> Result<(), HistoryError> {
         model.order_events(as_of, &int_id(id))?;
         events.push(begun.elapsed());
         let begun = Instant::now();
-        model.orders(as_of, filter, Sort::Oldest, Page { after: id, limit: 100 })?;
+        model.orders(as_of, &filter.into(), Sort::Oldest, Page { after: id, limit: 100 })?;
         pages.push(begun.elapsed());
     }
     print_times("events of an order", events);

@@ -55,6 +55,15 @@ impl Parameters {
         self.get(name).map(read).transpose()
     }
 
+    /// Values that are separated by commas; none where the parameter is not there.
+    pub(crate) fn several<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&str) -> Result<T, Problem>,
+    ) -> Result<Vec<T>, Problem> {
+        self.get(name).map_or(Ok(vec![]), |values| values.split(',').map(str::trim).map(read).collect())
+    }
+
     pub(crate) fn required(&self, name: &'static str) -> Result<&str, Problem> {
         let missing = || Problem::new("missing-parameter", format!("the parameter {name} is needed"));
         self.get(name).ok_or_else(missing)

@@ -31,6 +31,9 @@ pub(crate) mod subscription;
 
 /// What has been, page by page.
 pub(crate) mod history;
+/// Which orders of the past are looked for.
+mod order_search;
+pub(crate) use order_search::SEARCH_TEXT_MAX;
 
 /// What was refused, and what was done with power.
 pub(crate) mod audit;

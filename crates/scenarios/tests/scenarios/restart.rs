@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bus::History;
-use bus::history::{Page, Sort};
+use bus::history::{OrderSearch, Page, Sort};
 use domain::query::Filter;
 use scenarios::server::{Ended, Server};
 use serde_json::json;
@@ -143,7 +143,7 @@ fn history(data: &Path) -> String {
     let end = journal::verify(&folder, &mut |_| {}).unwrap().good.last_sequence;
     let model = ReadModel::open(&lock, instance, end).unwrap();
     let page = Page { after: 0, limit: 1_000 };
-    let orders = model.orders(0, Filter::default(), Sort::Oldest, page).unwrap();
+    let orders = model.orders(0, &OrderSearch::default(), Sort::Oldest, page).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(0, order.int_id.as_str()).unwrap()).collect();
     let transactions = model.transactions(0, Filter::default(), Sort::Oldest, page).unwrap();
     format!("{orders:#?}\n{events:#?}\n{transactions:#?}")

@@ -5,16 +5,16 @@
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, Page, PastEvent, Sort};
+use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::ReadModel;
+use super::search::Statement;
 
-const ORDERS: List = List { rows: "id, payload FROM orders", key: "id", order: &["id"] };
 const TRANSACTIONS: List =
     List { rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)", key: "id", order: &["id"] };
 const FILLS: List = List {
@@ -31,8 +31,18 @@ const EVENTS: &str = "SELECT sequence, payload, at, class FROM events
     WHERE sequence > ?1 ORDER BY sequence, ordinal";
 
 impl History for ReadModel {
-    fn orders(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
-        self.ask(as_of, |connection| ORDERS.read(connection, filter, sort, page))
+    fn orders(
+        &self,
+        as_of: u64,
+        search: &OrderSearch,
+        sort: Sort,
+        page: Page,
+    ) -> Result<Vec<Arc<Order>>, HistoryError> {
+        let statement = Statement::of(search, sort, page);
+        let read = |row: &Row<'_>| decode(row).map(Arc::new);
+        self.ask(as_of, |connection| {
+            select(connection, &statement.text, params_from_iter(statement.values()), page.limit, read)
+        })
     }
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
@@ -135,7 +145,7 @@ fn select<T>(
     Ok(found)
 }
 
-fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {
+pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {
     let bytes = row.get_ref(1)?.as_blob()?;
     minicbor::decode(bytes).map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, Type::Blob, Box::new(error)))
 }
@@ -145,6 +155,6 @@ fn past_event(row: &Row<'_>) -> rusqlite::Result<PastEvent> {
 }
 
 /// SQLite's integers end at 2^63 - 1, and nothing that is stored has so large a number.
-fn bound(number: u64) -> i64 {
+pub(super) fn bound(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

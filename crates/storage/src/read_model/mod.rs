@@ -34,6 +34,9 @@ mod readers;
 /// The answers.
 mod history;
 
+/// Orders by what they are and by parts of their names.
+mod search;
+
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,10 @@
 
 use rusqlite::Connection;
 
-const STEPS: [&str; 1] = ["
+use super::search;
+
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE model (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
         instance BLOB    NOT NULL,
@@ -64,7 +67,19 @@ const STEPS: [&str; 1] = ["
     CREATE INDEX transactions_by_strategy ON transactions (strategy);
     CREATE INDEX transactions_by_account  ON transactions (account);
     CREATE INDEX transactions_by_security ON transactions (security);
-"];
+",
+    "
+    ALTER TABLE orders ADD COLUMN at     INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE orders ADD COLUMN status TEXT    NOT NULL DEFAULT '';
+    ALTER TABLE orders ADD COLUMN source TEXT    NOT NULL DEFAULT '';
+    ALTER TABLE orders ADD COLUMN words  TEXT    NOT NULL DEFAULT '';
+    CREATE INDEX orders_by_at     ON orders (at);
+    CREATE INDEX orders_by_source ON orders (source);
+    CREATE INDEX orders_by_words  ON orders (words);
+",
+];
+/// From this one on orders can be searched; those that were written before get what the search needs.
+const SEARCH_STEP: usize = 2;
 
 /// The version of a file that this program has written or brought up to date.
 pub(crate) const VERSION: usize = STEPS.len();
@@ -82,6 +97,9 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> rusqlite::Result<
     let transaction = connection.transaction()?;
     for step in STEPS.iter().skip(seen) {
         transaction.execute_batch(step)?;
+    }
+    if (1..SEARCH_STEP).contains(&seen) {
+        search::fill(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()

@@ -13,6 +13,7 @@ use super::file;
 use super::payload;
 use super::progress::Progress;
 use super::queue::{Queue, Taken};
+use super::search::Columns;
 
 /// Inputs without events are noted no more often than this: a start may have to replay that much more.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
@@ -23,9 +24,9 @@ const INSERT_EVENT: &str = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5)";
 const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3)";
 const INSERT_FILL: &str = "INSERT INTO fills VALUES (?1, ?2, ?3, ?4, ?5)";
 const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-// Nothing that is indexed ever changes in an order.
-const UPSERT_ORDER: &str = "INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload";
+// Of what is indexed only the names of an order can change: the venue gives it one, and its note may be another.
+const UPSERT_ORDER: &str = "INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, status = excluded.status, words = excluded.words";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1";
 
 pub(crate) struct Writer {
@@ -184,7 +185,9 @@ impl<'a> Commit<'a> {
     fn put_order(&mut self, order: &Order) -> rusqlite::Result<()> {
         payload::encode(order, self.payload);
         let (strategy, account, security) = (order.strategy.0, order.account.0, order.security.0);
-        let row = params![order.id.0, order.int_id.as_str(), strategy, account, security, self.payload.as_slice()];
+        let (id, int_id, payload) = (order.id.0, order.int_id.as_str(), self.payload.as_slice());
+        let Columns { at, status, source, words } = Columns::of(order);
+        let row = params![id, int_id, strategy, account, security, payload, at, status, source, words];
         self.execute(UPSERT_ORDER, row)
     }
 

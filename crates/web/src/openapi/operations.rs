@@ -261,7 +261,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .takes(Needed("LimitsBody"))
         .fails(&[422])
         .more("Only the limits that are named change; `null` removes one."),
-    on("history::orders", "Orders of all times, by id", List("OrderVO")),
+    on("history::orders", "Orders of all times, by id; those that fit every parameter", List("OrderVO"))
+        .more("A page goes on after the id of the last order before; one that is shorter than its limit is the last."),
     on("history::order_events", "What happened to an order", List("OrderStatusVO")),
     on("history::transactions", "Transactions of all times, by id", List("TransactionVO")),
     on("history::events", "All events, by sequence", List("PastEvent"))

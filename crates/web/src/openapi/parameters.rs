@@ -52,6 +52,23 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
             json!({ "type": "string", "examples": ["1,2,3"] }),
         ),
         "security" => ("only of this security, by id or symbol", text()),
+        "text" => (
+            "a part of intId, extId, clOrdId or reference, or of the security's symbol, in whatever case",
+            json!({ "type": "string", "minLength": 1, "maxLength": crate::rest::SEARCH_TEXT_MAX, "pattern": "[^\\s]" }),
+        ),
+        "source" => (
+            "only from these, separated by commas: REST, UI, STRATEGY, PLATFORM, FIX, FIX:<CompID>",
+            json!({ "type": "string", "pattern": SOURCES, "examples": ["UI,FIX"] }),
+        ),
+        "withoutStrategies" => {
+            ("true leaves out what strategies have placed", json!({ "type": "boolean", "default": false }))
+        }
+        "status" => (
+            "only with one of these, separated by commas",
+            json!({ "type": "string", "pattern": statuses(), "examples": ["EXECUTED,CANCELED"] }),
+        ),
+        "from" => ("only what was placed at these epoch milliseconds or later", instant()),
+        "to" => ("only what was placed before these epoch milliseconds", instant()),
         "query" => ("words, `field:value`, comparisons, AND, OR, NOT, parentheses; without it, all", text()),
         "baseCurrency" => ("the currency that is bought", currency()),
         "transactionCurrency" => ("the currency that it is paid in", currency()),
@@ -63,6 +80,19 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         "after" => after(row),
         _ => limit(row),
     }
+}
+
+/// A list of sources.
+const SOURCES: &str = "^(REST|UI|STRATEGY|PLATFORM|FIX(:[^,]+)?)(,(REST|UI|STRATEGY|PLATFORM|FIX(:[^,]+)?))*$";
+
+fn statuses() -> String {
+    let names = domain::order::Status::ALL.map(domain::order::Status::name).join("|");
+    format!("^({names})(,({names}))*$")
+}
+
+/// Nanoseconds in 64 bits end here.
+fn instant() -> Value {
+    json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX / 1_000_000 })
 }
 
 fn currency() -> Value {

@@ -13,14 +13,15 @@ use crate::doors::Doors;
 use crate::form::Form;
 use crate::problem::Problem;
 use crate::request::{KnownParameters, PathText};
+use crate::rest::order_search::order_search;
 
 pub(crate) async fn orders(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
     form: Form,
 ) -> Result<Response, Problem> {
-    let (filter, (sort, page)) = (parameters.filter(&doors.reference())?, parameters.sorted_page()?);
-    let (as_of, orders) = doors.recall(move |history, as_of| history.orders(as_of, filter, sort, page)).await?;
+    let (search, (sort, page)) = (order_search(&parameters, &doors.reference())?, parameters.sorted_page()?);
+    let (as_of, orders) = doors.recall(move |history, as_of| history.orders(as_of, &search, sort, page)).await?;
     let list = answer::list(form, orders, |order, text| json::write(&OrderVO::from_domain(order), text));
     Ok(answer::as_of(as_of, list))
 }

@@ -1,6 +1,6 @@
 //! What has been, page by page.
 
-use bus::history::{Page, PastEvent, Sort};
+use bus::history::{OrderSearch, Page, PastEvent, Sort, SourceSearch, TextSearch};
 use domain::event::{Alarm, AlarmLevel};
 use domain::order::{Status, Step};
 use domain::query::Filter;
@@ -74,6 +74,54 @@ fn the_newest_come_first_where_that_is_wanted() {
     assert_eq!(code(&odd), "400 malformed-parameter");
     assert!(odd.contains("the parameter sort must be OLDEST or NEWEST"), "{odd}");
     assert_eq!(code(&desk.get("/rest/history/events?sort=NEWEST")), "400 unknown-parameter");
+}
+
+#[test]
+fn orders_are_looked_for_by_words_and_by_what_they_are() {
+    let desk = remembering(Past::default());
+    let query = "text=%20aap&source=UI,FIX,FIX:BANK&withoutStrategies=true&status=OPEN,EXECUTED&from=5&to=7";
+    let answer = desk.get(&format!("/rest/history/order?{query}&account=ALPHA"));
+    assert_eq!(code(&answer), "200 -");
+    let expected = OrderSearch {
+        filter: Filter { account: Some(AccountId(1)), ..Filter::default() },
+        text: Some(TextSearch { part: "aap".into(), securities: vec![SecurityId(1)] }),
+        statuses: vec![Status::Open, Status::Executed],
+        sources: vec![
+            SourceSearch::Exactly("UI".into()),
+            SourceSearch::AnyFix,
+            SourceSearch::Exactly("FIX:BANK".into()),
+        ],
+        without_strategies: true,
+        from: Timestamp::from_millis(5),
+        to: Timestamp::from_millis(7),
+    };
+    assert_eq!(*desk.program.past.searched.lock().unwrap(), [expected]);
+}
+
+#[test]
+fn a_search_that_cannot_be_is_refused_by_name() {
+    let desk = remembering(Past::default());
+    let long = "x".repeat(101);
+    let cases = [
+        ("text=", "text must be a part of a name or a note, of 1 to 100 characters"),
+        (&format!("text={long}"), "text must be a part of a name or a note, of 1 to 100 characters"),
+        ("source=PHONE", "source must be one or several of REST,UI,STRATEGY,PLATFORM,FIX,FIX:<CompID>"),
+        ("source=UI,", "source must be one or several of REST,UI,STRATEGY,PLATFORM,FIX,FIX:<CompID>"),
+        ("withoutStrategies=yes", "withoutStrategies must be true or false"),
+        (
+            "status=DONE",
+            "status must be one or several of OPEN,SUBMITTED,PARTIALLY_EXECUTED,EXECUTED,CANCELED,PENDING_CANCEL,\
+             REJECTED,PENDING_REPLACE",
+        ),
+        ("from=yesterday", "from must be epoch milliseconds"),
+        ("to=-1", "to must be epoch milliseconds"),
+        ("to=99999999999999999", "to must be epoch milliseconds"),
+    ];
+    for (query, told) in cases {
+        let answer = desk.get(&format!("/rest/history/order?{query}"));
+        assert_eq!(code(&answer), "400 malformed-parameter", "{query}");
+        assert!(answer.contains(&format!("the parameter {told}")), "{query}: {answer}");
+    }
 }
 
 #[test]

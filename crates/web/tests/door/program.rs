@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use bus::History;
-use bus::history::{HistoryError, Page, PastEvent, Sort};
+use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
 use bus::operations::{
     BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble, StrategyTrouble,
 };
@@ -104,6 +104,7 @@ pub(crate) struct Past {
     /// How far it is, where it is behind.
     pub(crate) behind: Option<u64>,
     pub(crate) asked: Mutex<Vec<(u64, Filter, Sort, Page)>>,
+    pub(crate) searched: Mutex<Vec<OrderSearch>>,
 }
 
 impl Past {
@@ -114,8 +115,15 @@ impl Past {
 }
 
 impl History for Program {
-    fn orders(&self, as_of: u64, filter: Filter, sort: Sort, page: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
-        self.past.note(as_of, filter, sort, page)?;
+    fn orders(
+        &self,
+        as_of: u64,
+        search: &OrderSearch,
+        sort: Sort,
+        page: Page,
+    ) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.past.searched.lock().unwrap().push(search.clone());
+        self.past.note(as_of, search.filter, sort, page)?;
         Ok(self.past.orders.clone())
     }
 

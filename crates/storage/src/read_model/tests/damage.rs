@@ -77,7 +77,7 @@ fn damage_in_a_large_file_is_found_when_it_is_met_and_cured_by_the_next_start() 
     let limits = Limits { check_bytes: 0, ..Limits::default() };
     let lock = FolderLock::take(desk.folder.path()).unwrap();
     let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
-    match model.orders(8, Filter::default(), Sort::Oldest, ALL) {
+    match model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL) {
         Err(HistoryError::Broken(told)) => {
             assert_eq!(told, "the read model cannot be read: database disk image is malformed");
         }
@@ -141,7 +141,7 @@ fn a_model_that_cannot_be_written_says_so_and_stops_nobody() {
     offer_day(&model);
     offer_day(&model);
     let reason = "the read model cannot be written: no such table: fills";
-    match model.orders(8, Filter::default(), Sort::Oldest, ALL) {
+    match model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL) {
         Err(HistoryError::Broken(told)) => assert!(told.starts_with(reason), "{told}"),
         other => panic!("{other:?}"),
     }

@@ -3,13 +3,14 @@
 
 mod crash;
 mod damage;
+mod searches;
 mod stories;
 
 use std::fs;
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, Page, Sort};
+use bus::history::{HistoryError, OrderSearch, Page, Sort};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::order::{BaseState, Pending, Step, Terms};
 use domain::query::Filter;
@@ -214,7 +215,7 @@ fn alarm(text: &str) -> Event {
 /// All that a model knows, as one value.
 fn contents(model: &ReadModel) -> String {
     let as_of = model.applied();
-    let orders = model.orders(as_of, Filter::default(), Sort::Oldest, ALL).unwrap();
+    let orders = model.orders(as_of, &OrderSearch::default(), Sort::Oldest, ALL).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(as_of, order.int_id.as_str())).collect();
     let fills = model.fills(as_of, Filter::default(), ALL).unwrap();
     let transactions = model.transactions(as_of, Filter::default(), Sort::Oldest, ALL).unwrap();

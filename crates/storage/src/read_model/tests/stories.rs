@@ -28,7 +28,7 @@ fn the_newest_state_of_each_order_is_kept() {
     let model = desk.open();
     offer_day(&model);
     let expected = [order(1, BaseState::Filled), order(2, BaseState::Canceled)].map(Arc::new);
-    assert_eq!(model.orders(8, Filter::default(), Sort::Oldest, ALL).unwrap(), expected);
+    assert_eq!(model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL).unwrap(), expected);
 }
 
 #[test]
@@ -37,8 +37,12 @@ fn lists_are_narrowed_by_strategy_account_and_security() {
     let model = desk.open();
     offer_day(&model);
     let ids = |filter| {
-        let orders =
-            model.orders(8, filter, Sort::Oldest, ALL).unwrap().iter().map(|order| order.id.0).collect::<Vec<_>>();
+        let orders = model
+            .orders(8, &filter.into(), Sort::Oldest, ALL)
+            .unwrap()
+            .iter()
+            .map(|order| order.id.0)
+            .collect::<Vec<_>>();
         let booked = model.transactions(8, filter, Sort::Oldest, ALL).unwrap();
         let fills = model.fills(8, filter, ALL).unwrap();
         (orders, booked.iter().map(|booking| booking.id.0).collect::<Vec<_>>(), fills.len())
@@ -61,7 +65,7 @@ fn pages_follow_one_another_by_key() {
     let model = desk.open();
     offer_day(&model);
     let page = |after, limit| {
-        let orders = model.orders(8, Filter::default(), Sort::Oldest, Page { after, limit }).unwrap();
+        let orders = model.orders(8, &OrderSearch::default(), Sort::Oldest, Page { after, limit }).unwrap();
         orders.iter().map(|order| order.id.0).collect::<Vec<_>>()
     };
     assert_eq!([page(0, 1), page(1, 1), page(2, 1)], [vec![1], vec![2], vec![]]);
@@ -75,7 +79,7 @@ fn the_newest_come_first_where_that_is_wanted() {
     offer_day(&model);
     let page = |after, limit| {
         let (any, page) = (Filter::default(), Page { after, limit });
-        let orders = model.orders(8, any, Sort::Newest, page).unwrap();
+        let orders = model.orders(8, &any.into(), Sort::Newest, page).unwrap();
         let booked = model.transactions(8, any, Sort::Newest, page).unwrap();
         let orders: Vec<_> = orders.iter().map(|order| order.id.0).collect();
         (orders, booked.iter().map(|booked| booked.id.0).collect::<Vec<_>>())
@@ -215,7 +219,7 @@ fn a_question_waits_until_what_the_caller_did_is_there() {
     let desk = Desk::new();
     let model = desk.open();
     thread::scope(|scope| {
-        let asked = scope.spawn(|| model.orders(8, Filter::default(), Sort::Oldest, ALL).unwrap().len());
+        let asked = scope.spawn(|| model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL).unwrap().len());
         offer_day(&model);
         assert_eq!(asked.join().unwrap(), 2);
     });
@@ -229,11 +233,11 @@ fn a_model_that_is_not_there_in_time_says_how_far_it_is() {
     let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
     offer_day(&model);
     model.stop().unwrap();
-    match model.orders(9, Filter::default(), Sort::Oldest, ALL) {
+    match model.orders(9, &OrderSearch::default(), Sort::Oldest, ALL) {
         Err(HistoryError::Behind { applied: 8, wanted: 9 }) => {}
         other => panic!("{other:?}"),
     }
-    assert_eq!(model.orders(8, Filter::default(), Sort::Oldest, ALL).unwrap().len(), 2);
+    assert_eq!(model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL).unwrap().len(), 2);
 }
 
 #[test]

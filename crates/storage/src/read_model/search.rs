@@ -1,0 +1,140 @@
+//! Orders by what they are and by parts of their names. What is searched stands in columns of its own, each with an index:
+//! a part of a name is looked for in the index alone, which is small, and not in the orders.
+
+use bus::history::{OrderSearch, Page, Sort, SourceSearch};
+use domain::Order;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+
+use super::history::bound;
+
+/// Between any two names of an order, so that no part is found across them.
+const BETWEEN: &str = "\n";
+
+/// What an order is searched by, beside its ids.
+pub(crate) struct Columns {
+    pub(crate) at: i64,
+    pub(crate) status: &'static str,
+    pub(crate) source: String,
+    pub(crate) words: String,
+}
+
+impl Columns {
+    pub(crate) fn of(order: &Order) -> Self {
+        let further = [&order.ext_id, &order.cl_ord_id, &order.reference].into_iter().flatten();
+        let names = std::iter::once(order.int_id.as_str()).chain(further.map(|name| &**name));
+        let words = names.collect::<Vec<_>>().join(BETWEEN).to_lowercase();
+        Self { at: order.at.0, status: order.status().name(), source: order.source.to_string(), words }
+    }
+}
+
+/// Gives the orders of an older file what they are searched by.
+pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
+    let mut orders = connection.prepare("SELECT id, payload FROM orders")?;
+    let mut update =
+        connection.prepare("UPDATE orders SET at = ?2, status = ?3, source = ?4, words = ?5 WHERE id = ?1")?;
+    let mut rows = orders.query([])?;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let order: Order = super::history::decode(row)?;
+        let Columns { at, status, source, words } = Columns::of(&order);
+        update.execute(params![id, at, status, source, words])?;
+    }
+    Ok(())
+}
+
+/// A statement with what stands for its question marks.
+pub(crate) struct Statement {
+    pub(crate) text: String,
+    values: Vec<Value>,
+}
+
+impl Statement {
+    /// Orders by id, with what narrows them and nothing else, so that SQLite takes an index where there is one.
+    pub(crate) fn of(search: &OrderSearch, sort: Sort, page: Page) -> Self {
+        let (beyond, direction) = match sort {
+            Sort::Oldest => (">", "ASC"),
+            Sort::Newest => ("<", "DESC"),
+        };
+        let start = format!("SELECT id, payload FROM orders WHERE id {beyond} ?");
+        let mut statement = Self { text: start, values: vec![Value::Integer(bound(page.after))] };
+        statement.narrow_by_ids(search);
+        statement.narrow_by_time(search);
+        statement.narrow_by_status(search);
+        statement.narrow_by_source(search);
+        statement.narrow_by_text(search);
+        statement.text.push_str(&format!(" ORDER BY id {direction}"));
+        statement
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter()
+    }
+
+    fn and(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
+        self.text.push_str(" AND ");
+        self.text.push_str(condition);
+        self.values.extend(values);
+    }
+
+    fn narrow_by_ids(&mut self, search: &OrderSearch) {
+        let filter = search.filter;
+        let ids = [
+            ("strategy = ?", filter.strategy.map(|id| id.0)),
+            ("account = ?", filter.account.map(|id| id.0)),
+            ("security = ?", filter.security.map(|id| id.0)),
+        ];
+        for (condition, id) in ids {
+            if let Some(id) = id {
+                self.and(condition, [Value::Integer(bound(id))]);
+            }
+        }
+    }
+
+    fn narrow_by_time(&mut self, search: &OrderSearch) {
+        for (condition, at) in [("at >= ?", search.from), ("at < ?", search.to)] {
+            if let Some(at) = at {
+                self.and(condition, [Value::Integer(at.0)]);
+            }
+        }
+    }
+
+    fn narrow_by_status(&mut self, search: &OrderSearch) {
+        if !search.statuses.is_empty() {
+            let wanted = search.statuses.iter().map(|status| Value::Text(status.name().into()));
+            self.and(&format!("status IN ({})", marks(search.statuses.len())), wanted);
+        }
+    }
+
+    fn narrow_by_source(&mut self, search: &OrderSearch) {
+        if search.without_strategies {
+            self.and("(source < 'STRATEGY' OR source > 'STRATEGY')", []);
+        }
+        if !search.sources.is_empty() {
+            let any = vec!["source BETWEEN ? AND ?"; search.sources.len()].join(" OR ");
+            let bounds = search.sources.iter().flat_map(source_bounds).map(Value::Text);
+            self.and(&format!("({any})"), bounds);
+        }
+    }
+
+    fn narrow_by_text(&mut self, search: &OrderSearch) {
+        let Some(text) = &search.text else { return };
+        let names = "id IN (SELECT id FROM orders INDEXED BY orders_by_words WHERE instr(words, ?) > 0)";
+        // Written out, because a statement takes fewer values than there may be securities.
+        let securities = text.securities.iter().map(|id| bound(id.0).to_string()).collect::<Vec<_>>().join(", ");
+        self.and(&format!("({names} OR security IN ({securities}))"), [Value::Text(text.part.clone())]);
+    }
+}
+
+fn marks(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}
+
+/// The first and the last text of those that are meant.
+fn source_bounds(source: &SourceSearch) -> [String; 2] {
+    match source {
+        SourceSearch::Exactly(source) => [source.clone(), source.clone()],
+        // The next character behind the colon ends the names of all clients.
+        SourceSearch::AnyFix => ["FIX:".into(), "FIX;".into()],
+    }
+}

@@ -1,0 +1,140 @@
+//! Orders that somebody looks for, in a long past and in one that an older program wrote.
+
+use bus::history::{SourceSearch, TextSearch};
+use domain::order::Status;
+use rusqlite::Connection;
+
+use super::*;
+
+/// Half of the orders are a strategy's; every hundredth is a person's and bears a note.
+fn many(count: u64) -> Vec<Event> {
+    let one = |id: u64| {
+        let mut order = order(1, BaseState::Canceled);
+        (order.id, order.int_id) = (OrderId(id), format!("desk-{id}").parse().unwrap());
+        order.at = Timestamp(i64::try_from(id).unwrap() * 1_000);
+        order.ext_id = Some(format!("Venue-{id}").into());
+        order.source = match id % 4 {
+            0 | 2 => Source::Strategy,
+            1 => Source::Ui,
+            _ => Source::Fix("BANK".into()),
+        };
+        order.security = SecurityId(20 + id % 3);
+        order.reference = (id % 100 == 0).then(|| "Hedge of the week".into());
+        Event::Order(Arc::new(order))
+    };
+    (1..=count).map(one).collect()
+}
+
+fn told(model: &ReadModel, count: u64) {
+    let at = Timestamp(1);
+    let events: Vec<_> = many(count).into_iter().map(|event| Published { sequence: 1, at, event }).collect();
+    model.offer(1, &events);
+}
+
+fn found(model: &ReadModel, search: &OrderSearch, sort: Sort, limit: usize) -> Vec<u64> {
+    let page = Page { after: sort.start(), limit };
+    model.orders(1, search, sort, page).unwrap().iter().map(|order| order.id.0).collect()
+}
+
+fn text(part: &str) -> OrderSearch {
+    let text = Some(TextSearch { part: part.into(), securities: vec![] });
+    OrderSearch { text, ..OrderSearch::default() }
+}
+
+#[test]
+fn an_order_is_found_by_a_part_of_each_of_its_names() {
+    let desk = Desk::new();
+    let model = desk.open();
+    told(&model, 1_000);
+    assert_eq!(found(&model, &text("desk-777"), Sort::Oldest, 10), [777]);
+    assert_eq!(found(&model, &text("venue-99"), Sort::Newest, 3), [999, 998, 997], "in whatever case it is written");
+    assert_eq!(found(&model, &text("hedge of"), Sort::Newest, 2), [1000, 900]);
+    assert_eq!(found(&model, &text("1\nvenue"), Sort::Oldest, 1), [1], "names stand apart");
+    assert_eq!(found(&model, &text("nobody's"), Sort::Oldest, 1), [0; 0]);
+    let by_symbol = TextSearch { part: "desk-5".into(), securities: vec![SecurityId(20)] };
+    let by_symbol = OrderSearch { text: Some(by_symbol), ..OrderSearch::default() };
+    assert_eq!(found(&model, &by_symbol, Sort::Oldest, 4), [3, 5, 6, 9], "by name or by its security");
+}
+
+#[test]
+fn orders_are_found_by_what_they_are() {
+    let desk = Desk::new();
+    let model = desk.open();
+    told(&model, 1_000);
+    let any = OrderSearch::default;
+    let ui = SourceSearch::Exactly("UI".into());
+    let of = |sources: Vec<SourceSearch>| OrderSearch { sources, ..any() };
+    assert_eq!(found(&model, &of(vec![ui.clone()]), Sort::Newest, 2), [997, 993]);
+    assert_eq!(found(&model, &of(vec![ui, SourceSearch::AnyFix]), Sort::Newest, 3), [999, 997, 995]);
+    assert_eq!(found(&model, &of(vec![SourceSearch::Exactly("FIX:BANK".into())]), Sort::Oldest, 2), [3, 7]);
+    let of_people = OrderSearch { without_strategies: true, ..any() };
+    assert_eq!(found(&model, &of_people, Sort::Oldest, 4), [1, 3, 5, 7]);
+    let dated = OrderSearch { from: Some(Timestamp(10_000)), to: Some(Timestamp(13_000)), ..any() };
+    assert_eq!(found(&model, &dated, Sort::Oldest, 9), [10, 11, 12]);
+    let ended = OrderSearch { statuses: vec![Status::Executed, Status::Canceled], ..any() };
+    assert_eq!(found(&model, &ended, Sort::Oldest, 2), [1, 2]);
+    assert_eq!(found(&model, &OrderSearch { statuses: vec![Status::Open], ..any() }, Sort::Oldest, 2), [0; 0]);
+    let all = OrderSearch { filter: Filter { security: Some(SecurityId(21)), ..Filter::default() }, ..dated };
+    assert_eq!(found(&model, &OrderSearch { text: text("desk").text, ..all }, Sort::Oldest, 9), [10]);
+}
+
+#[test]
+fn pages_of_a_search_follow_one_another() {
+    let desk = Desk::new();
+    let model = desk.open();
+    told(&model, 1_000);
+    let search = text("venue-9");
+    let (mut pages, mut after) = (vec![], Sort::Newest.start());
+    loop {
+        let page = model.orders(1, &search, Sort::Newest, Page { after, limit: 7 }).unwrap();
+        let Some(last) = page.last() else { break };
+        after = last.id.0;
+        pages.extend(page.iter().map(|order| order.id.0));
+    }
+    let expected: Vec<_> = (1..=1_000).rev().filter(|id: &u64| id.to_string().starts_with('9')).collect();
+    assert_eq!(pages, expected);
+}
+
+/// The columns are taken away again, as a file of the first version does not have them.
+#[test]
+fn orders_of_an_older_program_are_found_too() {
+    let desk = Desk::new();
+    let model = desk.open();
+    told(&model, 200);
+    model.stop().unwrap();
+    let file = Connection::open(desk.file()).unwrap();
+    for index in ["at", "source", "words"] {
+        file.execute_batch(&format!("DROP INDEX orders_by_{index}")).unwrap();
+    }
+    for column in ["at", "status", "source", "words"] {
+        file.execute_batch(&format!("ALTER TABLE orders DROP COLUMN {column}")).unwrap();
+    }
+    file.pragma_update(None, "user_version", 1).unwrap();
+    drop(file);
+    let model = desk.open();
+    assert_eq!(found(&model, &text("hedge"), Sort::Oldest, 9), [100, 200]);
+    let dated = OrderSearch { from: Some(Timestamp(199_000)), ..OrderSearch::default() };
+    assert_eq!(found(&model, &dated, Sort::Oldest, 9), [199, 200]);
+}
+
+/// The answer comes from an index and not from the orders: so it is quick however many there are.
+#[test]
+fn every_search_has_an_index() {
+    let desk = Desk::new();
+    let model = desk.open();
+    told(&model, 10);
+    model.stop().unwrap();
+    let file = Connection::open(desk.file()).unwrap();
+    let plan = |search: &OrderSearch| -> String {
+        let statement = super::super::search::Statement::of(search, Sort::Newest, ALL);
+        let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.text)).unwrap();
+        let rows = explain.query_map(rusqlite::params_from_iter(statement.values()), |row| row.get::<_, String>(3));
+        rows.unwrap().map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    };
+    let searched = plan(&text("desk"));
+    assert!(searched.contains("SCAN orders USING COVERING INDEX orders_by_words"), "{searched}");
+    let fix = OrderSearch { sources: vec![SourceSearch::Exactly("UI".into())], ..OrderSearch::default() };
+    assert!(plan(&fix).contains("orders_by_source"), "{}", plan(&fix));
+    let dated = OrderSearch { from: Some(Timestamp(5)), to: Some(Timestamp(6)), ..OrderSearch::default() };
+    assert!(plan(&dated).contains("orders_by_at"), "{}", plan(&dated));
+}

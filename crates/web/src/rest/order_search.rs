@@ -1,0 +1,70 @@
+//! Which orders of the past are looked for: by words, ids, source, status and time.
+
+use bus::history::{OrderSearch, SourceSearch, TextSearch};
+use domain::order::Status;
+use domain::{ReferenceData, Timestamp};
+
+use crate::problem::Problem;
+use crate::request::Parameters;
+
+/// A part of a name is no longer.
+pub(crate) const SEARCH_TEXT_MAX: usize = 100;
+/// What orders come from, as a client names it; of the FIX port one client may be named too.
+const SOURCES: [&str; 4] = ["REST", "UI", "STRATEGY", "PLATFORM"];
+const FIX: &str = "FIX";
+
+pub(super) fn order_search(parameters: &Parameters, reference: &ReferenceData) -> Result<OrderSearch, Problem> {
+    Ok(OrderSearch {
+        filter: parameters.filter(reference)?,
+        text: parameters.get("text").map(|text| text_search(text, reference)).transpose()?,
+        statuses: parameters.several("status", status)?,
+        sources: parameters.several("source", source)?,
+        without_strategies: without_strategies(parameters)?,
+        from: instant(parameters, "from")?,
+        to: instant(parameters, "to")?,
+    })
+}
+
+/// The past does not know symbols, so the securities that are meant are looked up here.
+fn text_search(text: &str, reference: &ReferenceData) -> Result<TextSearch, Problem> {
+    let part = text.trim().to_lowercase();
+    if part.is_empty() || text.chars().count() > SEARCH_TEXT_MAX {
+        let expected = format!("a part of a name or a note, of 1 to {SEARCH_TEXT_MAX} characters");
+        return Err(Problem::bad_parameter("text", &expected));
+    }
+    let named = reference.securities.values().filter(|security| security.symbol.to_lowercase().contains(&part));
+    Ok(TextSearch { securities: named.map(|security| security.id).collect(), part })
+}
+
+fn status(wanted: &str) -> Result<Status, Problem> {
+    Status::ALL.into_iter().find(|status| status.name() == wanted).ok_or_else(|| {
+        Problem::bad_parameter("status", &format!("one or several of {}", Status::ALL.map(Status::name).join(",")))
+    })
+}
+
+fn source(wanted: &str) -> Result<SourceSearch, Problem> {
+    let is_client = wanted.strip_prefix("FIX:").is_some_and(|comp_id| !comp_id.is_empty());
+    match wanted {
+        FIX => Ok(SourceSearch::AnyFix),
+        known if is_client || SOURCES.contains(&known) => Ok(SourceSearch::Exactly(known.to_owned())),
+        _ => {
+            let expected = format!("one or several of {},FIX,FIX:<CompID>", SOURCES.join(","));
+            Err(Problem::bad_parameter("source", &expected))
+        }
+    }
+}
+
+fn without_strategies(parameters: &Parameters) -> Result<bool, Problem> {
+    match parameters.get("withoutStrategies") {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Problem::bad_parameter("withoutStrategies", "true or false")),
+    }
+}
+
+fn instant(parameters: &Parameters, name: &'static str) -> Result<Option<Timestamp>, Problem> {
+    const EXPECTED: &str = "epoch milliseconds";
+    let millis = parameters.number::<i64>(name, EXPECTED)?;
+    let read = |millis| Timestamp::from_millis(millis).ok_or_else(|| Problem::bad_parameter(name, EXPECTED));
+    millis.map(read).transpose()
+}
