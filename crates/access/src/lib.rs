@@ -1,4 +1,4 @@
-//! Who is it, which role, may it. One file (`access.sqlite` in the data folder) holds users, tokens and the audit; the
+//! Who is it, which role, may it. One file (`access.sqlite` in the data folder) holds users, tokens, settings and the audit; the
 //! server and the command line may both have it open. Every door asks [`Access::authenticate`], and nobody else.
 
 /// Names of users and tokens.
@@ -17,6 +17,8 @@ mod error;
 mod schema;
 /// Users and tokens in the file.
 mod register;
+/// What each user keeps of his own.
+mod settings;
 /// What was refused, and what was done with power.
 mod audit;
 /// How often somebody was turned away.
@@ -57,3 +59,4 @@ pub use role::{NotARole, Role};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secret::Secret;
 pub use sessions::{SESSION_HOURS_MAX, SESSION_IDLE_MINUTES_MAX};
+pub use settings::UserSettings;

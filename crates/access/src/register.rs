@@ -75,6 +75,10 @@ pub enum Refused {
     /// There would be users and no admin among them, so that only the command line could mend it.
     NoAdminLeft,
     DaysOutOfRange,
+    /// Somebody has kept other settings meanwhile.
+    SettingsChanged {
+        revision: u64,
+    },
     Failed(AccessError),
 }
 
@@ -162,6 +166,7 @@ impl Register {
             if role == Role::Admin.name() && change.locks_out(actor)? {
                 return Ok(Err(Refused::NoAdminLeft));
             }
+            change.forget_settings(name)?;
             change.tell(at, actor, format!("user {name}"))
         })
     }
@@ -190,6 +195,7 @@ impl Register {
             if change.transaction.execute("DELETE FROM tokens WHERE name = ?1", [name.as_str()])? == 0 {
                 return Ok(Err(Refused::UnknownToken(name.clone())));
             }
+            change.forget_settings(name)?;
             change.tell(at, actor, format!("token {name}"))
         })
     }
@@ -207,8 +213,27 @@ impl Register {
         write().map_err(AccessError::sqlite("write the audit to", &self.path))
     }
 
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, AccessError> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, AccessError> {
         read(&lock(&self.reader)).map_err(AccessError::sqlite("read", &self.path))
+    }
+
+    /// What changes neither users nor tokens, all of it or nothing.
+    pub(crate) fn write<T>(
+        &self,
+        doing: &'static str,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<Result<T, Refused>>,
+    ) -> Result<T, Refused> {
+        let mut writer = lock(&self.writer);
+        let run = || {
+            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let outcome = write(&transaction)?;
+            if outcome.is_ok() {
+                transaction.commit()?;
+            }
+            Ok(outcome)
+        };
+        let outcome = run().map_err(AccessError::sqlite(doing, &self.path));
+        outcome.map_err(Refused::Failed)?
     }
 
     /// All of a change or nothing of it.
@@ -268,6 +293,11 @@ impl Change<'_> {
         self.transaction.execute(sql, row).map(drop)
     }
 
+    /// Whoever gets the name next begins with nothing.
+    fn forget_settings(&self, name: &Name) -> rusqlite::Result<()> {
+        self.transaction.execute("DELETE FROM settings WHERE owner = ?1", [name.as_str()]).map(drop)
+    }
+
     fn tell(&self, at: Timestamp, actor: &Actor, detail: String) -> rusqlite::Result<Result<(), Refused>> {
         audit::insert(&self.transaction, &Entry::done(at, actor, detail)).map(|_| Ok(()))
     }
@@ -325,6 +355,9 @@ impl fmt::Display for Refused {
                 write!(f, "one user must be an admin, and so the first: from then on everybody logs in")
             }
             Self::DaysOutOfRange => write!(f, "a token lives from 1 to {TOKEN_DAYS_MAX} days"),
+            Self::SettingsChanged { revision } => {
+                write!(f, "other settings were kept meanwhile, read them first: they have revision {revision}")
+            }
             Self::Failed(error) => error.fmt(f),
         }
     }

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// `revision` grows with every change of a user or a token; a row carries the one at which it last changed.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE revision (
         one    INTEGER PRIMARY KEY CHECK (one = 1),
         number INTEGER NOT NULL
@@ -41,7 +42,16 @@ const STEPS: [&str; 1] = ["
         times   INTEGER NOT NULL,
         last_at INTEGER NOT NULL
     ) STRICT;
-"];
+",
+    "
+    CREATE TABLE settings (
+        owner    TEXT    PRIMARY KEY,
+        document TEXT    NOT NULL,
+        revision INTEGER NOT NULL,
+        changed  INTEGER NOT NULL
+    ) STRICT;
+",
+];
 
 /// The version of a file that this program has written or brought up to date.
 pub(crate) const VERSION: usize = STEPS.len();

@@ -61,7 +61,13 @@ pub const CODES: &[Code] = &[
     row(409, "strategy-stopped", "the strategy does not run"),
     row(409, "strategy-failed", "the strategy did not come through its phases; the detail and the log tell why"),
     row(409, "phase-order", "the phases of a strategy's life come in order"),
+    row(
+        412,
+        "settings-changed",
+        "`If-Match` names settings that are no longer the newest; `ETag` names those that are",
+    ),
     row(413, "body-too-large", "the body is longer than the limit"),
+    row(413, "settings-too-large", "the settings of a user are longer than the limit"),
     row(414, "url-too-long", "path and query are longer than the limit"),
     row(415, "unsupported-media-type", "the body is not sent as plain `application/json`"),
     row(422, "missing", "a field that is needed is not there"),

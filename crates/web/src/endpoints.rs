@@ -116,6 +116,8 @@ macro_rules! with_endpoints {
             GET    "/rest/login"                                   Viewer []                                            login::who;
             POST   "/rest/login"                                   Anyone []                                            login::login;
             POST   "/rest/logout"                                  Anyone []                                            login::logout;
+            GET    "/rest/settings"                                Viewer []                                            settings::read;
+            PUT    "/rest/settings"                                Viewer []                                            settings::write;
             GET    "/rest/user"                                    Admin  []                                            user::list;
             POST   "/rest/user"                                    Admin  []                                            user::add;
             DELETE "/rest/user/{name}"                             Admin  []                                            user::remove;
@@ -176,10 +178,11 @@ pub(crate) fn methods_at(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is about access itself goes by its own rule: whoever logs in is nobody yet, and only an admin sees who may.
+    /// What is about access itself goes by its own rule: whoever logs in is nobody yet, only an admin sees who may, and
+    /// everybody keeps settings of his own.
     #[test]
     fn reading_needs_no_more_than_a_viewer_and_changing_more() {
-        let about_access = ["login", "user", "token", "audit"];
+        let about_access = ["login", "user", "token", "audit", "settings"];
         for row in ENDPOINTS.iter().filter(|row| about_access.iter().all(|room| !row.handler.starts_with(room))) {
             assert_eq!(row.method == "GET", row.role <= Role::Viewer, "{row:?}");
         }

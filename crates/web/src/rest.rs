@@ -39,6 +39,8 @@ pub(crate) use order_search::SEARCH_TEXT_MAX;
 pub(crate) mod audit;
 /// Logging in and out.
 pub(crate) mod login;
+/// What a user keeps of his own.
+pub(crate) mod settings;
 /// Tokens of programs.
 pub(crate) mod token;
 /// Users.

@@ -13,7 +13,8 @@ use crate::passage::{Passage, pass};
 use crate::problem::Problem;
 use crate::rest::{
     account, audit, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics, order, portfolio,
-    position, reference, risk, runtime, security, strategy, subscription, token, topic_docs, transaction, user,
+    position, reference, risk, runtime, security, settings, strategy, subscription, token, topic_docs, transaction,
+    user,
 };
 
 pub(crate) fn router(doors: Doors, others: Router) -> Router {

@@ -17,5 +17,7 @@ mod passes;
 mod passwords;
 /// Sessions and their end.
 mod sessions;
+/// What each keeps of his own.
+mod settings;
 /// Tokens and their end.
 mod tokens;

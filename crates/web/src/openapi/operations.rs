@@ -35,6 +35,10 @@ pub(super) enum Answer {
     /// Who one is now, with the cookie that proves it.
     Session,
     NoSession,
+    /// A value whose tag says which revision it is.
+    Document(&'static str),
+    /// Nothing but the tag of what was kept.
+    Kept,
     /// UP, or 503 with the same body.
     Health,
     /// A file of this media type.
@@ -88,7 +92,7 @@ impl Operation {
             "subscription" | "marketdata" => "Market data",
             "risk" => "Risk",
             "history" => "History",
-            "login" | "user" | "token" | "audit" => "Access",
+            "login" | "user" | "token" | "audit" | "settings" => "Access",
             "docs" | "topic_docs" => "Documentation",
             _ => "Operation",
         }
@@ -139,7 +143,8 @@ const fn on(handler: &'static str, summary: &'static str, answer: Answer) -> Ope
 }
 
 use Answer::{
-    File, Health, Lines, List, Location, NoSession, Nothing, One, Parameters, Session, TaggedList, Text, Texts,
+    Document, File, Health, Kept, Lines, List, Location, NoSession, Nothing, One, Parameters, Session, TaggedList,
+    Text, Texts,
 };
 use Body::{Id, Needed, Quantity};
 
@@ -279,6 +284,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .fails(&[401, 422])
         .more("The session lives in a cookie that scripts cannot read."),
     on("login::logout", "Ends the session", NoSession),
+    on("settings::read", "What the caller has kept of his own: layouts, watch lists, thresholds", Document("Settings"))
+        .more("Without users there is one set for everybody; who has kept nothing finds an empty object."),
+    on("settings::write", "Keeps settings in place of those before", Kept)
+        .takes(Needed("Settings"))
+        .fails(&[412])
+        .more("Of at most 256 KiB. With `If-Match` only where they are still those that the caller has read."),
     on("user::list", "All users", List("UserVO")),
     on("user::add", "Adds a user, or changes one", Nothing)
         .takes(Needed("UserBody"))

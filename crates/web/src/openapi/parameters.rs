@@ -11,7 +11,14 @@ pub(super) fn of(row: &Endpoint) -> Vec<Value> {
     let in_path = in_path.map(|name| described(name, "path", true, in_path_of(row, name)));
     let in_query =
         row.parameters.iter().map(|name| described(name, "query", is_needed(row, name), in_query_of(row, name)));
-    in_path.chain(in_query).collect()
+    in_path.chain(in_query).chain(in_headers(row)).collect()
+}
+
+/// Who writes settings may say which ones he has seen.
+fn in_headers(row: &Endpoint) -> Option<Value> {
+    let says = "the `ETag` of the settings that the caller has read; where others were kept meanwhile nothing is done";
+    let schema = json!({ "type": "string", "examples": ["\"3\""] });
+    (row.handler == "settings::write").then(|| described("If-Match", "header", false, (says, schema)))
 }
 
 /// Whether a parameter names something that may not be known.

@@ -58,6 +58,7 @@ fn good(operation: &Operation) -> Value {
 fn says(answer: Answer) -> &'static str {
     match answer {
         Answer::Nothing => "Done; the body is empty.",
+        Answer::Kept => "Kept; the body is empty, and `ETag` has the new revision.",
         Answer::Location => "Done; the body is empty, and `Location` says where it is found.",
         Answer::Session => "The session has begun.",
         Answer::NoSession => "There is no session any more.",
@@ -69,12 +70,12 @@ fn says(answer: Answer) -> &'static str {
 fn content(answer: Answer) -> Option<Value> {
     let json = |schema: Value| Some(json!({ "application/json": { "schema": schema } }));
     match answer {
-        Answer::Nothing | Answer::Location | Answer::NoSession => None,
+        Answer::Nothing | Answer::Kept | Answer::Location | Answer::NoSession => None,
         Answer::List(name) | Answer::TaggedList(name) | Answer::Lines(name) => {
             Some(list(json!({ "type": "array", "items": reference(name) })))
         }
         Answer::Texts(_) => Some(list(json!({ "type": "array", "items": { "type": "string" } }))),
-        Answer::One(name) => json(reference(name)),
+        Answer::One(name) | Answer::Document(name) => json(reference(name)),
         Answer::Health => json(reference("Health")),
         Answer::Session => json(reference("IdentityVO")),
         Answer::Text(_) => json(json!({ "type": "string" })),
@@ -94,7 +95,7 @@ fn headers_of(operation: &Operation) -> Value {
     names.extend(operation.is_live().then_some("Rialto-Sequence"));
     match operation.answer {
         Answer::Location => names.push("Location"),
-        Answer::TaggedList(_) => names.push("ETag"),
+        Answer::TaggedList(_) | Answer::Document(_) | Answer::Kept => names.push("ETag"),
         Answer::Lines(_) => names.push("Rialto-After"),
         Answer::Session | Answer::NoSession => names.push("Set-Cookie"),
         _ => {}
@@ -114,7 +115,7 @@ pub(super) fn headers() -> Value {
         "Rialto-Sequence": number("the picture is true up to this sequence; topics carry it too"),
         "Rialto-After": number("`after` with this goes on where the answer ended"),
         "Location": text("where the order or the transaction is found"),
-        "ETag": text("the tag of this copy, for `If-None-Match`"),
+        "ETag": text("the tag of this copy, for `If-None-Match`, or the revision of settings, for `If-Match`"),
         "Set-Cookie": text("the cookie of the session, set or taken away"),
         "Retry-After": number("seconds after which another try may help"),
     })

@@ -90,6 +90,7 @@ impl From<Refused> for Problem {
             Refused::UnknownUser(_) => Self::new("unknown-user", reason).of_the_path(),
             Refused::UnknownToken(_) => Self::new("unknown-token", reason).of_the_path(),
             Refused::NoAdminLeft => Self::new("no-admin-left", reason),
+            Refused::SettingsChanged { .. } => Self::new("settings-changed", reason),
             Refused::DaysOutOfRange => vec![FieldError::malformed("days", reason)].into(),
             Refused::Failed(error) => {
                 tracing::error!(%error, "users and tokens cannot be reached");

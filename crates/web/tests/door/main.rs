@@ -49,3 +49,4 @@ mod others;
 
 /// The trading screen.
 mod screen;
+mod settings;

@@ -134,6 +134,8 @@ pub(super) const SHAPES: &[Shape] = &[
         &[has("user", Maybe(&Text)), has("role", OneOf(ROLES)), has("strategy", Maybe(&Text))],
     )
     .like(golden!("IdentityVO")),
+    shape("Settings", "What a user keeps of his own, in whatever form he likes.", &[])
+        .like(r#"{"layout": "wide", "watchList": [1, 2, 3]}"#),
     shape(
         "UserVO",
         "A user with his role, and the strategy that the role strategy is bound to.",

@@ -1,0 +1,51 @@
+//! What each user keeps of his own: one document, which nobody here looks into. Its revision tells two writers apart.
+
+use domain::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::error::AccessError;
+use crate::register::{Refused, Register};
+
+/// The owner of what those keep who are nobody in particular. No user and no token can have this name.
+const LOCAL: &str = "";
+
+/// A document with its revision: 1 when it was first kept, and one more each time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserSettings {
+    pub document: String,
+    pub revision: u64,
+}
+
+impl Register {
+    /// What a user or a token has kept; nobody's name stands for everybody who is anonymous.
+    pub fn settings(&self, owner: Option<&str>) -> Result<Option<UserSettings>, AccessError> {
+        self.read(|reader| kept(reader, owner))
+    }
+
+    /// Keeps a document in place of the one before, where that is still the one which the writer has seen. Gives the new
+    /// revision.
+    pub fn keep_settings(
+        &self,
+        owner: Option<&str>,
+        document: &str,
+        seen: Option<u64>,
+        at: Timestamp,
+    ) -> Result<u64, Refused> {
+        self.write("keep settings in", |transaction| {
+            let revision = kept(transaction, owner)?.map_or(0, |settings| settings.revision);
+            if seen.is_some_and(|seen| seen != revision) {
+                return Ok(Err(Refused::SettingsChanged { revision }));
+            }
+            let sql = "INSERT INTO settings VALUES (?1, ?2, ?3, ?4) ON CONFLICT (owner) DO UPDATE \
+                       SET document = ?2, revision = ?3, changed = ?4";
+            transaction.execute(sql, params![owner.unwrap_or(LOCAL), document, revision + 1, at.0])?;
+            Ok(Ok(revision + 1))
+        })
+    }
+}
+
+fn kept(connection: &Connection, owner: Option<&str>) -> rusqlite::Result<Option<UserSettings>> {
+    let mut statement = connection.prepare_cached("SELECT document, revision FROM settings WHERE owner = ?1")?;
+    let read = |row: &rusqlite::Row<'_>| Ok(UserSettings { document: row.get(0)?, revision: row.get(1)? });
+    statement.query_row([owner.unwrap_or(LOCAL)], read).optional()
+}

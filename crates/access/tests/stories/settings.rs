@@ -1,0 +1,49 @@
+use access::{Refused, Register, Role, UserSettings};
+use domain::Timestamp;
+
+use crate::desk::{Desk, RIGHT, actor, name};
+
+const AT: Timestamp = Timestamp(0);
+
+fn kept(document: &str, revision: u64) -> Option<UserSettings> {
+    Some(UserSettings { document: document.into(), revision })
+}
+
+#[test]
+fn everybody_keeps_his_own_and_finds_it_again() {
+    let desk = Desk::with_anna();
+    let register = Register::open(desk.folder()).unwrap();
+    assert_eq!(register.settings(Some("anna")).unwrap(), None);
+    assert_eq!(register.keep_settings(Some("anna"), "{}", None, AT).unwrap(), 1);
+    assert_eq!(register.keep_settings(Some("anna"), r#"{"wide":true}"#, Some(1), AT).unwrap(), 2);
+    assert_eq!(register.keep_settings(None, r#"{"local":1}"#, Some(0), AT).unwrap(), 1);
+    let again = Register::open(desk.folder()).unwrap();
+    assert_eq!(again.settings(Some("anna")).unwrap(), kept(r#"{"wide":true}"#, 2));
+    assert_eq!(again.settings(None).unwrap(), kept(r#"{"local":1}"#, 1), "those who are nobody share one set");
+    assert_eq!(again.settings(Some("bert")).unwrap(), None);
+}
+
+#[test]
+fn who_has_not_seen_the_newest_does_not_write_over_it() {
+    let desk = Desk::with_anna();
+    let register = Register::open(desk.folder()).unwrap();
+    register.keep_settings(Some("anna"), "1", None, AT).unwrap();
+    register.keep_settings(Some("anna"), "2", Some(1), AT).unwrap();
+    let late = register.keep_settings(Some("anna"), "3", Some(1), AT);
+    assert!(matches!(late, Err(Refused::SettingsChanged { revision: 2 })), "{late:?}");
+    assert_eq!(register.settings(Some("anna")).unwrap(), kept("2", 2));
+}
+
+#[test]
+fn settings_go_with_their_user() {
+    let desk = Desk::with_anna();
+    desk.new_token("robot", Role::Viewer, 1).unwrap();
+    let register = Register::open(desk.folder()).unwrap();
+    for owner in ["anna", "robot"] {
+        register.keep_settings(Some(owner), "{}", None, AT).unwrap();
+    }
+    desk.add("boss", Role::Admin, RIGHT).unwrap();
+    register.remove_user(&name("anna"), &actor("user remove"), AT).unwrap();
+    register.revoke_token(&name("robot"), &actor("token revoke"), AT).unwrap();
+    assert_eq!(["anna", "robot"].map(|owner| register.settings(Some(owner)).unwrap()), [None, None]);
+}

@@ -1,0 +1,72 @@
+//! What a user keeps of his own: layouts, watch lists, thresholds, as one document that we do not look into.
+
+use access::Refused;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use wire::fields::Fields;
+
+use crate::answer;
+use crate::doors::Doors;
+use crate::problem::Problem;
+use crate::request::{Client, JsonBody};
+
+/// A longer document is not kept.
+pub(crate) const SETTINGS_BYTES_MAX: usize = 256 << 10;
+
+/// What those find who have kept nothing yet.
+const NOTHING: &str = "{}";
+
+pub(crate) async fn read(State(doors): State<Doors>, Client(speaker): Client) -> Result<Response, Problem> {
+    let owner = speaker.identity.name;
+    let kept = doors.with_register(move |register, _| Ok(register.settings(owner.as_deref())?)).await?;
+    let (document, revision) = kept.map_or((NOTHING.into(), 0), |kept| (kept.document, kept.revision));
+    Ok(tagged(answer::value(document.into_bytes()), revision))
+}
+
+pub(crate) async fn write(
+    State(doors): State<Doors>,
+    Client(speaker): Client,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let document = document_of(&body)?;
+    let (owner, seen) = (speaker.identity.name, seen(&headers));
+    // Who is told that he came too late is told it as an answer, because it carries the tag of what is there.
+    let kept =
+        doors.with_register(move |register, at| match register.keep_settings(owner.as_deref(), &document, seen, at) {
+            Err(Refused::SettingsChanged { revision }) => Ok(Err(revision)),
+            kept => kept.map(Ok),
+        });
+    Ok(match kept.await? {
+        Ok(revision) => tagged(answer::done(), revision),
+        Err(revision) => tagged(changed(revision).into_response(), revision),
+    })
+}
+
+fn document_of(body: &[u8]) -> Result<String, Problem> {
+    if body.len() > SETTINGS_BYTES_MAX {
+        let detail = format!("settings are longer than {SETTINGS_BYTES_MAX} bytes");
+        return Err(Problem::new("settings-too-large", detail));
+    }
+    Fields::parse(body)?;
+    String::from_utf8(body.to_vec()).map_err(|_| Problem::new("malformed-json", "the body is not UTF-8"))
+}
+
+/// The revision that the writer has seen, where he says so; what is no revision of ours is one that never was.
+fn seen(headers: &HeaderMap) -> Option<u64> {
+    let tag = headers.get(header::IF_MATCH)?.to_str().unwrap_or_default().trim();
+    let bare = tag.trim_start_matches("W/").trim_matches('"');
+    if bare == "*" { None } else { Some(bare.parse().unwrap_or(u64::MAX)) }
+}
+
+fn tagged(mut response: Response, revision: u64) -> Response {
+    let tag = HeaderValue::try_from(format!("\"{revision}\"")).expect("digits are ASCII");
+    response.headers_mut().insert(header::ETAG, tag);
+    response
+}
+
+fn changed(revision: u64) -> Problem {
+    let detail = format!("other settings were kept meanwhile, as revision {revision}: read them first");
+    Problem::new("settings-changed", detail)
+}

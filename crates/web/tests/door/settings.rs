@@ -1,0 +1,79 @@
+//! What a user keeps of his own.
+
+use access::Role;
+use expect_test::expect;
+use web::Settings;
+
+use crate::desk::{Desk, code, status};
+use crate::people::basic;
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+fn tag(answer: &str) -> Option<&str> {
+    answer.lines().find_map(|line| line.strip_prefix("etag: "))
+}
+
+#[test]
+fn without_users_there_is_one_set_for_everybody() {
+    let desk = Desk::quiet(Settings::default());
+    let nothing = desk.get("/rest/settings");
+    assert!(nothing.contains("\n{}\n") && tag(&nothing) == Some("\"0\""), "{nothing}");
+    expect![[r#"
+        HTTP/1.1 200 OK
+        etag: "1"
+        x-request-id: story
+        connection: close
+        content-length: 0
+
+    "#]]
+    .assert_eq(&desk.put("/rest/settings", r#"{"layout": "wide", "watchList": [1, 2]}"#));
+    let kept = desk.get("/rest/settings");
+    assert!(kept.contains("\n{\"layout\": \"wide\", \"watchList\": [1, 2]}\n"), "byte for byte: {kept}");
+    assert_eq!(tag(&kept), Some("\"1\""));
+}
+
+#[test]
+fn everybody_who_may_look_keeps_his_own() {
+    let desk = Desk::quiet(Settings::default());
+    let roles = [("boss", Role::Admin), ("anna", Role::Trader), ("vera", Role::Viewer)];
+    for (name, role) in roles.clone() {
+        desk.people.add(name, role);
+        let body = format!(r#"{{"of": "{name}"}}"#);
+        assert_eq!(code(&desk.call("PUT", "/rest/settings", &format!("{JSON}{}", basic(name)), &body)), "200 -");
+    }
+    let robot = desk.people.bearer("robot", Role::Strategy("MOMENTUM".into()));
+    assert_eq!(code(&desk.call("PUT", "/rest/settings", &format!("{JSON}{robot}"), r#"{"of": "robot"}"#)), "200 -");
+    for (name, _) in roles {
+        let kept = desk.call("GET", "/rest/settings", &basic(name), "");
+        assert!(kept.contains(&format!(r#"{{"of": "{name}"}}"#)), "{kept}");
+    }
+    assert_eq!(code(&desk.get("/rest/settings")), "401 login-needed");
+}
+
+#[test]
+fn who_has_not_seen_the_newest_does_not_write_over_it() {
+    let desk = Desk::quiet(Settings::default());
+    let put = |tag: &str, body: &str| desk.call("PUT", "/rest/settings", &format!("{JSON}If-Match: {tag}\r\n"), body);
+    assert_eq!(tag(&put("\"0\"", r#"{"a": 1}"#)), Some("\"1\""));
+    let late = put("\"0\"", r#"{"a": 2}"#);
+    assert_eq!((code(&late).as_str(), tag(&late)), ("412 settings-changed", Some("\"1\"")));
+    assert_eq!(code(&put("nonsense", r#"{"a": 2}"#)), "412 settings-changed");
+    assert!(desk.get("/rest/settings").contains(r#"{"a": 1}"#));
+    assert_eq!(status(&put("\"1\"", r#"{"a": 3}"#)), "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused() {
+    let desk = Desk::quiet(Settings::default());
+    let refused = [
+        ("[1]".to_owned(), "400 malformed-json"),
+        ("{".to_owned(), "400 malformed-json"),
+        (r#"{"a": 1, "a": 2}"#.to_owned(), "400 malformed-json"),
+        (format!(r#"{{"a": "{}"}}"#, "x".repeat(256 << 10)), "413 settings-too-large"),
+    ];
+    for (body, expected) in refused {
+        assert_eq!(code(&desk.put("/rest/settings", &body)), expected);
+    }
+    assert_eq!(code(&desk.call("PUT", "/rest/settings", "", "{}")), "415 unsupported-media-type");
+    assert_eq!(tag(&desk.get("/rest/settings")), Some("\"0\""), "nothing was kept");
+}
