@@ -11,7 +11,7 @@ export RIALTO_BIN := $(RIALTO)
 
 # Commands and the Debian packages that bring them: a C compiler for SQLite, a tool that makes syncs fail, and what the
 # README calls the server with. QuickFIX is the foreign FIX client of the tests and the peer of the benchmark.
-TOOLS := cc=gcc strace=strace curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium \
+TOOLS := cc=gcc strace=strace curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium java=default-jre-headless \
   /usr/include/quickfix/Session.h=libquickfix-dev
 
 # Node for the machine that has none, or too old a one; where it has been installed, it comes first.
@@ -30,6 +30,9 @@ export EXAMPLES_PYTHON := $(VENV)/bin/python
 
 # AsyncAPI's own parser, which looks at the description of the topics.
 ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
+# Programs that make clients of the description of the interface; the tests run those of examples/clients.
+GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
+CLIENT_EXAMPLES := $(abspath examples/clients)
 
 # What the trading screen is built from.
 UI_SOURCES := ui/src ui/public ui/index.html ui/package-lock.json ui/vite.config.ts ui/svelte.config.js ui/tsconfig.json
@@ -101,7 +104,13 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	  echo "installing $(STOMP_PY) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(STOMP_PY) \
 	    || { echo "could not install $(STOMP_PY): it needs PyPI" >&2; exit 1; }; }
-	@for folder in $(STOMP_EXAMPLES) $(ASYNCAPI_CHECK); do [ -d $$folder/node_modules ] || { \
+	@[ -x $(VENV)/bin/openapi-generator-cli ] || { \
+	  echo "installing $(GENERATORS) into $(VENV)"; \
+	  $(VENV)/bin/pip install -q --disable-pip-version-check $(GENERATORS) \
+	    || { echo "could not install $(GENERATORS): they need PyPI" >&2; exit 1; }; }
+	@for folder in $(STOMP_EXAMPLES) $(CLIENT_EXAMPLES) $(ASYNCAPI_CHECK); do \
+	  [ -d $$folder/node_modules ] && continue; \
 	  echo "installing what $$folder/package-lock.json names"; \
-	  ( cd $$folder && npm ci --no-audit --no-fund --loglevel=error ) \
-	    || { echo "could not install the packages of $$folder: they need npm and its registry" >&2; exit 1; }; }; done
+	  (cd $$folder && npm ci --no-audit --no-fund --loglevel=error) \
+	    || { echo "could not install the packages of $$folder: they need npm and its registry" >&2; exit 1; }; \
+	done

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bus::history::{HistoryError, Page, PastEvent, Sort};
+use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
 use bus::operations::{BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, ReferenceTrouble, StrategyTrouble};
 use bus::{History, Operations};
 use domain::query::Filter;
@@ -72,7 +72,7 @@ impl Operations for Bystander {
 }
 
 impl History for Bystander {
-    fn orders(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+    fn orders(&self, _: u64, _: &OrderSearch, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 

@@ -55,8 +55,8 @@ const ABOUT: &str = "\
 Orders, positions, transactions, market data and everything around them.
 
 **Amounts** are JSON numbers with their exact digits; on input a number or a text is taken. **Instants** are epoch \
-milliseconds. Every key of an answer is always there, what is absent is `null`; unknown keys of a body are ignored, \
-unknown query parameters are refused.
+milliseconds. Every key of an answer is always there, what is absent is `null`. Unknown keys are ignored in orders, \
+transactions and subscriptions, and refused in every other body; unknown query parameters are refused.
 
 **200 means durable**: checked, written, synced and handed on. What the venue says of an order comes on the topics.
 
@@ -200,7 +200,7 @@ mod tests {
         let schemas = wire::schema::schemas();
         let at =
             |path: &str| schemas[path.split('/').next().unwrap()].pointer(&path[path.find('/').unwrap()..]).cloned();
-        let days = at("TokenBody/properties/days/anyOf/0/anyOf/0/maximum");
+        let days = at("TokenBody/properties/days/anyOf/0/maximum");
         let password = at("UserBody/properties/password/maxLength");
         let shortest = at("UserBody/properties/password/minLength");
         assert_eq!(days, Some(json!(access::TOKEN_DAYS_MAX)));

@@ -41,14 +41,18 @@ pub(crate) struct Field {
     is_needed: bool,
 }
 
+/// One of the forms that a value can have, told apart by `objectType`.
 pub(crate) struct Variant {
+    name: &'static str,
+    says: &'static str,
     object_types: &'static [&'static str],
-    needed: &'static [&'static str],
+    /// Of the fields that not every form has, those that this one has.
+    own: &'static [&'static str],
 }
 
 /// Every schema by its name.
 pub fn schemas() -> Map<String, Value> {
-    shapes().map(|shape| (shape.name.to_owned(), shape.schema())).collect()
+    shapes().flat_map(Shape::schemas).collect()
 }
 
 /// The keys of what the schema with this name describes, as they are told.
@@ -92,17 +96,17 @@ impl Shape {
         self
     }
 
+    /// Its own schema, and one of each form that it can have.
+    fn schemas(&self) -> Vec<(String, Value)> {
+        let forms = self.variants.iter().map(|variant| (variant.name.to_owned(), variant.schema(self)));
+        std::iter::once((self.name.to_owned(), self.schema())).chain(forms).collect()
+    }
+
     fn schema(&self) -> Value {
-        let properties: Map<_, _> =
-            self.fields.iter().map(|field| (field.name.to_owned(), self.described(field))).collect();
-        let needed: Vec<_> = self.fields.iter().filter(|field| field.is_needed).map(|field| field.name).collect();
-        let mut schema = json!({ "type": "object", "description": self.says, "properties": properties });
-        if !needed.is_empty() {
-            schema["required"] = json!(needed);
-        }
-        if !self.variants.is_empty() {
-            schema["oneOf"] = self.variants.iter().map(Variant::schema).collect();
-        }
+        let mut schema = match self.variants {
+            [] => self.object(self.says, self.fields.iter()),
+            variants => choice(self.says, variants),
+        };
         if self.is_exact {
             schema["additionalProperties"] = json!(false);
         }
@@ -112,6 +116,20 @@ impl Shape {
         let examples = self.examples();
         if !examples.is_empty() {
             schema["examples"] = examples.into();
+        }
+        schema
+    }
+
+    fn object<'a>(&self, says: &str, fields: impl Iterator<Item = &'a Field> + Clone) -> Value {
+        let properties: Map<_, _> = fields.clone().map(|field| (field.name.to_owned(), self.described(field))).collect();
+        let needed: Vec<_> = fields.filter(|field| field.is_needed).map(|field| field.name).collect();
+        // What has no keys of ours may have any.
+        let mut schema = match properties.is_empty() {
+            true => json!({ "type": "object", "description": says, "additionalProperties": true }),
+            false => json!({ "type": "object", "description": says, "properties": properties }),
+        };
+        if !needed.is_empty() {
+            schema["required"] = json!(needed);
         }
         schema
     }
@@ -138,9 +156,38 @@ impl Shape {
 }
 
 impl Variant {
-    fn schema(&self) -> Value {
-        json!({ "properties": { "objectType": { "enum": self.object_types } }, "required": self.needed })
+    /// All that every form has, and what this one has beside it.
+    fn schema(&self, shape: &Shape) -> Value {
+        let has = |field: &&Field| field.is_needed || self.own.contains(&field.name);
+        let mut schema = shape.object(self.says, shape.fields.iter().filter(has));
+        schema["properties"]["objectType"] = json!({ "type": "string", "enum": self.object_types });
+        schema["required"] = shape.fields.iter().filter(has).map(|field| field.name).collect();
+        schema
     }
+}
+
+/// Programs that make clients go by the discriminator; each form says by itself which `objectType` it has.
+fn choice(says: &str, variants: &[Variant]) -> Value {
+    let forms: Vec<_> = variants.iter().map(|variant| reference(variant.name)).collect();
+    let mut mapping = Map::new();
+    for variant in variants {
+        let target = &reference(variant.name)["$ref"];
+        mapping.extend(variant.object_types.iter().map(|object_type| ((*object_type).to_owned(), target.clone())));
+    }
+    json!({
+        "description": says,
+        "oneOf": forms,
+        "discriminator": { "propertyName": "objectType", "mapping": mapping },
+    })
+}
+
+const fn form(
+    name: &'static str,
+    says: &'static str,
+    object_types: &'static [&'static str],
+    own: &'static [&'static str],
+) -> Variant {
+    Variant { name, says, object_types, own }
 }
 
 /// A field that is always there.

@@ -131,6 +131,9 @@ PUT /rest/marketdata/settlement {"securityId": 24, "price": "6789.25"} => 200 -
 PUT /rest/marketdata/settlement {"securityId": 24, "price": 6789.25, "date": "soon"} => 400 malformed-field
 PUT /rest/marketdata/settlement {"securityId": 24} => 422 missing
 PUT /rest/marketdata/settlement {"securityId": 999, "price": 1} => 422 unknown-security
+GET /rest/marketdata/tick?security=1,2,SAP => 200 -
+GET /rest/marketdata/bar?security=1,2&barSize=DAY_1&limit=1 => 200 -
+GET /rest/marketdata/book?security=1,999 => 404 unknown-security
 
 POST /rest/risk/check {"objectType": "MarketOrder", "securityId": 1, "side": "BUY", "quantity": 1} => 200 -
 POST /rest/risk/check {"securityId": 1, "side": "BUY", "quantity": 1} => 422 missing
@@ -154,6 +157,8 @@ POST /rest/risk/kill {"scope": "ACCOUNT-999"} => 422 unknown-account
 POST /rest/risk/kill {"reason": "fire"} => 422 missing
 
 GET /rest/history/order?limit=3 => 200 -
+GET /rest/history/order?text=rest-&source=REST&status=EXECUTED,CANCELED&withoutStrategies=true&from=1 => 200 -
+GET /rest/history/order?status=DONE => 400 malformed-parameter
 GET /rest/history/order?sort=NEWEST&limit=3 => 200 -
 GET /rest/history/order?sort=BEST => 400 malformed-parameter
 GET /rest/history/order?limit=5000 => 400 malformed-parameter
@@ -203,6 +208,10 @@ const CROSS: &str = "CROSS:moving-average-cross security=AAPL fast=50 slow=200 q
 
 /// From the first user on nobody is anonymous, so this comes last; the calls are the admin's.
 const STORY_OF_PEOPLE: &str = r#"
+GET /rest/settings => 200 -
+GET /rest/settings?user=anna => 400 unknown-parameter
+PUT /rest/settings {"layout": "wide"} => 200 -
+PUT /rest/settings [1] => 400 malformed-json
 GET /rest/user => 200 -
 POST /rest/user {"name": "anna", "password": "correct horse", "role": "TRADER"} => 200 -
 POST /rest/user {"name": "anna", "password": "correct horse", "role": "TRADER"} => 409 name-taken

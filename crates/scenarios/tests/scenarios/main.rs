@@ -34,6 +34,8 @@ mod watchers;
 mod strategies;
 /// Whether every answer is one that is described.
 mod description;
+/// Clients that programs make of the description.
+mod generated_clients;
 /// What the README promises.
 mod readme;
 /// How a server starts and ends, alone on its folder.

@@ -179,7 +179,7 @@ fn whoever_watches_the_kill_switch_hears_that_every_order_is_canceled() {
             scope.spawn(|| screen.hear_cancels(ORDERS)),
             scope.spawn(|| page.hear_cancels(ORDERS)),
         ];
-        assert_eq!(client.post("/rest/risk/kill", r#"{"reason": "fire"}"#).unwrap().status, 200);
+        assert_eq!(client.post("/rest/risk/kill", r#"{"scope": "PLATFORM", "reason": "fire"}"#).unwrap().status, 200);
         heard.into_iter().for_each(|heard| assert_eq!(heard.join().unwrap(), orders));
     });
     // Who does not read is cut in the end, and nobody else is.

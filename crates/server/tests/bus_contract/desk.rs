@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bus::history::{HistoryError, Page, PastEvent, Sort};
+use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
 use bus::inbox::{Lanes, inbox};
 use bus::{Bus, Catalogue, Feed, History, Reply, Wanted};
 use crossbeam_channel::select;
@@ -174,7 +174,7 @@ impl Past {
 }
 
 impl History for Past {
-    fn orders(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+    fn orders(&self, _: u64, _: &OrderSearch, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 

@@ -41,6 +41,8 @@ pub(super) enum Answer {
     Kept,
     /// UP, or 503 with the same body.
     Health,
+    /// Numbers, in the form that the client reads.
+    Metrics,
     /// A file of this media type.
     File(&'static str),
 }
@@ -143,8 +145,8 @@ const fn on(handler: &'static str, summary: &'static str, answer: Answer) -> Ope
 }
 
 use Answer::{
-    Document, File, Health, Kept, Lines, List, Location, NoSession, Nothing, One, Parameters, Session, TaggedList,
-    Text, Texts,
+    Document, File, Health, Kept, Lines, List, Location, Metrics, NoSession, Nothing, One, Parameters, Session,
+    TaggedList, Text, Texts,
 };
 use Body::{Id, Needed, Quantity};
 
@@ -309,7 +311,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .more("`after` with the `Rialto-After` of an answer goes on where it ended, and misses no line."),
     on("health::live", "Whether the process is up", One("Health")),
     on("health::ready", "Whether it trades, with each check", Health),
-    on("metrics::all", "Numbers for Prometheus", File("application/openmetrics-text")),
+    on("metrics::all", "Numbers for Prometheus", Metrics),
     on("docs::document", "This description", File("application/json")),
     on("docs::page", "A page that shows this description", File("text/html")),
     on("docs::style", "The style of that page", File("text/css")),

@@ -90,7 +90,8 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
 }
 
 /// A list of sources.
-const SOURCES: &str = "^(REST|UI|STRATEGY|PLATFORM|FIX(:[^,]+)?)(,(REST|UI|STRATEGY|PLATFORM|FIX(:[^,]+)?))*$";
+const SOURCES: &str =
+    "^(REST|UI|STRATEGY|PLATFORM|FIX(:[!-+\\--~]+)?)(,(REST|UI|STRATEGY|PLATFORM|FIX(:[!-+\\--~]+)?))*$";
 
 fn statuses() -> String {
     let names = domain::order::Status::ALL.map(domain::order::Status::name).join("|");

@@ -13,6 +13,8 @@ use crate::endpoints::{Endpoint, Role};
 
 /// What any call may meet: a host that is not ours, a long address, haste, a fault of ours, a server that is busy.
 const ALWAYS: [u16; 6] = [400, 403, 414, 429, 500, 503];
+/// A method that a path does not take is no operation, so none can answer this.
+const OTHER_METHOD: u16 = 405;
 /// What a body may meet.
 const WITH_BODY: [u16; 3] = [408, 413, 415];
 
@@ -80,7 +82,11 @@ fn content(answer: Answer) -> Option<Value> {
         Answer::Session => json(reference("IdentityVO")),
         Answer::Text(_) => json(json!({ "type": "string" })),
         Answer::Parameters => json(json!({ "type": "object", "additionalProperties": { "type": "string" } })),
-        Answer::File("application/json") => json(json!({ "type": "object" })),
+        Answer::Metrics => {
+            let text = json!({ "schema": { "type": "string" } });
+            Some(json!({ "application/openmetrics-text": text, "text/plain": text }))
+        }
+        Answer::File("application/json") => json(json!({ "type": "object", "additionalProperties": true })),
         Answer::File(media_type) => Some(json!({ media_type: { "schema": { "type": "string" } } })),
     }
 }
@@ -132,9 +138,12 @@ fn unhealthy() -> Value {
     })
 }
 
-/// Every status of a failure, with the codes that go with it.
+/// Where the description lists the codes of a status, for programs.
+const CODES_KEY: &str = "x-codes";
+
+/// Every status of a failure that an operation can have, with the codes that go with it.
 pub(super) fn problems() -> Map<String, Value> {
-    let statuses: BTreeSet<_> = CODES.iter().map(|row| row.status).collect();
+    let statuses: BTreeSet<_> = CODES.iter().map(|row| row.status).filter(|status| *status != OTHER_METHOD).collect();
     statuses.into_iter().map(|status| (format!("Problem{status}"), problem(status))).collect()
 }
 
@@ -146,11 +155,10 @@ fn problem(status: u16) -> Value {
         description.push_str(&format!("- `{code}`: {meaning}\n"));
     }
     let names: Vec<_> = codes.iter().map(|row| row.code).collect();
-    let narrowed = json!({ "properties": { "status": { "const": status }, "code": { "enum": names } } });
-    let content =
-        json!({ "schema": { "allOf": [reference("Problem"), narrowed] }, "example": example(codes[0], title) });
-    let mut response =
-        json!({ "description": description, "headers": {}, "content": { wire::problem::MEDIA_TYPE: content } });
+    let content = json!({ "schema": reference("Problem"), "example": example(codes[0], title) });
+    // The codes are no enumeration in the schema: a client that was made today must be able to read a code of tomorrow.
+    let content = json!({ wire::problem::MEDIA_TYPE: content });
+    let mut response = json!({ "description": description, "headers": {}, "content": content, CODES_KEY: names });
     response["headers"]["X-Request-Id"] = header("X-Request-Id");
     if [429, 503].contains(&status) {
         response["headers"]["Retry-After"] = header("Retry-After");

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bus::operations::FixSession;
 use domain::report::SessionState;
@@ -23,9 +23,10 @@ use prometheus_client::registry::Registry;
 use crate::doors::Doors;
 use crate::problem::Problem;
 
-const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(crate) async fn all(State(doors): State<Doors>) -> Result<Response, Problem> {
+pub(crate) async fn all(State(doors): State<Doors>, headers: HeaderMap) -> Result<Response, Problem> {
     let operations = doors.shared_operations();
     let (mut text, sessions) = doors
         .aside(move || {
@@ -44,7 +45,14 @@ pub(crate) async fn all(State(doors): State<Doors>) -> Result<Response, Problem>
     }
     encode_registry(&mut text, &registry).expect("a text takes everything");
     encode_eof(&mut text).expect("a text takes everything");
-    Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response())
+    Ok(([(header::CONTENT_TYPE, media_type(&headers))], text).into_response())
+}
+
+/// The older form is read by those who ask for it alone; the text is good in both, because only comments differ.
+fn media_type(headers: &HeaderMap) -> &'static str {
+    let accepted: Vec<_> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let names = |part: &str| accepted.iter().any(|value| value.contains(part));
+    if names("text/plain") && !names("openmetrics-text") && !names("*/*") { PLAIN } else { OPEN_METRICS }
 }
 
 /// What the engine has at this moment.

@@ -37,6 +37,8 @@ mod operations;
 mod admission;
 /// Logging in and out, users, tokens, the audit.
 mod people_at_the_door;
+/// What a user keeps of his own.
+mod settings;
 
 /// Who is kept out, and how much is let in.
 mod unwelcome;
@@ -49,4 +51,3 @@ mod others;
 
 /// The trading screen.
 mod screen;
-mod settings;

@@ -197,6 +197,47 @@ fn a_book_is_listed_where_there_is_one() {
 }
 
 #[test]
+fn prices_of_many_securities_come_in_one_answer() {
+    let tick_of = |id| Arc::new(Tick { security: SecurityId(id), ..tick() });
+    let bars_of = |security| (0..3).map(|minute| Arc::new(Bar { security, ..Bar::clone(&bar(minute)) })).collect();
+    let book_of = |security| {
+        Arc::new(OrderBook { security, feed: "SIMULATED-ALPHA".into(), at: at(0), bids: vec![], asks: vec![] })
+    };
+    let desk = Desk::open(move |wanted| {
+        let bus::Wanted::Query(query) = wanted else { return Ok(Answer::Done) };
+        Ok(match **query {
+            Query::Ticks(_) => Answer::Ticks(vec![tick_of(1), tick_of(2), tick_of(4)]),
+            Query::Bars(security, _) => Answer::Bars(bars_of(security)),
+            Query::Book(security) => Answer::Book((security != SecurityId(3)).then(|| book_of(security))),
+            _ => Answer::Done,
+        })
+    });
+    let securities = |path: &str| -> Vec<String> {
+        let answer = desk.get(&format!("/rest/marketdata/{path}"));
+        answer.split("\"securityId\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(securities("tick?security=4,AAPL,3"), ["4", "1"], "in the order in which they are named");
+    assert_eq!(securities("bar?security=2,1&limit=2"), ["2", "2", "1", "1"], "the limit counts for each");
+    assert_eq!(securities("book?security=1,3,2"), ["1", "2"]);
+    let many = vec!["1"; 201].join(",");
+    let cases = [
+        (format!("tick?security={many}"), "security must be at most 200 securities", "400 malformed-parameter"),
+        (
+            format!("bar?security={}&limit=101", &many[2..]),
+            "limit must be at most 100 for 200",
+            "400 malformed-parameter",
+        ),
+        ("book?security=1,99".into(), "security 99 is not known", "404 unknown-security"),
+        ("book?security=1,".into(), "security  is not known", "404 unknown-security"),
+    ];
+    for (path, told, expected) in cases {
+        let answer = desk.get(&format!("/rest/marketdata/{path}"));
+        assert_eq!(code(&answer), expected, "{answer}");
+        assert!(answer.contains(told), "{answer}");
+    }
+}
+
+#[test]
 fn prices_of_nothing_are_refused() {
     let desk = market();
     let cases = [

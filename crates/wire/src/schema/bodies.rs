@@ -131,7 +131,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape(
         "SubscribeBody",
         "Whose wish it is, and for which security.",
-        &[has("strategyName", NOTE), has("securityId", ID), may_have("subscribe", True)],
+        &[has("strategyName", NOTE), has("securityId", ID), may_have("subscribe", Maybe(&True))],
     )
     .like(r#"{"strategyName": "SERVER", "securityId": 1, "subscribe": true}"#),
     shape(

@@ -1,7 +1,7 @@
 //! What is seen of reference data and of the house itself: accounts, securities, users, health.
 
 use super::kind::Kind::*;
-use super::{Shape, Variant, golden, has, may_have, shape};
+use super::{Shape, form, golden, has, may_have, shape};
 
 pub(super) const SHAPES: &[Shape] = &[
     shape(
@@ -60,11 +60,16 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     )
     .varying(&[
-        Variant { object_types: &["Stock", "Index", "Commodity", "Fund", "PerpetualSwap"], needed: &[] },
-        Variant { object_types: &["Forex"], needed: &["baseCurrency", "transactionCurrency"] },
-        Variant { object_types: &["Future"], needed: &["expiration", "monthYear", "firstNotice"] },
-        Variant { object_types: &["Option"], needed: &["expiration", "strike", "optionType"] },
-        Variant { object_types: &["Bond"], needed: &["maturity", "coupon", "couponFrequency"] },
+        form(
+            "PlainSecurityVO",
+            "A security without keys of its own kind.",
+            &["Stock", "Index", "Commodity", "Fund", "PerpetualSwap"],
+            &[],
+        ),
+        form("ForexVO", "A currency pair.", &["Forex"], &["baseCurrency", "transactionCurrency"]),
+        form("FutureVO", "A future.", &["Future"], &["expiration", "monthYear", "firstNotice"]),
+        form("OptionVO", "An option.", &["Option"], &["expiration", "strike", "optionType"]),
+        form("BondVO", "A bond.", &["Bond"], &["maturity", "coupon", "couponFrequency"]),
     ])
     .like(golden!("SecurityVO")),
     shape(

@@ -83,7 +83,7 @@ impl Kind {
             Self::Hour => json!({ "type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]$" }),
             Self::Currency => json!({ "type": "string", "pattern": "^[A-Z0-9]{1,8}$" }),
             Self::Uuid => json!({ "type": "string", "format": "uuid" }),
-            Self::IntId => json!({ "type": "string", "pattern": "^[!-~]{1,64}$" }),
+            Self::IntId => json!({ "type": "string", "pattern": INT_ID }),
             Self::Scope => json!({ "type": "string", "pattern": SCOPE }),
             Self::OneOf(names) => json!({ "type": "string", "enum": names }),
             Self::Shape(name) => reference(name),
@@ -95,7 +95,10 @@ impl Kind {
     }
 }
 
+/// Printable, and neither of the two names that are taken out of every path.
+const INT_ID: &str = "^([!-\\-/-~][!-~]{0,63}|\\.[!-\\-/-~][!-~]{0,62}|\\.\\.[!-~]{1,62})$";
 const SCOPE: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
+
 /// A number as JSON writes it, in a text.
 const NUMBER: &str = "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
 /// The same above 0, without an exponent.
@@ -112,8 +115,8 @@ impl Sent {
             }
             Self::Number => json!({ "anyOf": [{ "type": "number" }, text_like(NUMBER)] }),
             Self::Positive => json!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, text_like(POSITIVE)] }),
-            Self::AtLeastOne => json!({ "anyOf": [whole(1, u32::MAX.into()), text_like("^[1-9][0-9]{0,8}$")] }),
             Self::Count => json!({ "anyOf": [whole(0, u32::MAX.into()), text_like(WHOLE)] }),
+            Self::AtLeastOne => json!({ "anyOf": [whole(1, u32::MAX.into()), text_like("^[1-9][0-9]{0,8}$")] }),
             Self::Days => json!({ "anyOf": [whole(1, TOKEN_DAYS_MAX.into()), text_like("^[1-9][0-9]{0,2}$")] }),
             Self::Millis => json!({ "anyOf": [millis(), text_like(WHOLE)] }),
             Self::Until => json!({ "anyOf": [millis(), text_like(WHOLE), Kind::Date.schema()] }),
@@ -149,13 +152,20 @@ pub fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
+/// A list of names is put beside null and not joined with it: programs that make clients then have one type for it.
 fn or_null(mut schema: Value) -> Value {
-    let Some(Value::String(of_type)) = schema.get("type").cloned() else {
-        return json!({ "anyOf": [schema, { "type": "null" }] });
-    };
-    schema["type"] = json!([of_type, "null"]);
-    if let Some(Value::Array(names)) = schema.get_mut("enum") {
-        names.push(Value::Null);
+    let is_named = schema.get("enum").or(schema.get("const")).is_some();
+    match schema.get_mut("type") {
+        Some(kind) if !is_named => *kind = json!([kind, "null"]),
+        _ => schema = beside_null(schema),
     }
     schema
+}
+
+fn beside_null(mut schema: Value) -> Value {
+    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
+        kinds.push(json!({ "type": "null" }));
+        return schema;
+    }
+    json!({ "anyOf": [schema, { "type": "null" }] })
 }

@@ -1,7 +1,7 @@
 //! What is seen of orders, money, prices and the past.
 
 use super::kind::Kind::*;
-use super::{Shape, Variant, golden, has, may_have, shape};
+use super::{Shape, form, golden, has, may_have, shape};
 
 pub(super) const SHAPES: &[Shape] = &[
     shape(
@@ -37,10 +37,15 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     )
     .varying(&[
-        Variant { object_types: &["MarketOrder"], needed: &[] },
-        Variant { object_types: &["LimitOrder"], needed: &["limit"] },
-        Variant { object_types: &["StopOrder"], needed: &["stop"] },
-        Variant { object_types: &["StopLimitOrder"], needed: &["limit", "stop"] },
+        form("PlacedMarketOrderVO", "An order at the market, as it stands.", &["MarketOrder"], &[]),
+        form("PlacedLimitOrderVO", "An order with a limit, as it stands.", &["LimitOrder"], &["limit"]),
+        form("PlacedStopOrderVO", "An order with a stop, as it stands.", &["StopOrder"], &["stop"]),
+        form(
+            "PlacedStopLimitOrderVO",
+            "An order with a limit and a stop, as it stands.",
+            &["StopLimitOrder"],
+            &["limit", "stop"],
+        ),
     ])
     .like(golden!("OrderVO")),
     shape(

@@ -102,6 +102,7 @@ fn orders_of_an_older_program_are_found_too() {
     let model = desk.open();
     told(&model, 200);
     model.stop().unwrap();
+    drop(model);
     let file = Connection::open(desk.file()).unwrap();
     for index in ["at", "source", "words"] {
         file.execute_batch(&format!("DROP INDEX orders_by_{index}")).unwrap();
@@ -126,7 +127,7 @@ fn every_search_has_an_index() {
     model.stop().unwrap();
     let file = Connection::open(desk.file()).unwrap();
     let plan = |search: &OrderSearch| -> String {
-        let statement = super::super::search::Statement::of(search, Sort::Newest, ALL);
+        let statement = search::Statement::of(search, Sort::Newest, ALL);
         let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.text)).unwrap();
         let rows = explain.query_map(rusqlite::params_from_iter(statement.values()), |row| row.get::<_, String>(3));
         rows.unwrap().map(Result::unwrap).collect::<Vec<_>>().join("; ")

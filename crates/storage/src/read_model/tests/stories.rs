@@ -36,7 +36,7 @@ fn lists_are_narrowed_by_strategy_account_and_security() {
     let desk = Desk::new();
     let model = desk.open();
     offer_day(&model);
-    let ids = |filter| {
+    let ids = |filter: Filter| {
         let orders = model
             .orders(8, &filter.into(), Sort::Oldest, ALL)
             .unwrap()
