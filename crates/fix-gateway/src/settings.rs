@@ -39,7 +39,12 @@ impl Sessions {
         Ok(Self { all: all?, warnings: settings.warnings, folder })
     }
 
-    /// The port that the file names; all sessions share it.
+    /// Who talks to whom, as the file has it.
+    pub fn names(&self) -> Vec<String> {
+        self.all.iter().map(|(session, _)| session.id.to_string()).collect()
+    }
+
+    /// The port that the file names, where it names one; all sessions share it.
     pub fn port(&self) -> Option<u16> {
         self.all.iter().find_map(|(session, _)| port(session))
     }
@@ -60,9 +65,9 @@ fn problems(sessions: &[SessionSettings]) -> Vec<String> {
     let (mut clients, mut ports, mut tls) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for session in sessions {
         let client = &session.id.target;
-        match port(session) {
-            Some(port) => drop(ports.insert(port)),
-            None => problems.push(format!("{client}: ConnectionType must be acceptor")),
+        match session.role {
+            Role::Acceptor { port, .. } => ports.extend(port),
+            Role::Initiator { .. } => problems.push(format!("{client}: ConnectionType must be acceptor")),
         }
         tls.insert(session.use_tls);
         if !clients.insert(client) {
@@ -80,7 +85,7 @@ fn problems(sessions: &[SessionSettings]) -> Vec<String> {
 
 fn port(session: &SessionSettings) -> Option<u16> {
     match session.role {
-        Role::Acceptor { port, .. } => Some(port),
+        Role::Acceptor { port, .. } => port,
         Role::Initiator { .. } => None,
     }
 }
@@ -104,9 +109,11 @@ mod tests {
     #[test]
     fn the_demos_file_is_the_example_of_the_specification() {
         let sessions = read(DEMO_SETTINGS).unwrap();
-        let [(session, dictionary)] = &sessions.all[..] else { panic!("one session") };
+        let [(session, dictionary), (second, _)] = &sessions.all[..] else { panic!("two sessions") };
         assert_eq!(session.id.to_string(), "FIX.4.4:RIALTO->CLIENT");
         assert!(session.reset_on_logon && session.refresh_on_logon && !session.validate_incoming);
+        assert_eq!(second.id.to_string(), "FIX.4.4:RIALTO->CLIENT2");
+        assert!(!second.reset_on_logon, "numbers go on, as QuickFIX's clients expect by default");
         assert_eq!((session.heartbeat_seconds, sessions.port(), sessions.use_tls()), (30, Some(9876), false));
         assert!(dictionary.is_some());
         assert_eq!(sessions.log_folder(session).map(|path| path.ends_with("log")), Some(true));
@@ -126,6 +133,8 @@ mod tests {
                 "/sessions.cfg: SocketUseSSL is the same for all sessions, because they share the port",
             ]
         );
+        let elsewhere = DEMO_SETTINGS.replace("SocketAcceptPort=9876\n", "");
+        assert_eq!(read(&elsewhere).map(|sessions| sessions.port()), Ok(None), "the configuration may name the port");
         assert_eq!(problems_of("[DEFAULT]\n"), ["/sessions.cfg line 1: there is no [SESSION]"]);
         assert_eq!(problems_of(&DEMO_SETTINGS.replace("HeartBtInt", "HeartBeatInt")).len(), 1);
     }

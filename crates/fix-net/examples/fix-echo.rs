@@ -72,7 +72,7 @@ type Handles = Vec<(Arc<SessionSettings>, SessionHandle)>;
 fn by_port(settings: Settings) -> BTreeMap<u16, Sessions> {
     let mut ports: BTreeMap<u16, Sessions> = BTreeMap::new();
     for session in settings.sessions {
-        if let Role::Acceptor { port, .. } = session.role {
+        if let Role::Acceptor { port: Some(port), .. } = session.role {
             ports.entry(port).or_default().push(Arc::new(session));
         }
     }

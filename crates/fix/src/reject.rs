@@ -17,6 +17,7 @@ pub enum RejectReason {
     InvalidMsgType,
     TagAppearsTwice,
     TagOutOfOrder,
+    GroupOutOfOrder,
     IncorrectGroupCount,
 }
 
@@ -42,6 +43,7 @@ impl RejectReason {
             Self::InvalidMsgType => (11, "Invalid MsgType"),
             Self::TagAppearsTwice => (13, "Tag appears more than once"),
             Self::TagOutOfOrder => (14, "Tag specified out of required order"),
+            Self::GroupOutOfOrder => (15, "Repeating group fields out of order"),
             Self::IncorrectGroupCount => (16, "Incorrect NumInGroup count for repeating group"),
         }
     }

@@ -32,6 +32,7 @@ pub const DELIVER_TO_SUB_ID: Tag = 129;
 pub const RESET_SEQ_NUM_FLAG: Tag = 141;
 pub const ON_BEHALF_OF_LOCATION_ID: Tag = 144;
 pub const DELIVER_TO_LOCATION_ID: Tag = 145;
+pub const LAST_MSG_SEQ_NUM_PROCESSED: Tag = 369;
 pub const REF_TAG_ID: Tag = 371;
 pub const REF_MSG_TYPE: Tag = 372;
 pub const SESSION_REJECT_REASON: Tag = 373;
@@ -39,6 +40,7 @@ pub const BUSINESS_REJECT_REASON: Tag = 380;
 pub const USERNAME: Tag = 553;
 pub const PASSWORD: Tag = 554;
 pub const NO_HOPS: Tag = 627;
+pub const NEXT_EXPECTED_MSG_SEQ_NUM: Tag = 789;
 pub const NEW_PASSWORD: Tag = 925;
 
 /// From here on tags belong to whoever agrees on them; `ValidateUserDefinedFields` says whether they are checked.

@@ -65,7 +65,7 @@ fn the_acceptor_of_the_specification_is_understood() {
     assert_eq!(settings.warnings, ["line 15: FileStorePath is a QuickFIX setting that has no effect here"]);
     let [one, two] = &settings.sessions[..] else { panic!("two sessions") };
     assert_eq!(one.id.to_string(), "FIX.4.4:RIALTO->DESK1");
-    assert_eq!(one.role, Role::Acceptor { port: 9880, allowed_addresses: vec![], credentials: None });
+    assert_eq!(one.role, Role::Acceptor { port: Some(9880), allowed_addresses: vec![], credentials: None });
     assert_eq!(one.schedule.hours, Hours::WholeDays);
     assert_eq!((one.heartbeat_seconds, one.validate_incoming), (30, false));
     assert_eq!((one.reset_on_logon, two.reset_on_logon), (true, false));
@@ -81,7 +81,7 @@ fn the_acceptor_of_the_specification_is_understood() {
     let credentials = Credentials { username: "desk2".to_owned(), password: "secret".to_owned() };
     assert!(!format!("{two:?}").contains("secret"), "a password is not printed");
     let allowed_addresses = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
-    assert_eq!(two.role, Role::Acceptor { port: 9880, allowed_addresses, credentials: Some(credentials) });
+    assert_eq!(two.role, Role::Acceptor { port: Some(9880), allowed_addresses, credentials: Some(credentials) });
 }
 
 #[test]

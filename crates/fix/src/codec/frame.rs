@@ -17,6 +17,8 @@ pub struct Framer {
     taken: usize,
     /// Whether a message must begin at `taken`; after rubbish its beginning is looked for.
     in_step: bool,
+    /// How far the message that begins at `taken` was looked through.
+    search: Search,
 }
 
 /// After rubbish so many bytes are kept: a delimiter and the start of an `8=FIX` that is cut in two.
@@ -24,7 +26,7 @@ const TAIL_KEPT: usize = 5;
 
 impl Default for Framer {
     fn default() -> Self {
-        Self { buffer: Vec::new(), taken: 0, in_step: true }
+        Self { buffer: Vec::new(), taken: 0, in_step: true, search: Search::for_length() }
     }
 }
 
@@ -64,7 +66,7 @@ impl Framer {
         if !self.find_start() {
             return Ok(None);
         }
-        match frame_length(&self.buffer[self.taken..]) {
+        match frame_length(&self.buffer[self.taken..], &mut self.search) {
             Ok(Some(length)) => Ok(Some(self.take(length))),
             Ok(None) if self.buffer.len() - self.taken > MESSAGE_BYTES_MAX => Err(FrameError::TooLong),
             Ok(None) => Ok(None),
@@ -72,6 +74,7 @@ impl Framer {
             Err(BadHead::NoNumber { skip }) => {
                 self.taken += skip;
                 self.in_step = false;
+                self.search.begin(LENGTH, 0);
                 Err(FrameError::BadLength)
             }
         }
@@ -85,6 +88,7 @@ impl Framer {
     fn take(&mut self, length: usize) -> &[u8] {
         let from = self.taken;
         self.taken += length;
+        self.search.begin(LENGTH, 0);
         &self.buffer[from..self.taken]
     }
 
@@ -109,24 +113,85 @@ enum BadHead {
     NoNumber { skip: usize },
 }
 
-fn frame_length(bytes: &[u8]) -> Result<Option<usize>, BadHead> {
-    let Some(length) = field_value(bytes, b"\x019=", 0) else { return Ok(None) };
-    let Some(body) = parse_unsigned(&bytes[length.clone()]).and_then(|length| usize::try_from(length).ok()) else {
-        return Err(BadHead::NoNumber { skip: length.end });
-    };
-    if body > MESSAGE_BYTES_MAX {
-        return Err(BadHead::TooLong);
-    }
-    // The byte before the trailer is the delimiter that ends the body.
-    Ok(field_value(bytes, b"\x0110=", length.end + body).map(|checksum| checksum.end + 1))
+/// What a length and a checksum begin with; the byte before them ends another field.
+const LENGTH: &[u8] = b"\x019=";
+const CHECKSUM: &[u8] = b"\x0110=";
+
+/// Looks for the value of a field, and remembers how far: a message without an end that comes byte by byte is not looked
+/// through from its beginning for every byte.
+#[derive(Debug)]
+struct Search {
+    opening: &'static [u8],
+    /// Where the value begins, once the opening was found.
+    value: Option<usize>,
+    /// What lies before was looked at.
+    at: usize,
+    /// All that was ever looked at, again or not.
+    #[cfg(test)]
+    work: usize,
 }
 
-/// Where the value of a field lies whose opening is looked for from a place on; none while its end is not there.
-fn field_value(bytes: &[u8], opening: &[u8], from: usize) -> Option<Range<usize>> {
-    let searched = bytes.get(from..)?;
-    let start = from + searched.windows(opening.len()).position(|window| window == opening)? + opening.len();
-    let length = bytes[start..].iter().position(|byte| *byte == SOH)?;
-    Some(start..start + length)
+impl Search {
+    fn for_length() -> Self {
+        Self {
+            opening: LENGTH,
+            value: None,
+            at: 0,
+            #[cfg(test)]
+            work: 0,
+        }
+    }
+
+    fn begin(&mut self, opening: &'static [u8], from: usize) {
+        (self.opening, self.value, self.at) = (opening, None, from);
+    }
+
+    /// Where the value lies; none while its end is not there.
+    fn look(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
+        let start = match self.value {
+            Some(start) => start,
+            None => self.find_opening(bytes)?,
+        };
+        let rest = bytes.get(self.at..)?;
+        self.count(rest.len());
+        let end = rest.iter().position(|byte| *byte == SOH);
+        self.at += end.unwrap_or(rest.len());
+        end.map(|_| start..self.at)
+    }
+
+    fn find_opening(&mut self, bytes: &[u8]) -> Option<usize> {
+        let rest = bytes.get(self.at..)?;
+        self.count(rest.len());
+        let found = rest.windows(self.opening.len()).position(|window| window == self.opening);
+        // An opening may be there but for its last bytes.
+        let looked_at = found.map(|found| found + self.opening.len());
+        self.at += looked_at.unwrap_or((rest.len() + 1).saturating_sub(self.opening.len()));
+        self.value = found.map(|_| self.at);
+        self.value
+    }
+
+    #[cfg(test)]
+    fn count(&mut self, bytes: usize) {
+        self.work += bytes;
+    }
+
+    #[cfg(not(test))]
+    fn count(&mut self, _: usize) {}
+}
+
+fn frame_length(bytes: &[u8], search: &mut Search) -> Result<Option<usize>, BadHead> {
+    if search.opening == LENGTH {
+        let Some(length) = search.look(bytes) else { return Ok(None) };
+        let Some(body) = parse_unsigned(&bytes[length.clone()]).and_then(|length| usize::try_from(length).ok()) else {
+            return Err(BadHead::NoNumber { skip: length.end });
+        };
+        if body > MESSAGE_BYTES_MAX {
+            return Err(BadHead::TooLong);
+        }
+        // The byte before the trailer is the delimiter that ends the body.
+        search.begin(CHECKSUM, length.end + body);
+    }
+    Ok(search.look(bytes).map(|checksum| checksum.end + 1))
 }
 
 #[cfg(test)]
@@ -199,6 +264,36 @@ mod tests {
         assert_eq!(whole("8=FIX.4.4|9=99999999|35=A|"), "a message of more than 1048576 bytes\n");
         let endless = vec![b'1'; MESSAGE_BYTES_MAX];
         assert_eq!(cut([b"8=FIX.4.4\x019=".as_slice(), &endless]), "a message of more than 1048576 bytes\n");
+    }
+
+    /// How many bytes were looked at while a message came byte by byte.
+    fn work(message: &[u8]) -> usize {
+        let mut framer = Framer::new();
+        for byte in message {
+            framer.buffer().push(*byte);
+            assert_eq!(framer.next_frame(), Ok(None));
+        }
+        framer.search.work
+    }
+
+    #[test]
+    fn a_message_without_an_end_is_looked_through_once_but_for_the_bytes_of_an_opening() {
+        let rest = vec![b'1'; 100_000];
+        for opening in ["8=FIX.4.4|", "8=FIX.4.4|9=", "8=FIX.4.4|9=5|35=D|", "8=FIX.4.4|9=5|35=D|10="] {
+            let message = [wire(opening), rest.clone()].concat();
+            assert!(
+                work(&message) <= CHECKSUM.len() * message.len(),
+                "{opening}: {} of {}",
+                work(&message),
+                message.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_length_that_leads_far_ahead_is_waited_for() {
+        let head = wire("8=FIX.4.4|9=200000|");
+        assert_eq!(work(&[head.clone(), vec![b'1'; 1000]].concat()), work(&head));
     }
 
     fn stream() -> impl Strategy<Value = Vec<u8>> {

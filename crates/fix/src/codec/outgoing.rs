@@ -72,6 +72,10 @@ impl Outgoing {
         &self.msg_type
     }
 
+    pub(crate) fn has(&self, tag: Tag) -> bool {
+        self.pieces.iter().any(|piece| piece.tag == tag)
+    }
+
     /// A field of the body; a tag of the header (such as PossResend) or of the trailer goes there by itself.
     pub fn field(&mut self, tag: Tag, value: impl AsRef<[u8]>) -> &mut Self {
         let start = self.text.len();

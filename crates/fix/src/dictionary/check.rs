@@ -15,6 +15,7 @@ pub struct CheckRules {
     pub fields_have_values: bool,
     pub user_defined_fields: bool,
     pub allow_unknown_fields: bool,
+    pub group_fields_out_of_order: bool,
 }
 
 impl Default for CheckRules {
@@ -24,6 +25,7 @@ impl Default for CheckRules {
             fields_have_values: true,
             user_defined_fields: true,
             allow_unknown_fields: false,
+            group_fields_out_of_order: true,
         }
     }
 }
@@ -125,6 +127,11 @@ impl<'a> Findings<'a> {
             self.note((part, header_first(field.tag)), Fault::at(reason, field.tag));
         }
         let Some(walk) = walk else { return next };
+        let misplaced = walk.misplaced.filter(|_| self.rules.group_fields_out_of_order && part == Part::Body);
+        if let Some(member) = misplaced {
+            // Behind what is wrong with the count itself.
+            self.note((part, header_first(field.tag)), Fault::at(RejectReason::GroupOutOfOrder, member));
+        }
         if let Some(member) = walk.missing.filter(|_| self.missing_in_group.is_none_or(|(count, _)| field.tag < count))
         {
             self.missing_in_group = Some((field.tag, member));

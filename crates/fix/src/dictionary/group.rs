@@ -1,5 +1,6 @@
 //! Repeating groups. On the wire a group is a count and then fields, and only the dictionary tells which of them
-//! belong to it; an entry begins with the group's first member, or where a member comes a second time.
+//! belong to it; an entry begins with the group's first member, or where a member comes a second time. Within an entry the
+//! members stand in the order of the dictionary; where they do not, who reads by order would read something else.
 
 use super::spec::Item;
 use crate::codec::{Message, Outgoing};
@@ -23,6 +24,8 @@ pub(super) struct Walk {
     pub entries: u64,
     /// The first member that an entry lacks.
     pub missing: Option<Tag>,
+    /// The first member that stands where another belongs; also one that begins an entry in the place of the first.
+    pub misplaced: Option<Tag>,
     /// The index of the first field behind the group.
     pub end: usize,
 }
@@ -48,7 +51,7 @@ impl Group {
     /// Walks over the entries from the field behind the count on.
     pub(super) fn walk(&self, message: &Message<'_>, start: usize) -> Walk {
         let mut walk = Walk { end: start, ..Walk::default() };
-        while let Some(entry) = self.entry(message, walk.end, &mut walk.missing) {
+        while let Some(entry) = self.entry(message, walk.end, &mut walk) {
             walk.entries += 1;
             walk.missing = walk.missing.or_else(|| self.lacks(message, &entry));
             walk.end = entry.end;
@@ -57,18 +60,23 @@ impl Group {
     }
 
     /// The fields of the entry that begins here, nested groups included; none where the group has ended.
-    fn entry(&self, message: &Message<'_>, start: usize, missing: &mut Option<Tag>) -> Option<Range<usize>> {
-        let mut at = start;
+    fn entry(&self, message: &Message<'_>, start: usize, found: &mut Walk) -> Option<Range<usize>> {
+        let (mut at, mut due) = (start, 0);
         while at < message.field_count() {
             let tag = message.tag_at(at);
             let begins_next = at > start && (self.members.first() == Some(&tag) || has(message, start..at, tag));
-            if begins_next || !self.members.contains(&tag) {
+            let Some(place) = self.members.iter().position(|member| *member == tag).filter(|_| !begins_next) else {
                 break;
+            };
+            if place < due || (at == start && place > 0) {
+                found.misplaced.get_or_insert(tag);
             }
+            due = place + 1;
             at += 1;
             if let Some(nested) = self.nested(tag) {
                 let walk = nested.walk(message, at);
-                *missing = missing.or(walk.missing);
+                found.missing = found.missing.or(walk.missing);
+                found.misplaced = found.misplaced.or(walk.misplaced);
                 at = walk.end;
             }
         }
@@ -86,7 +94,7 @@ impl Group {
     /// Copies the entries behind a count, the members of each in the order of the dictionary; says where they end.
     pub(super) fn copy(&self, message: &Message<'_>, start: usize, out: &mut Outgoing) -> usize {
         let mut at = start;
-        while let Some(entry) = self.entry(message, at, &mut None) {
+        while let Some(entry) = self.entry(message, at, &mut Walk::default()) {
             for tag in &self.members {
                 if let Some(place) = entry.clone().find(|place| message.tag_at(*place) == *tag) {
                     out.member(*tag, message.field(place).value);

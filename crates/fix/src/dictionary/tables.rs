@@ -149,6 +149,14 @@ impl Dictionary {
         tags
     }
 
+    /// All that is checked of a message's body, as text: two dictionaries that say the same check the same.
+    pub fn shape_of(&self, msg_type: &[u8]) -> Option<String> {
+        let section = self.message(msg_type)?;
+        let fields = self.fields_of(msg_type);
+        let rules: Vec<_> = fields.iter().filter_map(|tag| Some((tag, self.rule(self.slot(*tag)?)))).collect();
+        Some(format!("{:?}\n{:?}\n{rules:?}", section.required, section.groups))
+    }
+
     fn tags(&self) -> impl Iterator<Item = (Tag, Slot)> + '_ {
         let near = self.near.iter().enumerate().filter(|(_, slot)| **slot != NO_SLOT);
         let near = near.filter_map(|(tag, slot)| Some((Tag::try_from(tag).ok()?, *slot)));

@@ -71,6 +71,11 @@ pub enum DisconnectReason {
         expected: SeqNum,
         received: SeqNum,
     },
+    /// NextExpectedMsgSeqNum (789): the peer waits for a number that we have not come to.
+    NextExpectedTooHigh {
+        expected: SeqNum,
+        received: SeqNum,
+    },
     /// The highest number was used, in one direction or the other: only a reset helps.
     NumbersUsedUp,
     /// ResetSeqNumFlag (141) with a number that is not 1.
@@ -114,6 +119,9 @@ impl fmt::Display for DisconnectReason {
             Self::NumberMissing => "a message without MsgSeqNum",
             Self::NumberTooLow { expected, received } => {
                 return write!(f, "MsgSeqNum too low, expecting {expected} but received {received}");
+            }
+            Self::NextExpectedTooHigh { expected, received } => {
+                return write!(f, "NextExpectedMsgSeqNum too high, expecting {expected} but received {received}");
             }
             Self::NumbersUsedUp => "all numbers are used up, the session must be reset",
             Self::ResetWithoutOne => "a reset with a number that is not 1",

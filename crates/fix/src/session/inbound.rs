@@ -180,7 +180,10 @@ impl<S: Store> Session<S> {
             return self.reject(now, Fault::at(RejectReason::RequiredTagMissing, tag::NEW_SEQ_NO), message, actions);
         };
         match next.cmp(&self.store.next_incoming()) {
-            Ordering::Greater if next <= SEQ_NUM_MAX => self.store.set_next_incoming(next, Traffic::Session),
+            Ordering::Greater if next <= SEQ_NUM_MAX => {
+                self.store.set_next_incoming(next, Traffic::Session)?;
+                self.ask_behind_fill(now, actions)
+            }
             Ordering::Equal => Ok(()),
             Ordering::Greater | Ordering::Less => {
                 self.reject(now, Fault::of(RejectReason::ValueIncorrect), message, actions)

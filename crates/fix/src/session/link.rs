@@ -55,6 +55,8 @@ pub(super) struct LogonFacts {
     pub number: SeqNum,
     pub heartbeat_seconds: u32,
     pub reset: bool,
+    /// NextExpectedMsgSeqNum (789): the number of ours that the peer waits for.
+    pub next_expected: Option<SeqNum>,
 }
 
 /// Numbers that were asked for again, up to this one.

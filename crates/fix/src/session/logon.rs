@@ -41,18 +41,22 @@ impl<S: Store> Session<S> {
         let resets = settings.reset_on_logon || settings.reset_on_logout || settings.reset_on_disconnect;
         self.link.reset_sent = resets && self.store.next_incoming() == 1 && self.store.next_outgoing() == 1;
         self.link.phase = Phase::LogonSent;
-        self.draft_logon(self.link.reset_sent);
+        let next_expected = self.settings.send_next_expected.then(|| self.store.next_incoming());
+        self.draft_logon(self.link.reset_sent, next_expected);
         if let Some(Credentials { username, password }) = credentials {
             self.draft.field(tag::USERNAME, username).field(tag::PASSWORD, password);
         }
         self.transmit(now, Traffic::Session, actions).map(drop)
     }
 
-    fn draft_logon(&mut self, reset: bool) {
+    fn draft_logon(&mut self, reset: bool, next_expected: Option<SeqNum>) {
         self.draft.begin("A").field(tag::ENCRYPT_METHOD, b"0");
         self.draft.number(tag::HEART_BT_INT, u64::from(self.link.heartbeat_seconds));
         if reset {
             self.draft.field(tag::RESET_SEQ_NUM_FLAG, b"Y");
+        }
+        if let Some(next_expected) = next_expected {
+            self.draft.number(tag::NEXT_EXPECTED_MSG_SEQ_NUM, next_expected);
         }
     }
 
@@ -82,7 +86,12 @@ impl<S: Store> Session<S> {
             let reason = DisconnectReason::BadLogon(Fault::at(RejectReason::ValueIncorrect, tag::HEART_BT_INT));
             return self.turn_away(now, "HeartBtInt must not be negative", reason, reset, actions);
         };
-        let facts = LogonFacts { number, heartbeat_seconds, reset };
+        let next_expected = logon.number(tag::NEXT_EXPECTED_MSG_SEQ_NUM);
+        if next_expected.is_none() && logon.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some() {
+            let fault = Fault::at(RejectReason::IncorrectDataFormat, tag::NEXT_EXPECTED_MSG_SEQ_NUM);
+            return self.close(now, DisconnectReason::BadLogon(fault), actions);
+        }
+        let facts = LogonFacts { number, heartbeat_seconds, reset, next_expected };
         if self.link.phase == Phase::LogonSent {
             return self.welcome(now, facts, actions);
         }
@@ -156,21 +165,44 @@ impl<S: Store> Session<S> {
         if facts.number < expected {
             return self.too_low(now, facts.number, actions);
         }
+        let next = self.store.next_outgoing();
+        if let Some(received) = facts.next_expected.filter(|received| *received > next) {
+            let reason = DisconnectReason::NextExpectedTooHigh { expected: next, received };
+            self.say_goodbye(now, &reason.to_string(), actions)?;
+            return self.close(now, reason, actions);
+        }
         self.link.phase = Phase::LoggedOn;
         self.link.heartbeat_seconds = facts.heartbeat_seconds;
         if answers {
-            self.draft_logon(facts.reset);
-            self.transmit(now, Traffic::Session, actions)?;
+            self.answer_logon(now, facts, actions)?;
         }
         match facts.number.cmp(&expected) {
             Ordering::Greater => {
                 self.link.parked.park(facts.number, Parked::Settled);
-                self.ask_for_gap(now, facts.number, actions)?;
+                match facts.next_expected.is_some() && (answers || self.settings.send_next_expected) {
+                    true => self.await_resend(facts.number - 1),
+                    false => self.ask_for_gap(now, facts.number, actions)?,
+                }
             }
             Ordering::Equal | Ordering::Less => self.settle(facts.number, Traffic::Session)?,
         }
+        if let Some(from) = facts.next_expected.filter(|from| *from < next) {
+            self.resend(now, from.max(1), self.store.next_outgoing() - 1, actions)?;
+        }
         actions.push(Action::LoggedOn);
         self.end_with_the_numbers(now, actions)
+    }
+
+    /// A peer that says which number it expects is told which one we do: the one behind its Logon, unless that came too early.
+    fn answer_logon(&mut self, now: Time, facts: LogonFacts, actions: &mut Actions) -> Result<(), StoreError> {
+        let expected = self.store.next_incoming();
+        let next = if facts.number == expected { expected + 1 } else { expected };
+        let is_told = self.settings.send_next_expected || facts.next_expected.is_some();
+        self.draft_logon(facts.reset, is_told.then_some(next));
+        if self.settings.send_last_processed {
+            self.draft.number(tag::LAST_MSG_SEQ_NUM_PROCESSED, next - 1);
+        }
+        self.transmit(now, Traffic::Session, actions).map(drop)
     }
 
     fn reset_for(&mut self, now: Time, facts: LogonFacts) -> Result<(), StoreError> {

@@ -65,6 +65,20 @@ impl<S: Store> Session<S> {
         self.request_resend(now, number - 1, actions)
     }
 
+    /// The peer has been told by 789 what is missing up to this number, and sends it without being asked.
+    pub(super) fn await_resend(&mut self, end: SeqNum) {
+        self.link.gap = Some(Gap { end, asked_to: end });
+    }
+
+    /// A gap fill that ends at the last number of a piece, instead of behind it, is all that some engines send for the piece.
+    pub(super) fn ask_behind_fill(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        let next = self.store.next_incoming();
+        match self.link.gap {
+            Some(gap) if next == gap.asked_to && gap.asked_to < gap.end => self.request_resend(now, gap.end, actions),
+            _ => Ok(()),
+        }
+    }
+
     /// Where gaps are asked for in pieces: the next piece, once the one before has come.
     pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         let next = self.store.next_incoming();

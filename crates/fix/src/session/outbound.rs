@@ -150,6 +150,9 @@ impl<S: Store> Session<S> {
     }
 
     fn encode(&mut self, now: Time, number: SeqNum, original_time: Option<&[u8]>, actions: &mut Actions) {
+        if self.settings.send_last_processed && !self.draft.has(tag::LAST_MSG_SEQ_NUM_PROCESSED) {
+            self.draft.number(tag::LAST_MSG_SEQ_NUM_PROCESSED, self.store.next_incoming() - 1);
+        }
         let head = Head {
             begin_string: self.settings.id.begin_string.as_bytes(),
             sender: self.settings.id.sender.as_bytes(),

@@ -8,6 +8,9 @@ use crate::store::{Store, StoreError};
 const TEST_REQUEST_TENTHS: i64 = 12;
 const GIVE_UP_TENTHS: i64 = 24;
 
+/// What a peer reads in Text (58) of the Logout at the end of a period, each midnight as a rule.
+const PERIOD_OVER: &str = "the session's period is over, numbers begin at 1 with the next Logon";
+
 impl<S: Store> Session<S> {
     /// The driver calls this when [`Self::deadline`] has come; earlier calls do no harm.
     pub fn tick(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
@@ -86,7 +89,7 @@ impl<S: Store> Session<S> {
             return Ok(());
         }
         if self.link.phase.is_logged_on() {
-            self.say_goodbye(now, "", actions)?;
+            self.say_goodbye(now, PERIOD_OVER, actions)?;
             self.close(now, DisconnectReason::PeriodEnded, actions)?;
         }
         self.start_again(now)

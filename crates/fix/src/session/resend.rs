@@ -26,8 +26,7 @@ impl<S: Store> Session<S> {
         match self.range_asked_for(message) {
             Ok((from, to)) => {
                 self.settle(number, Traffic::Session)?;
-                self.start_resend(from, to);
-                self.continue_resend(now, actions).map(drop)
+                self.resend(now, from, to, actions)
             }
             Err(fault) => self.reject(now, fault, message, actions),
         }
@@ -48,6 +47,18 @@ impl<S: Store> Session<S> {
             return Err(wrong(tag::END_SEQ_NO));
         }
         Ok((from, to))
+    }
+
+    /// Sends again what the peer has asked for, by a request or by its Logon (789).
+    pub(super) fn resend(
+        &mut self,
+        now: Time,
+        from: SeqNum,
+        to: SeqNum,
+        actions: &mut Actions,
+    ) -> Result<(), StoreError> {
+        self.start_resend(from, to);
+        self.continue_resend(now, actions).map(drop)
     }
 
     /// A second request while the first is being answered widens it.
@@ -115,7 +126,7 @@ impl<S: Store> Session<S> {
         let mut replay = std::mem::take(&mut self.replay);
         let message = replay.decode(bytes).map_err(|garbled| broken(&garbled))?;
         let original_time = message.get(tag::SENDING_TIME).ok_or_else(|| broken(&"it has no SendingTime"))?;
-        draft_again(&message, &mut self.draft);
+        draft_again(&message, self.settings.send_last_processed, &mut self.draft);
         self.transmit_again(now, number, original_time, actions);
         self.replay = replay;
         Ok(())
@@ -129,11 +140,14 @@ impl<S: Store> Session<S> {
     }
 }
 
-/// The same message for another sending: the body is in order already.
-fn draft_again(message: &Message<'_>, draft: &mut Outgoing) {
+/// The same message for another sending: the body is in order already. What was processed last (369), where we say so, is told
+/// anew.
+fn draft_again(message: &Message<'_>, is_processed_told: bool, draft: &mut Outgoing) {
     draft.begin(message.msg_type());
     let body = message.fields().position(|field| !tag::is_header(field.tag)).unwrap_or(message.field_count());
-    for field in message.fields().take(body).filter(|field| !tag::is_of_one_sending(field.tag)) {
+    let is_told_anew =
+        |tag| tag::is_of_one_sending(tag) || (is_processed_told && tag == tag::LAST_MSG_SEQ_NUM_PROCESSED);
+    for field in message.fields().take(body).filter(|field| !is_told_anew(field.tag)) {
         draft.field(field.tag, field.value);
     }
     message.copy_body_as_it_is(draft);

@@ -96,6 +96,8 @@ impl<'a> Reader<'a> {
             logout_timeout_seconds: self.number("LogoutTimeout", 2),
             resend_request_chunk: Some(self.number("ResendRequestChunkSize", 0)).filter(|size| *size > 0),
             persist_messages: self.flag("PersistMessages", true),
+            send_next_expected: self.sends_next_expected(),
+            send_last_processed: self.flag("EnableLastMsgSeqNumProcessed", false),
             fraction_digits: self.fraction_digits(),
             test_request_id: self.text("TestReqID").unwrap_or("TEST").to_owned(),
             use_tls: self.flag("SocketUseSSL", false),
@@ -123,9 +125,9 @@ impl<'a> Reader<'a> {
     fn role(&mut self) -> Option<Role> {
         match self.required("ConnectionType")? {
             "acceptor" => {
-                let port = self.required_number("SocketAcceptPort");
+                let port = self.text("SocketAcceptPort").and_then(|text| self.parsed("SocketAcceptPort", text));
                 let (allowed_addresses, credentials) = (self.addresses(), self.credentials());
-                Some(Role::Acceptor { port: port?, allowed_addresses, credentials })
+                Some(Role::Acceptor { port, allowed_addresses, credentials })
             }
             "initiator" => {
                 let (host, port) = (self.required("SocketConnectHost"), self.required_number("SocketConnectPort"));
@@ -221,7 +223,14 @@ impl<'a> Reader<'a> {
             fields_have_values: self.flag("ValidateFieldsHaveValues", true),
             user_defined_fields: self.flag("ValidateUserDefinedFields", true),
             allow_unknown_fields: self.flag("AllowUnknownMsgFields", allow_unknown),
+            group_fields_out_of_order: self.flag("ValidateUnorderedGroupFields", true),
         }
+    }
+
+    /// One name in QuickFIX (C++), another in QuickFIX/J.
+    fn sends_next_expected(&mut self) -> bool {
+        let in_java = self.flag("EnableNextExpectedMsgSeqNum", false);
+        self.flag("SendNextExpectedMsgSeqNum", in_java)
     }
 
     /// Digits in QuickFIX (C++), words in QuickFIX/J.

@@ -67,6 +67,10 @@ pub struct SessionSettings {
     pub resend_request_chunk: Option<u64>,
     /// With `PersistMessages=N` a resend is answered by a gap fill alone.
     pub persist_messages: bool,
+    /// Our Logon says which number we expect next (789), with or without the peer's saying so.
+    pub send_next_expected: bool,
+    /// Every message says which number of the peer was processed last (369).
+    pub send_last_processed: bool,
     /// The digits of a second in our timestamps.
     pub fraction_digits: u8,
     /// The TestReqID of our own Test Requests.
@@ -79,7 +83,8 @@ pub struct SessionSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
     Acceptor {
-        port: u16,
+        /// None where the driver's own settings say where to listen.
+        port: Option<u16>,
         /// Empty: anybody may connect.
         allowed_addresses: Vec<std::net::IpAddr>,
         /// What the peer must present in its Logon, where that is asked for.

@@ -1,7 +1,7 @@
 //! Every name that may stand in a session file.
 
 /// Names that mean something here: QuickFIX's first, then the platform's own.
-pub(super) const KNOWN: [&str; 52] = [
+pub(super) const KNOWN: [&str; 56] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
     "AllowedRemoteAddresses",
@@ -10,6 +10,8 @@ pub(super) const KNOWN: [&str; 52] = [
     "CheckLatency",
     "ConnectionType",
     "DataDictionary",
+    "EnableLastMsgSeqNumProcessed",
+    "EnableNextExpectedMsgSeqNum",
     "EndDay",
     "EndTime",
     "FileLogPath",
@@ -27,6 +29,7 @@ pub(super) const KNOWN: [&str; 52] = [
     "ResetOnDisconnect",
     "ResetOnLogon",
     "ResetOnLogout",
+    "SendNextExpectedMsgSeqNum",
     "SenderCompID",
     "SocketAcceptPort",
     "SocketConnectHost",
@@ -43,6 +46,7 @@ pub(super) const KNOWN: [&str; 52] = [
     "ValidateFieldsHaveValues",
     "ValidateFieldsOutOfOrder",
     "ValidateIncomingMessage",
+    "ValidateUnorderedGroupFields",
     "ValidateUserDefinedFields",
     "CancelOnDisconnect",
     "CancelOnDisconnectGrace",
@@ -58,7 +62,7 @@ pub(super) const KNOWN: [&str; 52] = [
 ];
 
 /// Names of QuickFIX (C++ or J) that have no effect here; one that stands in a file gets a warning.
-pub(super) const WITHOUT_EFFECT: [&str; 182] = [
+pub(super) const WITHOUT_EFFECT: [&str; 178] = [
     "AcceptorTemplate",
     "AllowPosDup",
     "AllowUnknownEnumValues",
@@ -78,8 +82,6 @@ pub(super) const WITHOUT_EFFECT: [&str; 182] = [
     "DisconnectOnError",
     "DynamicSession",
     "EnabledProtocols",
-    "EnableLastMsgSeqNumProcessed",
-    "EnableNextExpectedMsgSeqNum",
     "EndpointIdentificationAlgorithm",
     "FileIncludeMilliseconds",
     "FileIncludeTimeStampForMessages",
@@ -188,7 +190,6 @@ pub(super) const WITHOUT_EFFECT: [&str; 182] = [
     "ScreenLogShowOutgoing",
     "SenderLocationID",
     "SenderSubID",
-    "SendNextExpectedMsgSeqNum",
     "SendRedundantResendRequests",
     "SendResetSeqNumFlag",
     "ServerCertificateFile",
@@ -239,7 +240,6 @@ pub(super) const WITHOUT_EFFECT: [&str; 182] = [
     "ValidateChecksum",
     "ValidateLengthAndChecksum",
     "ValidateSequenceNumbers",
-    "ValidateUnorderedGroupFields",
     "Weekdays",
 ];
 
