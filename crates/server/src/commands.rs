@@ -115,6 +115,9 @@ fn check_config(config: &Config, strategies: &strategy::Registry) -> Result<Stri
             .map_err(|problems| Failure::configuration(&problems))?;
         text.push_str(&format!("reference data: {desk}\n"));
     }
+    if let Some(sessions) = compose::fix::check(config)? {
+        text.push_str(&sessions);
+    }
     Wanted::of(config)?.check()?;
     text.push_str("The configuration is good.\n");
     Ok(text)
@@ -171,8 +174,41 @@ mod tests {
                   The least important lines to write.
 
             reference data: 2 exchanges, 25 families, 33 securities, 3 accounts, 4 strategies, 33 opening quotes
+            FIX sessions: the demo's, which the first start writes to data/fix/sessions.cfg
             The configuration is good."#]]
-        .assert_eq(&last_lines(&text, 5));
+        .assert_eq(&last_lines(&text, 6));
+    }
+
+    #[test]
+    fn the_fix_sessions_are_read_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.cfg");
+        let checked = |text: &str, set: &[&str]| {
+            std::fs::write(&path, text).unwrap();
+            let settings = format!("fix.settings={}", path.display());
+            let set: Vec<_> = set.iter().copied().chain([settings.as_str()]).collect();
+            let outcome = check_config(&config(&set), &strategy::samples::registry());
+            let shown = outcome.map(|text| last_lines(&text, 2)).unwrap_or_else(|failure| failure.to_string());
+            shown.replace(&folder.path().display().to_string(), "FOLDER")
+        };
+        let good = fix_gateway::DEMO_SETTINGS.replace("FileLogPath", "FileStorePath");
+        expect![[r#"
+            FIX sessions: FIX.4.4:RIALTO->CLIENT, FIX.4.4:RIALTO->CLIENT2
+            The configuration is good."#]]
+        .assert_eq(&checked(&good, &[]));
+        expect![[r#"
+            the FIX sessions can't be used:
+              FOLDER/sessions.cfg line 9: HeartBeatInt is no setting; did you mean HeartBtInt?"#]]
+        .assert_eq(&checked(&good.replace("HeartBtInt", "HeartBeatInt"), &[]));
+        let elsewhere = good.replace("SocketAcceptPort=9876\n", "");
+        expect![[r#"
+            the FIX sessions can't be used:
+              SocketAcceptPort is missing in the session file, and fix.port is not set"#]]
+        .assert_eq(&checked(&elsewhere, &[]));
+        expect![[r#"
+            FIX sessions: FIX.4.4:RIALTO->CLIENT, FIX.4.4:RIALTO->CLIENT2
+            The configuration is good."#]]
+        .assert_eq(&checked(&elsewhere, &["fix.port=0"]));
     }
 
     #[test]

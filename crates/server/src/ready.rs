@@ -14,6 +14,8 @@ pub struct Doors {
     pub broker_tls: Option<SocketAddr>,
     pub broker_ws: Option<SocketAddr>,
     pub fix: Option<SocketAddr>,
+    /// Whether that door speaks TLS.
+    pub fix_uses_tls: bool,
 }
 
 /// Outsiders read these names.
@@ -39,7 +41,7 @@ impl Doors {
             broker_tcp: url("tcp", self.broker_tcp),
             broker_tls: url("ssl", self.broker_tls),
             broker_ws: url("ws", self.broker_ws),
-            fix: url("tcp", self.fix),
+            fix: url(if self.fix_uses_tls { "tcp+tls" } else { "tcp" }, self.fix),
         };
         serde_json::to_string(&line).expect("texts and a switch are always JSON")
     }
@@ -75,8 +77,11 @@ mod tests {
             broker_tls: at(61612),
             broker_ws: at(61614),
             fix: at(9876),
+            fix_uses_tls: false,
         };
         expect![[r#"{"ready":true,"http":"http://[::1]:9090","https":"https://[::1]:9443","brokerTcp":"tcp://[::1]:61613","brokerTls":"ssl://[::1]:61612","brokerWs":"ws://[::1]:61614","fix":"tcp://[::1]:9876"}"#]]
             .assert_eq(&doors.ready_line());
+        let secured = Doors { fix: at(9876), fix_uses_tls: true, ..Doors::default() };
+        assert!(secured.ready_line().ends_with(r#""fix":"tcp+tls://[::1]:9876"}"#));
     }
 }

@@ -72,7 +72,7 @@ impl Server {
     }
 
     fn fix(&self) -> SocketAddr {
-        self.ready.split_once("\"fix\":\"tcp://").unwrap().1.split('"').next().unwrap().parse().unwrap()
+        self.ready.split_once("\"fix\":\"tcp+tls://").unwrap().1.split('"').next().unwrap().parse().unwrap()
     }
 }
 

@@ -142,6 +142,7 @@ macro_rules! with_endpoints {
             GET    "/docs/topics"                                  Anyone []                                            topic_docs::page;
             GET    "/docs/topics.js"                               Anyone []                                            topic_docs::program;
             GET    "/docs/topics.css"                              Anyone []                                            topic_docs::style;
+            GET    "/docs/fix/FIX44.xml"                           Anyone []                                            docs::fix_dictionary;
         }
     };
 }

@@ -72,3 +72,32 @@ pub(crate) fn of_mass_cancel(reason: u64) -> u64 {
         _ => MASS_CANCEL_NOT_SUPPORTED,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../../docs/fix.md");
+
+    /// The rows of the page's table: code, 103, 102.
+    fn rows() -> Vec<[&'static str; 3]> {
+        let (_, rest) = PAGE.split_once("<!-- codes:").unwrap();
+        let (table, _) = rest.split_once("<!-- end of codes -->").unwrap();
+        let row = |line: &'static str| {
+            let mut cells = line.strip_prefix("| `")?.split('|').map(|cell| cell.trim().trim_end_matches('`'));
+            Some([cells.next()?, cells.next()?, cells.next()?])
+        };
+        table.lines().filter_map(row).collect()
+    }
+
+    #[test]
+    fn the_page_lists_codes_with_their_reasons() {
+        let rows = rows();
+        assert!(rows.len() > 40, "{} rows", rows.len());
+        for [code, of_an_order, of_a_request] in rows {
+            let fits = |shown: &str, reason: u64| shown == "-" || shown == reason.to_string();
+            assert!(fits(of_an_order, of_order(code, "quantity")), "{code}: 103={}", of_order(code, "quantity"));
+            assert!(fits(of_a_request, of_request(code)), "{code}: 102={}", of_request(code));
+        }
+    }
+}

@@ -200,6 +200,7 @@ GET /asyncapi.json => 200 -
 GET /docs/topics => 200 -
 GET /docs/topics.js => 200 -
 GET /docs/topics.css => 200 -
+GET /docs/fix/FIX44.xml => 200 -
 GET /docs/nothing.js => 404 no-such-path
 "#;
 

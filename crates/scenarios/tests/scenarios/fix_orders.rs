@@ -2,6 +2,10 @@
 
 /// A FIX client of a few lines.
 mod client;
+/// Terms that are not honoured.
+mod terms;
+/// Flows, byte by byte, as docs/fix.md shows them.
+mod flows;
 /// Callers who are not let in.
 mod strangers;
 /// How sessions end.

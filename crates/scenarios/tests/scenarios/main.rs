@@ -26,6 +26,8 @@ mod topics_description;
 mod fix_orders;
 /// Orders over FIX, by a client that is not ours.
 mod quickfix;
+/// The programs of `examples/fix`.
+mod fix_examples;
 /// The programs of `examples/stomp`.
 mod topics_examples;
 /// Who watches hears all of it.

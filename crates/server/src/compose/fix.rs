@@ -27,6 +27,7 @@ pub(super) type OperatorsSlot = Arc<OnceLock<Operators>>;
 
 pub(super) struct Fix {
     pub(super) address: SocketAddr,
+    pub(super) uses_tls: bool,
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
@@ -44,7 +45,7 @@ impl Fix {
         operators: &OperatorsSlot,
     ) -> Result<Option<Self>, Failure> {
         let Some(sessions) = sessions else { return Ok(None) };
-        let Some(port) = port(config, &sessions) else { return Ok(None) };
+        let Some(port) = port(config, &sessions)? else { return Ok(None) };
         may_stand_open(config, &sessions)?;
         let wanted = SocketAddr::new(config.bind.0, port);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -66,8 +67,9 @@ impl Fix {
         // Only this start tells it.
         let _ = operators.set(gateway.operators(runtime.handle().clone()));
         let (close, closed) = oneshot::channel::<()>();
+        let uses_tls = secure.is_some();
         let served = runtime.spawn(gateway.serve(listener, secure, async { drop(closed.await) }));
-        Ok(Some(Self { address, runtime, close, served }))
+        Ok(Some(Self { address, uses_tls, runtime, close, served }))
     }
 
     /// Every client is logged out.
@@ -78,12 +80,17 @@ impl Fix {
     }
 }
 
-/// `fix.port`, where it is set, wins over the file's own.
-fn port(config: &Config, sessions: &Sessions) -> Option<u16> {
+/// `fix.port`, where it is set, wins over the file's own; none where it is off.
+fn port(config: &Config, sessions: &Sessions) -> Result<Option<u16>, Failure> {
+    let missing = || refused("SocketAcceptPort is missing in the session file, and fix.port is not set");
     match config.fix_port {
-        Some(port) => port.0,
-        None => sessions.port(),
+        Some(port) => Ok(port.0),
+        None => sessions.port().map(Some).ok_or_else(missing),
     }
+}
+
+fn refused(reason: &str) -> Failure {
+    Failure::new(Exit::Refused, format!("the FIX sessions can't be used:\n  {reason}"))
 }
 
 /// As for every door: passwords and orders don't cross a network in plain text unless it is said.
@@ -92,11 +99,33 @@ fn may_stand_open(config: &Config, sessions: &Sessions) -> Result<(), Failure> {
         return Ok(());
     }
     let text = format!(
-        "the FIX sessions can't be used:\n  passwords and orders would cross the network to {} in plain text; set \
+        "passwords and orders would cross the network to {} in plain text; set \
          SocketUseSSL=Y in the session file, fix.port=off, or auth.allowPlaintext=true if that is what you want",
         config.bind.0
     );
-    Err(Failure::new(Exit::Refused, text))
+    Err(refused(&text))
+}
+
+/// What a start would say about the session file, without writing one.
+pub(crate) fn check(config: &Config) -> Result<Option<String>, Failure> {
+    let path = match &config.fix_settings {
+        None => return Ok(None),
+        Some(SessionFile::File(path)) => path.clone(),
+        Some(SessionFile::Own) => own_path(&config.data_dir),
+    };
+    if matches!(config.fix_settings, Some(SessionFile::Own)) && !path.exists() {
+        return Ok(Some(format!("FIX sessions: the demo's, which the first start writes to {}\n", path.display())));
+    }
+    let sessions = read(&path)?;
+    if port(config, &sessions)?.is_some() {
+        may_stand_open(config, &sessions)?;
+    }
+    let notes = sessions.warnings.iter().map(|warning| format!("note: {}: {warning}\n", path.display()));
+    Ok(Some(notes.collect::<String>() + &format!("FIX sessions: {}\n", sessions.names().join(", "))))
+}
+
+fn read(path: &Path) -> Result<Sessions, Failure> {
+    Sessions::read(path).map_err(|problems| refused(&problems.join("\n  ")))
 }
 
 pub(super) fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
@@ -105,9 +134,7 @@ pub(super) fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
         Some(SessionFile::File(path)) => path.clone(),
         Some(SessionFile::Own) => own_file(&config.data_dir)?,
     };
-    let sessions = Sessions::read(&path).map_err(|problems| {
-        Failure::new(Exit::Refused, format!("the FIX sessions can't be used:\n  {}", problems.join("\n  ")))
-    })?;
+    let sessions = read(&path)?;
     for warning in &sessions.warnings {
         warn!("{}: {warning}", path.display());
     }
@@ -117,13 +144,16 @@ pub(super) fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
 
 /// The file in the data folder; at first start the demo's is written there.
 fn own_file(data_dir: &Path) -> Result<PathBuf, Failure> {
-    let folder = data_dir.join("fix");
-    let path = folder.join("sessions.cfg");
+    let path = own_path(data_dir);
     if !path.exists() {
-        let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, DEMO_SETTINGS));
+        let written = fs::create_dir_all(data_dir.join("fix")).and_then(|()| fs::write(&path, DEMO_SETTINGS));
         written.map_err(|error| Failure::io("write", &path, &error))?;
     }
     Ok(path)
+}
+
+fn own_path(data_dir: &Path) -> PathBuf {
+    data_dir.join("fix").join("sessions.cfg")
 }
 
 /// The certificate of the other doors, renewed with theirs.

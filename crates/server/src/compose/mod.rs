@@ -7,7 +7,7 @@ mod cuts;
 /// The engine's thread.
 mod engine;
 /// The FIX door.
-mod fix;
+pub(crate) mod fix;
 /// The engine with everything that it stands on, as it was when it stopped.
 mod foundation;
 /// Whether the parts are well, for those who ask.
@@ -135,6 +135,7 @@ fn doors(web: &Web, topics: &Topics, fix: Option<&Fix>) -> Doors {
         broker_tls: topics.tls,
         broker_ws: topics.ws,
         fix: fix.map(|fix| fix.address),
+        fix_uses_tls: fix.is_some_and(|fix| fix.uses_tls),
     }
 }
 

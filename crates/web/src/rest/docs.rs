@@ -34,6 +34,11 @@ pub(crate) async fn program() -> Response {
     file("text/javascript; charset=utf-8", include_str!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js")))
 }
 
+/// For clients that check what they send and receive.
+pub(crate) async fn fix_dictionary() -> Response {
+    file("application/xml; charset=utf-8", include_str!("../../../../docs/fix/FIX44.xml"))
+}
+
 pub(super) fn file(media_type: &'static str, text: &'static str) -> Response {
     let headers: [(HeaderName, HeaderValue); 4] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),

@@ -57,6 +57,16 @@ fn the_page_prints_the_table() {
 }
 
 #[test]
+fn names_are_those_of_fix() {
+    let dictionary = include_str!("../../../../../docs/fix/FIX44.xml");
+    // Fields of older versions are not in it.
+    let is_known = |tag: Tag| dictionary.contains(&format!("<field number='{tag}' "));
+    for (tag, name) in TABLE.iter().flat_map(|term| term.fields).filter(|(tag, _)| is_known(*tag)) {
+        assert!(dictionary.contains(&format!("<field number='{tag}' name='{name}' ")), "{tag} {name}");
+    }
+}
+
+#[test]
 fn every_field_of_d_and_g_stands_in_the_table_once() {
     let dictionary = Dictionary::fix44_with_extensions();
     let mut tabled = BTreeMap::new();

@@ -42,7 +42,11 @@ fn a_fill_is_told_until_the_client_has_read_it_however_often_the_line_flaps() {
     server.stop();
 }
 
+/// Over FIX an order is on its way before anybody knows of it.
 fn reaches_executed(server: &scenarios::server::Server, id: &str) {
+    let path = format!("/rest/execution/order/{id}");
+    let is_known = || (server.client().get(&path).unwrap().status == 200).then_some(());
+    scenarios::patience::wait_for("the order to be known", is_known);
     server.client().reaches(id, "EXECUTED");
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct FixClient {
     sent: BTreeMap<u64, String>,
     /// Every application message that was heard, in order, each once.
     pub(crate) heard: Vec<Message>,
+    /// The last message that it wrote, as it went over the wire.
+    pub(crate) written: String,
     /// How far its clock is ahead of the wall's: as far as that of a desk.
     pub(crate) seconds_ahead: i64,
 }
@@ -69,6 +71,7 @@ impl FixClient {
             next_in: 1,
             sent: BTreeMap::new(),
             heard: vec![],
+            written: String::new(),
             seconds_ahead: seconds_to_noon(),
         }
     }
@@ -143,6 +146,7 @@ impl FixClient {
         let mut message = format!("8=FIX.4.4{SOH}9={}{SOH}{body}", body.len());
         let sum = message.bytes().fold(0_u8, u8::wrapping_add);
         message += &format!("10={sum:03}{SOH}");
+        self.written.clone_from(&message);
         let line = self.line.as_mut().unwrap();
         // A server that was killed takes nothing; the story goes on after its restart.
         let _ = line.stream.write_all(message.as_bytes());
@@ -275,7 +279,8 @@ impl FixClient {
         at.replace('-', "").replace('T', "-").replace('Z', "")
     }
 
-    fn next_frame(&mut self) -> Option<Message> {
+    /// The next message as it comes, in its turn or not.
+    pub(crate) fn next_frame(&mut self) -> Option<Message> {
         let line = self.line.as_mut()?;
         loop {
             if let Some(message) = take_frame(&mut line.buffer) {

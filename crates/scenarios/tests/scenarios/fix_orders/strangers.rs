@@ -112,3 +112,15 @@ fn a_second_caller_disturbs_nobody_and_hears_nothing() {
     client.log_out();
     server.stop();
 }
+
+#[test]
+fn a_password_says_nothing_where_there_are_no_users() {
+    let desk = desk_with(STEADY);
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on_with(server.door("fix"), WRONG);
+    client.send(&buy("a", 1, "250"));
+    assert_eq!(client.hear(2), ["8 a A/A 0/1", "8 a 0/0 0/1"]);
+    client.log_out();
+    server.stop();
+}

@@ -22,13 +22,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Calls as CLIENT on this port, again every second until somebody answers.
-    pub(crate) fn call(port: u16) -> Self {
+    /// Calls as CLIENT on this port, again every second until somebody answers; with more arguments for the program.
+    pub(crate) fn call(port: u16, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = folder.path().join("client.cfg");
         std::fs::write(&settings, settings_for(port)).unwrap();
         let mut process = Command::new(program())
             .arg(&settings)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

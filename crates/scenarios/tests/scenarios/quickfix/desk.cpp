@@ -14,6 +14,14 @@
 using namespace FIX;
 
 struct Desk : NullApplication {
+  // Whether its Logon says which number it expects (789). QuickFIX does so by itself from 1.16 on.
+  bool saysNextExpected = false;
+
+  void toAdmin(Message& message, const SessionID& id) override {
+    if (saysNextExpected && message.getHeader().getField(35) == "A")
+      message.setField(789, std::to_string(Session::lookupSession(id)->getExpectedTargetNum()));
+  }
+
   void onLogon(const SessionID&) override { std::cout << "logged on" << std::endl; }
 
   void onLogout(const SessionID&) override { std::cout << "logged out" << std::endl; }
@@ -51,8 +59,9 @@ void send(const std::string& line, const SessionID& session) {
   Session::sendToTarget(message, session);
 }
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
   Desk desk;
+  desk.saysNextExpected = count > 2 && std::string(arguments[2]) == "next-expected";
   MemoryStoreFactory store;
   SessionSettings settings(arguments[1]);
   SocketInitiator initiator(desk, store, settings);

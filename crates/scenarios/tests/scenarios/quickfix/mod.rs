@@ -38,6 +38,10 @@ struct Story {
 
 impl Story {
     fn begin() -> Self {
+        Self::begin_with(&[])
+    }
+
+    fn begin_with(arguments: &[&str]) -> Self {
         let desk = Desk::new();
         let sessions = desk.data().with_file_name("sessions.cfg");
         std::fs::write(&sessions, SESSIONS).unwrap();
@@ -45,7 +49,7 @@ impl Story {
         let server = desk.start();
         let relay = Relay::new();
         relay.lead_to(server.door("fix"));
-        let client = Client::call(relay.port());
+        let client = Client::call(relay.port(), arguments);
         assert_eq!(client.hear(), "logged on");
         Self { desk, relay, server, client }
     }
@@ -138,6 +142,31 @@ fn what_was_lost_on_the_line_is_sent_again() {
         story.client.hear_reports("F/2"),
         ["lost A/A filled 0 again", "lost 0/0 filled 0 again", "lost F/2 filled 10 again"]
     );
+}
+
+/// A client that says by 789 what it expects need not ask: none of its Resend Requests gets through here.
+#[test]
+fn a_client_that_says_what_it_expects_is_told_everything_after_a_cut() {
+    let mut story = Story::begin_with(&["next-expected"]);
+    story.relay.swallow_resend_requests();
+    story.client.say(&order("heard", "38=10|40=2|44=250|59=1"));
+    story.client.hear_reports("0/0");
+    story.relay.become_deaf();
+    for (n, id) in ["lost-1", "lost-2", "lost-3"].into_iter().enumerate() {
+        story.client.say(&order(id, "38=10|40=1"));
+        wait_for("the fill to be sent", || (story.relay.times_lost("150=F") > n).then_some(()));
+    }
+    story.relay.cut();
+    assert_eq!(story.client.hear_until("logged out"), Vec::<String>::new());
+    story.relay.lead_to(story.server.door("fix"));
+    assert_eq!(story.client.hear_until("logged on"), Vec::<String>::new());
+    let told: Vec<_> = (0..9).map(|_| shown(&story.client.hear_message("8"))).collect();
+    let expected = ["lost-1", "lost-2", "lost-3"]
+        .map(|id| ["A/A filled 0", "0/0 filled 0", "F/2 filled 10"].map(|report| format!("{id} {report} again")));
+    assert_eq!(told, expected.concat());
+    story.client.say(&order("after", "38=10|40=1"));
+    assert_eq!(story.client.hear_reports("F/2"), ["after A/A filled 0", "after 0/0 filled 0", "after F/2 filled 10"]);
+    assert_eq!(story.client.leave(), ["logged out"]);
 }
 
 #[test]

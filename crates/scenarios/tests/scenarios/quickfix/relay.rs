@@ -19,6 +19,8 @@ struct State {
     ends: Mutex<Vec<TcpStream>>,
     /// What the server says is lost, and kept here.
     is_deaf: AtomicBool,
+    /// Resend Requests of the client are lost.
+    swallows_requests: AtomicBool,
     lost: Mutex<Vec<u8>>,
 }
 
@@ -47,10 +49,20 @@ impl Relay {
         self.state.is_deaf.store(true, Ordering::SeqCst);
     }
 
+    /// From now on no Resend Request (2) of the client gets through.
+    pub(crate) fn swallow_resend_requests(&self) {
+        self.state.swallows_requests.store(true, Ordering::SeqCst);
+    }
+
     /// Whether a field such as `150=F` was among what the client did not hear.
     pub(crate) fn has_lost(&self, field: &str) -> bool {
+        self.times_lost(field) > 0
+    }
+
+    /// How often it was.
+    pub(crate) fn times_lost(&self, field: &str) -> usize {
         let field = format!("\x01{field}\x01");
-        locked(&self.state.lost).windows(field.len()).any(|window| window == field.as_bytes())
+        locked(&self.state.lost).windows(field.len()).filter(|window| *window == field.as_bytes()).count()
     }
 
     /// Cuts the line, and lets no call through until [`Self::lead_to`].
@@ -71,9 +83,16 @@ impl State {
         let copies = [&client, &server].map(|end| end.try_clone().unwrap());
         locked(&self.ends).extend(copies);
         let (there, back) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-        thread::spawn(move || carry(there, server, |_| false));
+        let state = self.clone();
+        thread::spawn(move || carry(there, server, |bytes| state.swallows(bytes)));
         let state = self.clone();
         thread::spawn(move || carry(back, client, |bytes| state.loses(bytes)));
+    }
+
+    /// QuickFIX writes each message by itself, and a Resend Request is short.
+    fn swallows(&self, bytes: &[u8]) -> bool {
+        let is_request = bytes.windows(6).any(|window| window == b"\x0135=2\x01");
+        self.swallows_requests.load(Ordering::SeqCst) && is_request
     }
 
     fn loses(&self, bytes: &[u8]) -> bool {
