@@ -15,11 +15,11 @@ use axum::extract::ws::close_code;
 use stomp::lanes::{Batch, Lanes, Patience, Pressure, Progress, SlowConsumer};
 use stomp::session::Closing;
 use stomp::{Action, Session, Time};
-use tokio::time::{Sleep, sleep_until, timeout};
+use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
 use crate::ending::{self, End};
 use crate::house::House;
-use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX};
+use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX, FAULT_LINGER};
 use crate::mailbox::{Mailbox, Waiting};
 use crate::place::Place;
 use crate::places::Taken;
@@ -70,6 +70,8 @@ pub(crate) struct Connection<T> {
     pub(super) snapshots: VecDeque<Snapshot>,
     /// How a WebSocket is closed, once it is.
     pub(super) closing: Option<u16>,
+    /// What is broken below STOMP, as a code of WebSockets.
+    fault: Option<u16>,
     /// A queue may have waited for room in our lanes.
     pub(super) takes_from_queues: bool,
     input: Vec<u8>,
@@ -112,6 +114,7 @@ impl<T: Transport> Connection<T> {
             pending: None,
             snapshots: VecDeque::new(),
             closing: None,
+            fault: None,
             takes_from_queues: false,
             input: Vec::new(),
             batch: Batch::default(),
@@ -278,6 +281,7 @@ impl<T: Transport> Connection<T> {
                 Received::End => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Received::Life => self.session.alive(now),
                 Received::Bytes => self.read(now),
+                Received::Fault(code) => self.end_by_fault(code),
             },
             Step::Sent(sent) => {
                 sent?;
@@ -290,6 +294,13 @@ impl<T: Transport> Connection<T> {
             Step::Woken => {}
         }
         Ok(())
+    }
+
+    fn end_by_fault(&mut self, code: u16) {
+        self.fault = Some(code);
+        let mut last_words = Vec::new();
+        self.session.refuse(ending::fault_text(code), None, &mut last_words);
+        self.follow(last_words);
     }
 
     fn read(&mut self, now: Time) {
@@ -323,6 +334,11 @@ impl<T: Transport> Connection<T> {
         }
         let code = self.closing.unwrap_or(close_code::NORMAL);
         poll_fn(|context| self.transport.poll_close(context, code)).await?;
+        if self.fault.is_some() {
+            // Nothing can be read after a fault. To hang up while the peer still sends would take the last words from it.
+            sleep(FAULT_LINGER).await;
+            return Ok(());
+        }
         // Who floods instead of reading does not close first.
         let mut unheard = 0;
         while unheard <= FAREWELL_BYTES_MAX {
@@ -343,7 +359,7 @@ impl<T: Transport> Connection<T> {
         }
         self.place.leave();
         self.lanes.forget_all();
-        self.closing = Some(ending::close_code(closing, end.as_ref()));
+        self.closing = Some(self.fault.unwrap_or_else(|| ending::close_code(closing, end.as_ref())));
         self.is_sending = true;
     }
 }

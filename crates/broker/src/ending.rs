@@ -40,6 +40,15 @@ impl End {
     }
 }
 
+/// What the ERROR says where a WebSocket is broken below STOMP.
+pub(crate) fn fault_text(code: u16) -> &'static str {
+    match code {
+        close_code::SIZE => "a message of the WebSocket is too long",
+        close_code::INVALID => "a text of the WebSocket is not UTF-8",
+        _ => "a frame of the WebSocket is broken",
+    }
+}
+
 /// The code with which a WebSocket closes; the broker's own reason counts before the session's.
 pub(crate) fn close_code(closing: &Closing, end: Option<&End>) -> u16 {
     match (end, closing) {
@@ -55,6 +64,9 @@ fn code_of(breach: &Breach) -> u16 {
         Breach::Framing(fault) if is_too_much(fault) => close_code::SIZE,
         Breach::MayNotSend
         | Breach::MayNotSubscribe
+        | Breach::Topic(_)
+        | Breach::SelectorNotSupported
+        | Breach::DurableNotSupported { .. }
         | Breach::ConnectTimeout
         | Breach::NoHeartBeat { .. }
         | Breach::EarlyBytes { .. }

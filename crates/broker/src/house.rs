@@ -11,6 +11,7 @@ use stomp::session::Rules;
 
 use crate::clock::Clock;
 use crate::hub::Hub;
+use crate::known_topics::KnownTopics;
 use crate::lateness::Lateness;
 use crate::limits::Limits;
 use crate::numbers::{Counters, Numbers};
@@ -55,7 +56,8 @@ impl House {
     pub(crate) fn new(settings: Settings, bus: Bus, access: Arc<Access>) -> Arc<Self> {
         let Limits { connect_wait, body_bytes, .. } = settings.limits;
         let limits = stomp::Limits { body_bytes, ..stomp::Limits::default() };
-        let rules = Rules { connect_wait, limits, ..Rules::new(&settings.server) };
+        let topics = Arc::new(KnownTopics::new(settings.client_destinations.clone()));
+        let rules = Rules { connect_wait, limits, topics, ..Rules::new(&settings.server) };
         let long_gap: Duration = settings.min_rate_per_consumer.gap();
         Arc::new(Self {
             bus,

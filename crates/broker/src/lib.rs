@@ -45,6 +45,8 @@ mod ending;
 mod admission;
 /// What a role may do here.
 mod rights;
+/// Which topics there are.
+mod known_topics;
 
 /// Where publishers and connections meet.
 mod hub;

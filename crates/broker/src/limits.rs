@@ -26,6 +26,8 @@ pub const ADMISSION_CHECK_EVERY: Duration = Duration::from_secs(1);
 pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// What a client may still send while it is told its last words; one that sends more is cut off at once.
 pub const FAREWELL_BYTES_MAX: usize = 4 << 20;
+/// How long a WebSocket that is broken below STOMP stays open for its last words, because nothing more can be read of it.
+pub const FAULT_LINGER: Duration = Duration::from_secs(1);
 /// How long all connections together may take for that when the server stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// Events of the engine that wait for the broker: more than the cancelling of 20,000 orders by one command makes. With more

@@ -14,7 +14,7 @@ use crate::limits::{SNAPSHOT_STEP_BYTES, SNAPSHOT_STEP_SUBJECTS};
 use crate::subject::Subject;
 use crate::telling::{MessageNumbers, Telling};
 
-const MARKS: Marks = Marks { snapshot: true, redelivered: false, conflated: 0 };
+const MARKS: Marks = Marks { snapshot: true, redelivered: false, replayed: false, conflated: 0 };
 
 /// The last values of one pattern on their way to a new subscription.
 #[derive(Debug)]

@@ -15,6 +15,8 @@ pub(crate) enum Received {
     Life,
     /// The peer has closed.
     End,
+    /// What arrived is broken below STOMP; nothing more can be read. A WebSocket closes with this code.
+    Fault(u16),
 }
 
 pub(crate) trait Transport: Send {

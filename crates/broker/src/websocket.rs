@@ -5,9 +5,10 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::{Sink, Stream};
 use stomp::lanes::Batch;
+use tungstenite::error::{Error, ProtocolError};
 
 use crate::transport::{Received, Transport};
 
@@ -45,6 +46,18 @@ impl Messages {
     }
 }
 
+/// What is wrong below STOMP, as the code to close with; where the peer is gone, nobody is left to hear one.
+fn fault(error: axum::Error) -> io::Result<Received> {
+    let fault = error.into_inner().downcast::<Error>().map_err(io::Error::other)?;
+    match *fault {
+        Error::Capacity(_) => Ok(Received::Fault(close_code::SIZE)),
+        Error::Utf8(_) => Ok(Received::Fault(close_code::INVALID)),
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Error::Protocol(_) => Ok(Received::Fault(close_code::PROTOCOL)),
+        gone => Err(io::Error::other(gone)),
+    }
+}
+
 /// Text is what every client reads; a body that is none goes as it is.
 fn message(frame: Vec<u8>) -> Message {
     String::from_utf8(frame).map_or_else(|error| Message::binary(error.into_bytes()), Message::text)
@@ -57,7 +70,11 @@ impl Transport for Messages {
         let Some(message) = ready!(Pin::new(&mut self.socket).poll_next(context)) else {
             return Poll::Ready(Ok(Received::End));
         };
-        Poll::Ready(Ok(match message.map_err(io::Error::other)? {
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => return Poll::Ready(fault(error)),
+        };
+        Poll::Ready(Ok(match message {
             Message::Text(text) => {
                 buffer.extend_from_slice(text.as_bytes());
                 Received::Bytes

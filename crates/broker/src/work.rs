@@ -88,7 +88,7 @@ impl<T: Transport> Connection<T> {
             Shown::Insider => return Box::pin(ready(Answered::Admitted(INSIDER, None))),
             Shown::Credentials(before) if login.is_empty() && passcode.is_empty() => before,
             Shown::Nothing if login.is_empty() && passcode.is_empty() => Credentials::Anonymous,
-            _ => Credentials::login(login, passcode.into()),
+            _ => self.login(login, passcode),
         };
         let (access, visit) = (self.house.access.clone(), self.visit("CONNECT"));
         Box::pin(async move {
@@ -97,6 +97,17 @@ impl<T: Transport> Connection<T> {
                 Err(denied) => Answered::Refused(denied.to_string(), None),
             }
         })
+    }
+
+    /// Many clients show a name and a password unasked, such as guest and guest. Where there are no users nobody can have
+    /// one, so that says nothing; a token is looked at all the same.
+    fn login(&self, login: String, passcode: String) -> Credentials {
+        match Credentials::login(login, passcode.into()) {
+            Credentials::Password { .. } if self.house.access.has_users().is_ok_and(|has| !has) => {
+                Credentials::Anonymous
+            }
+            shown => shown,
+        }
     }
 
     fn visit(&self, action: &'static str) -> Visit {

@@ -54,7 +54,7 @@ enum Tails {
 /// What the headers of a message usually take.
 const TYPICAL_HEADER_BYTES: usize = 160;
 /// What belongs to the server in a MESSAGE or to the protocol in a SEND; not passed on from a client.
-const OWN_HEADERS: [&str; 10] = [
+const OWN_HEADERS: [&str; 12] = [
     "destination",
     "message-id",
     "subscription",
@@ -63,6 +63,8 @@ const OWN_HEADERS: [&str; 10] = [
     "conflated",
     "sequence",
     "snapshot",
+    "event-id",
+    "replayed",
     "receipt",
     "transaction",
 ];

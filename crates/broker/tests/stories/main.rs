@@ -27,6 +27,8 @@ mod snapshots;
 mod soak;
 /// What strategies in processes of their own share.
 mod strategy_bus;
+/// What can be subscribed to, and how.
+mod subscribing;
 /// TLS and WebSocket.
 mod transports;
 /// Clients that harm only themselves.

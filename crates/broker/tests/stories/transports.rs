@@ -69,7 +69,7 @@ fn a_websocket_carries_frames_in_any_pieces() {
     // Two frames in one message.
     client
         .stream
-        .send(1, b"SUBSCRIBE\nid:1\ndestination:/topic/a\nreceipt:1\n\n\0\nUNSUBSCRIBE\nid:1\nreceipt:2\n\n\0");
+        .send(1, b"SUBSCRIBE\nid:1\ndestination:/topic/tick.1\nreceipt:1\n\n\0\nUNSUBSCRIBE\nid:1\nreceipt:2\n\n\0");
     assert_eq!([client.frame(), client.frame()], ["RECEIPT\nreceipt-id:1\n\n", "RECEIPT\nreceipt-id:2\n\n"]);
     client.subscribe(2, "/topic/log-event.>", "");
     desk.alarm(1);

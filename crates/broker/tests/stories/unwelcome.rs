@@ -118,7 +118,7 @@ fn who_floods_and_reads_no_answers_is_cut_off_and_others_are_not() {
     let mut honest = Client::join(desk.tcp);
     honest.subscribe(1, "/topic/log-event.>", "");
     let mut flood = Client::join(desk.tcp);
-    let frames = "SUBSCRIBE\nid:1\ndestination:/topic/a\nreceipt:r\n\n\0UNSUBSCRIBE\nid:1\nreceipt:r\n\n\0";
+    let frames = "SUBSCRIBE\nid:1\ndestination:/topic/tick.1\nreceipt:r\n\n\0UNSUBSCRIBE\nid:1\nreceipt:r\n\n\0";
     let mut sequence = 0;
     // Ends when the server has closed.
     while flood.stream.write_all(frames.repeat(1_000).as_bytes()).is_ok() {

@@ -56,6 +56,11 @@ impl WebSocket {
         self.stream.write_all(&[&head[..], bytes].concat()).unwrap();
     }
 
+    /// Bytes as they are, whatever a WebSocket would make of them.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
     /// The beginning of a message of that length, and nothing of it.
     pub(crate) fn announce(&mut self, kind: u8, length: u64) {
         let head = [&[0x80 | kind, 0x80 | 127][..], &length.to_be_bytes(), &[0; 4]].concat();

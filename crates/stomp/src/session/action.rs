@@ -79,6 +79,16 @@ pub struct Subscription {
     pub no_local: bool,
     /// First deliver the last value of each topic.
     pub snapshot: bool,
+    /// First deliver what happened behind this.
+    pub after: Option<After>,
+}
+
+/// A point in the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct After {
+    pub sequence: u64,
+    /// Behind this event of the sequence; behind all of them where none is named.
+    pub place: Option<u32>,
 }
 
 /// What a CONNECT says about its sender.

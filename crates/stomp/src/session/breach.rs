@@ -17,23 +17,49 @@ pub enum Breach {
     NoCommonVersion,
     BadHeartBeat,
     ConnectTimeout,
-    EarlyBytes { limit: usize },
-    NoHeartBeat { millis: u128 },
-    Missing { command: Command, header: &'static str },
+    EarlyBytes {
+        limit: usize,
+    },
+    NoHeartBeat {
+        millis: u128,
+    },
+    Missing {
+        command: Command,
+        header: &'static str,
+    },
     Destination(NotADestination),
     WildcardQueue,
     SelectorNotSupported,
+    DurableNotSupported {
+        header: &'static str,
+    },
+    BadFromSequence,
+    SnapshotAndReplay,
+    /// The application does not have what a subscription names, for this reason.
+    Topic(String),
     SubscriptionExists,
     UnknownSubscription,
-    TooManySubscriptions { limit: usize },
-    TooManyDestinations { limit: usize },
-    TooManyJoined { limit: usize },
+    TooManySubscriptions {
+        limit: usize,
+    },
+    TooManyDestinations {
+        limit: usize,
+    },
+    TooManyJoined {
+        limit: usize,
+    },
     UnknownMessage,
     TransactionExists,
     UnknownTransaction,
-    TooManyTransactions { limit: usize },
-    TransactionTooLong { limit: usize },
-    TransactionTooLarge { limit: usize },
+    TooManyTransactions {
+        limit: usize,
+    },
+    TransactionTooLong {
+        limit: usize,
+    },
+    TransactionTooLarge {
+        limit: usize,
+    },
     MayNotSend,
     MayNotSubscribe,
 }
@@ -72,7 +98,17 @@ impl fmt::Display for Breach {
             Self::Missing { command, header } => write!(f, "{} has no {header}", command.name()),
             Self::Destination(why) => why.fmt(f),
             Self::WildcardQueue => f.write_str("a queue is subscribed by its full name"),
-            Self::SelectorNotSupported => f.write_str("selectors are not supported"),
+            Self::SelectorNotSupported => {
+                f.write_str("selectors are not supported: name the topics that you want, also by * and >")
+            }
+            Self::DurableNotSupported { header } => write!(
+                f,
+                "{header}: no subscription outlives its connection here; subscribe with the header from-sequence and \
+                 the last event-id or sequence that you have seen, and what was missed is delivered first"
+            ),
+            Self::BadFromSequence => f.write_str("from-sequence is neither a sequence nor the event-id of a message"),
+            Self::SnapshotAndReplay => f.write_str("snapshot and from-sequence exclude each other: subscribe twice"),
+            Self::Topic(reason) => f.write_str(reason),
             Self::SubscriptionExists => f.write_str("a subscription of that id exists"),
             Self::UnknownSubscription => f.write_str("no subscription of that id exists"),
             Self::TooManySubscriptions { limit } => write!(f, "a connection has at most {limit} subscriptions"),

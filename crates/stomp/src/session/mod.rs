@@ -32,12 +32,14 @@ mod subscriptions;
 /// Open transactions of one connection.
 mod transactions;
 
-pub use action::{Action, Closing, Credentials, Publication, Subscription, Work};
+pub use action::{Action, After, Closing, Credentials, Publication, Subscription, Work};
 pub use breach::Breach;
 pub use heart::{HEART_BEAT_CAP, HEART_BEAT_FLOOR};
 pub use ledger::Token;
 pub use request::PREFETCH_MAX;
-pub use rules::{CONNECT_WAIT_MAX, DESTINATIONS_MAX, EARLY_BYTES_MAX, Rights, Rules, SUBSCRIPTIONS_MAX};
+pub use rules::{
+    AnyTopic, CONNECT_WAIT_MAX, DESTINATIONS_MAX, EARLY_BYTES_MAX, Rights, Rules, SUBSCRIPTIONS_MAX, Topics,
+};
 pub use subscriptions::{AckMode, Marks, SubscriptionKey, Subscriptions, Written};
 pub use transactions::{TRANSACTION_BYTES_MAX, TRANSACTION_FRAMES_MAX, TRANSACTIONS_MAX};
 
@@ -255,10 +257,12 @@ impl Session {
         if self.subscriptions.patterns() + wanted.patterns.len() > DESTINATIONS_MAX {
             return Err(Breach::TooManyDestinations { limit: DESTINATIONS_MAX });
         }
-        let Wanted { name, destination, patterns, mode, prefetch, no_local, snapshot } = wanted;
+        let check = |pattern| self.rules.topics.check(pattern, wanted.after.is_some());
+        wanted.patterns.iter().try_for_each(check).map_err(Breach::Topic)?;
+        let Wanted { name, destination, patterns, mode, prefetch, no_local, snapshot, after } = wanted;
         let key = self.subscriptions.open(name, &destination, &patterns, (mode, prefetch));
         self.confirm(receipt, actions);
-        actions.push(Action::Subscribe(Subscription { key, patterns, mode, prefetch, no_local, snapshot }));
+        actions.push(Action::Subscribe(Subscription { key, patterns, mode, prefetch, no_local, snapshot, after }));
         Ok(())
     }
 

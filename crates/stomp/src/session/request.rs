@@ -1,8 +1,9 @@
 //! A client's frame as a request: what it needs is there, what it names can be named.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
-use super::action::Publication;
+use super::action::{After, Publication};
 use super::breach::Breach;
 use super::subscriptions::{AckMode, Acknowledged, Name};
 use super::transactions::Step;
@@ -43,6 +44,7 @@ pub(crate) struct Wanted {
     pub(crate) prefetch: usize,
     pub(crate) no_local: bool,
     pub(crate) snapshot: bool,
+    pub(crate) after: Option<After>,
 }
 
 impl Request {
@@ -80,20 +82,58 @@ fn subscribe(frame: &Frame, version: Version) -> Result<Wanted, Breach> {
     if joined.is_empty() {
         return Err(Breach::Missing { command: Command::Subscribe, header: "destination" });
     }
-    // Ignoring it would deliver what the client did not ask for.
-    if frame.headers.get("selector").is_some() {
-        return Err(Breach::SelectorNotSupported);
-    }
+    refuse_what_is_not_kept(frame, options)?;
     let option = |name: &str| consumer_option(frame, options, name);
+    let snapshot = option("retroactive").is_some_and(is_true) || frame.headers.get("snapshot").is_some_and(is_true);
+    let after = frame.headers.get(FROM_SEQUENCE).map(after).transpose()?;
+    if snapshot && after.is_some() {
+        return Err(Breach::SnapshotAndReplay);
+    }
     Ok(Wanted {
         name: name(frame, version)?,
         destination: destination.to_owned(),
         patterns: patterns(joined)?,
         mode: mode(frame),
-        prefetch: option("prefetchSize").map_or(PREFETCH_MAX, prefetch),
+        prefetch: option("prefetchSize").or(frame.headers.get("prefetch-count")).map_or(PREFETCH_MAX, prefetch),
         no_local: option("noLocal").is_some_and(is_true),
-        snapshot: option("retroactive").is_some_and(is_true) || frame.headers.get("snapshot").is_some_and(is_true),
+        snapshot,
+        after,
     })
+}
+
+/// Headers that ask for what is not done here. To ignore one would deliver what the client did not ask for, or lose what
+/// it relies on.
+fn refuse_what_is_not_kept(frame: &Frame, options: &str) -> Result<(), Breach> {
+    if frame.headers.get("selector").is_some() || consumer_option(frame, options, "selector").is_some() {
+        return Err(Breach::SelectorNotSupported);
+    }
+    let is_asked = |name: &&str| frame.headers.get(name).is_some_and(|value| !value.eq_ignore_ascii_case("false"));
+    match DURABLE.into_iter().find(is_asked) {
+        Some(header) => Err(Breach::DurableNotSupported { header }),
+        None => Ok(()),
+    }
+}
+
+/// By these RabbitMQ, ActiveMQ (in both of its spellings), Artemis and Apollo are asked to keep messages for a client that
+/// is away.
+const DURABLE: [&str; 5] =
+    ["durable", "activemq.subscriptionName", "activemq.subcriptionName", "durable-subscription-name", "persistent"];
+
+/// Where a subscription begins.
+const FROM_SEQUENCE: &str = "from-sequence";
+
+/// A sequence, or the id of an event: the sequence, a dash and the place of the event among those of the sequence.
+fn after(value: &str) -> Result<After, Breach> {
+    let read = match value.trim().split_once('-') {
+        Some((sequence, place)) => digits(sequence).zip(digits(place).map(Some)),
+        None => digits(value.trim()).map(|sequence| (sequence, None)),
+    };
+    read.map(|(sequence, place)| After { sequence, place }).ok_or(Breach::BadFromSequence)
+}
+
+/// Without a sign, which numbers of Rust may have.
+fn digits<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 /// `/topic/a?consumer.retroactive=true`, as ActiveMQ takes it.
@@ -195,6 +235,7 @@ mod tests {
             prefetch: PREFETCH_MAX,
             no_local: false,
             snapshot: false,
+            after: None,
         }
     }
 
@@ -214,6 +255,34 @@ mod tests {
     }
 
     #[test]
+    fn a_subscription_may_begin_in_the_past() {
+        let from = |value| wanted(&[("id", "1"), ("destination", "/topic/tick.*"), ("from-sequence", value)]);
+        let after = |sequence, place| Ok(Wanted { after: Some(After { sequence, place }), ..plain() });
+        assert_eq!(from("0"), after(0, None));
+        assert_eq!(from(" 4711 "), after(4711, None));
+        assert_eq!(from("4711-2"), after(4711, Some(2)));
+        for nonsense in ["", "-", "1-", "-1", "+1", "1-2-3", "latest", "99999999999999999999"] {
+            assert_eq!(from(nonsense), Err(Breach::BadFromSequence), "{nonsense:?}");
+        }
+        let both = [("id", "1"), ("destination", "/topic/a"), ("from-sequence", "1"), ("snapshot", "true")];
+        assert_eq!(wanted(&both), Err(Breach::SnapshotAndReplay));
+    }
+
+    #[test]
+    fn what_asks_for_durability_is_refused_and_not_forgotten() {
+        let with =
+            |header: &'static str, value| wanted(&[("id", "1"), ("destination", "/topic/tick.*"), (header, value)]);
+        for header in DURABLE {
+            assert_eq!(with(header, "true"), Err(Breach::DurableNotSupported { header }));
+        }
+        assert_eq!(with("durable", "false"), Ok(plain()));
+        assert_eq!(with("client-id", "desk-1"), Ok(plain()));
+        assert_eq!(with("selector", "price > 3"), Err(Breach::SelectorNotSupported));
+        let inline = wanted(&[("id", "1"), ("destination", "/topic/tick.*?consumer.selector=a")]);
+        assert_eq!(inline, Err(Breach::SelectorNotSupported));
+    }
+
+    #[test]
     fn prefetch_is_at_least_one_and_bounded() {
         let with = |size| wanted(&[("id", "1"), ("destination", "/topic/a"), ("activemq.prefetchSize", size)]);
         assert_eq!(with("0").unwrap().prefetch, 1);
@@ -221,6 +290,8 @@ mod tests {
         for nonsense in ["many", "-1", "", "99999999999999999999999"] {
             assert_eq!(with(nonsense).unwrap().prefetch, PREFETCH_MAX, "{nonsense:?}");
         }
+        let as_rabbitmq = wanted(&[("id", "1"), ("destination", "/topic/a"), ("prefetch-count", "7")]);
+        assert_eq!(as_rabbitmq.unwrap().prefetch, 7);
     }
 
     #[test]

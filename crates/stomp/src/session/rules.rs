@@ -1,5 +1,7 @@
 //! What holds for every connection of a door, and what one client may do.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::destination::{Destination, Pattern};
@@ -24,6 +26,23 @@ pub struct Rules {
     pub subscriptions_max: usize,
     /// How many heart-beat intervals of silence are borne: 2, and 3 where a browser may delay its timers.
     pub heart_beat_grace: u32,
+    pub topics: Arc<dyn Topics>,
+}
+
+/// What the application knows of the topics that subscriptions name.
+pub trait Topics: fmt::Debug + Send + Sync {
+    /// Why a subscription can never hear what it asks for; `is_replay` where it begins in the past.
+    fn check(&self, wanted: &Pattern, is_replay: bool) -> Result<(), String>;
+}
+
+/// Where every name may be published one day, and nothing is kept.
+#[derive(Debug)]
+pub struct AnyTopic;
+
+impl Topics for AnyTopic {
+    fn check(&self, _: &Pattern, is_replay: bool) -> Result<(), String> {
+        if is_replay { Err("from-sequence: nothing is kept here".to_owned()) } else { Ok(()) }
+    }
 }
 
 impl Rules {
@@ -34,6 +53,7 @@ impl Rules {
             connect_wait: CONNECT_WAIT_MAX,
             subscriptions_max: SUBSCRIPTIONS_MAX,
             heart_beat_grace: 2,
+            topics: Arc::new(AnyTopic),
         }
     }
 }

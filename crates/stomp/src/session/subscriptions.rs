@@ -51,6 +51,8 @@ pub struct Marks {
     pub redelivered: bool,
     /// A last value from before the subscription.
     pub snapshot: bool,
+    /// Something that happened before the subscription.
+    pub replayed: bool,
     /// How many older values of the topic this one replaced.
     pub conflated: u64,
 }
@@ -283,6 +285,9 @@ fn write_marks(marks: Marks, out: &mut Vec<u8>) {
     if marks.snapshot {
         out.extend_from_slice(b"snapshot:true\n");
     }
+    if marks.replayed {
+        out.extend_from_slice(b"replayed:true\n");
+    }
     if marks.conflated > 0 {
         out.extend_from_slice(b"conflated:");
         encode_number(marks.conflated, out);
@@ -351,10 +356,13 @@ mod tests {
         let mut subscriptions = Subscriptions::new(Version::V12);
         let name = Name::Destination("/topic/a".to_owned());
         let key = subscriptions.open(name, "/topic/a", &patterns("/topic/a"), (AckMode::Auto, 1));
-        let marks = Marks { redelivered: true, snapshot: true, conflated: 1_203 };
+        let marks = Marks { redelivered: true, snapshot: true, replayed: true, conflated: 1_203 };
         let mut head = Vec::new();
         assert_eq!(subscriptions.write_head(key, &message(1), None, marks, &mut head), Written::Settled);
-        assert_eq!(String::from_utf8(head).unwrap(), "MESSAGE\nredelivered:true\nsnapshot:true\nconflated:1203\n");
+        assert_eq!(
+            String::from_utf8(head).unwrap(),
+            "MESSAGE\nredelivered:true\nsnapshot:true\nreplayed:true\nconflated:1203\n"
+        );
     }
 
     #[test]

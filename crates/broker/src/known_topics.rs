@@ -1,0 +1,160 @@
+//! Which topics there are. A subscription that can never hear anything is refused with the reason, because to somebody who
+//! misspelt a name silence looks like a quiet market.
+
+use stomp::session::Topics;
+use stomp::{Kind, Pattern};
+use wire::families::{FAMILIES, Family, named, nearest};
+
+/// The families that the platform publishes, and what clients may send to beside them.
+#[derive(Debug)]
+pub(crate) struct KnownTopics {
+    client_destinations: Vec<Pattern>,
+}
+
+impl KnownTopics {
+    pub(crate) fn new(client_destinations: Vec<Pattern>) -> Self {
+        Self { client_destinations }
+    }
+
+    fn is_of_clients(&self, root: &str) -> bool {
+        let selects = |pattern: &Pattern| pattern.kind() == Kind::Topic && pattern.may_select(root);
+        self.client_destinations.iter().any(selects)
+    }
+}
+
+impl Topics for KnownTopics {
+    fn check(&self, wanted: &Pattern, is_replay: bool) -> Result<(), String> {
+        let root = wanted.segments().next().unwrap_or_default();
+        match wanted.kind() {
+            Kind::Queue if is_replay => Err("from-sequence: queues keep nothing for a replay".to_owned()),
+            Kind::Queue => Ok(()),
+            // It selects what there is, and of that what is kept.
+            Kind::Topic if matches!(root, "*" | ">") => Ok(()),
+            Kind::Topic if is_replay => check_kept(root),
+            Kind::Topic if self.is_of_clients(root) => Ok(()),
+            Kind::Topic => check_name(root, wanted),
+        }
+    }
+}
+
+fn check_kept(root: &str) -> Result<(), String> {
+    match named(root) {
+        Some(family) if family.is_kept => Ok(()),
+        Some(family) if family.is_remembered => Err(format!(
+            "from-sequence: {root} is not kept, only its last value, which snapshot:true delivers; kept are {}",
+            kept()
+        )),
+        _ => Err(format!("from-sequence: {root} is not kept; kept are {}", kept())),
+    }
+}
+
+fn kept() -> String {
+    let kept = FAMILIES.iter().filter(|family| family.is_kept);
+    kept.map(|family| family.roots[0]).collect::<Vec<_>>().join(", ")
+}
+
+fn check_name(root: &str, wanted: &Pattern) -> Result<(), String> {
+    let families: Vec<_> = FAMILIES.iter().filter(|family| family.roots.contains(&root)).collect();
+    if families.is_empty() {
+        let near = nearest(root).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        return Err(format!("no topic begins with {root}{near}"));
+    }
+    if families.iter().any(|family| can_select(family, wanted)) {
+        return Ok(());
+    }
+    let shapes: Vec<_> = families.iter().map(|family| shape(root, family)).collect();
+    Err(format!("{} selects no topic: those of {root} are {}", wanted.text(), shapes.join(" and ")))
+}
+
+/// Whether some topic of the family matches. `*` and `>` are whole segments, and what is no letter, digit, `_` or `-` is
+/// percent-encoded in every topic.
+fn can_select(family: &Family, wanted: &Pattern) -> bool {
+    let mut known = family.segments.iter();
+    let mut segments = wanted.segments().skip(1);
+    while let Some(segment) = segments.next() {
+        if segment == ">" {
+            return segments.next().is_none();
+        }
+        let fits = known.next().is_some_and(|known| match known.strip_prefix('=') {
+            _ if segment == "*" => true,
+            Some(literal) => literal == segment,
+            None => segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'%')),
+        });
+        if !fits {
+            return false;
+        }
+    }
+    known.next().is_none()
+}
+
+/// As the documentation writes it.
+fn shape(root: &str, family: &Family) -> String {
+    let segment = |known: &&str| known.strip_prefix('=').map_or_else(|| format!(".<{known}>"), |it| format!(".{it}"));
+    std::iter::once(root.to_owned()).chain(family.segments.iter().map(segment)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(wanted: &str, is_replay: bool) -> Result<(), String> {
+        let destinations = ["/topic/generic-event.>", "/topic/weather.*", "/queue/>"];
+        let known = KnownTopics::new(destinations.map(|text| Pattern::parse(text).unwrap()).to_vec());
+        known.check(&Pattern::parse(wanted).unwrap(), is_replay)
+    }
+
+    #[test]
+    fn what_may_be_published_may_be_subscribed_to() {
+        let good = [
+            "/topic/>",
+            "/topic/*.SERVER.*",
+            "/topic/tick.*",
+            "/topic/tick.>",
+            "/topic/tick.1",
+            "/topic/the service.>",
+            "/topic/bar.1.MIN_1",
+            "/topic/order.my%2Estrategy.A-1",
+            "/topic/strategy-bus.market-data",
+            "/topic/strategy-bus.*",
+            "/topic/generic-event.SERVER.x.y",
+            "/topic/weather.zurich",
+            "/queue/anything",
+        ];
+        for wanted in good {
+            assert_eq!(check(wanted, false), Ok(()), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn what_can_never_be_heard_is_refused_with_the_reason() {
+        let refused = |wanted| check(wanted, false).unwrap_err();
+        assert_eq!(refused("/topic/ticks.*"), "no topic begins with ticks; did you mean tick?");
+        assert_eq!(refused("/topic/THE SERVICE.>"), "no topic begins with THE SERVICE; did you mean the service?");
+        assert_eq!(refused("/topic/tick/1"), "no topic begins with tick/1; did you mean tick?");
+        assert_eq!(refused("/topic/horoscope"), "no topic begins with horoscope");
+        let tick = "selects no topic: those of tick are tick.<securityId>";
+        for wanted in ["/topic/tick.**", "/topic/tick", "/topic/tick.1.2", "/topic/tick.1.>.2", "/topic/tick.a b"] {
+            assert_eq!(refused(wanted), format!("{wanted} {tick}"));
+        }
+        let bus = "strategy-bus.market-data and strategy-bus.generic-event";
+        let expected = format!("/topic/strategy-bus.prices selects no topic: those of strategy-bus are {bus}");
+        assert_eq!(refused("/topic/strategy-bus.prices"), expected);
+    }
+
+    #[test]
+    fn only_what_is_kept_can_be_replayed() {
+        let kept = "order-status, fill, transaction, market-data-subscription, life-cycle, session, risk, log-event, \
+                    generic-event";
+        for wanted in ["/topic/>", "/topic/order-status.>", "/topic/the service.*.*", "/topic/fill.SERVER.*"] {
+            assert_eq!(check(wanted, true), Ok(()), "{wanted}");
+        }
+        let refused = |wanted| check(wanted, true).unwrap_err();
+        let last = "is not kept, only its last value, which snapshot:true delivers; kept are";
+        assert_eq!(refused("/topic/order.>"), format!("from-sequence: order {last} {kept}"));
+        assert_eq!(refused("/topic/tick.1"), format!("from-sequence: tick {last} {kept}"));
+        let bus = "/topic/strategy-bus.market-data";
+        assert_eq!(refused(bus), format!("from-sequence: strategy-bus is not kept; kept are {kept}"));
+        assert_eq!(refused("/topic/weather.zurich"), format!("from-sequence: weather is not kept; kept are {kept}"));
+        assert_eq!(refused("/queue/a"), "from-sequence: queues keep nothing for a replay");
+    }
+}
