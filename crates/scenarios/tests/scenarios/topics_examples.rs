@@ -1,12 +1,15 @@
-//! The programs of `examples/stomp`, as a user runs them: each hears what becomes of an order.
+//! The programs of `examples/stomp`, as a user runs them: each hears what becomes of an order, loses its connection, and
+//! goes on where it stopped.
 
 use std::env;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::http::Client;
+use scenarios::proxy::Proxy;
+use tempfile::TempDir;
 
 use crate::desk::{AAPL, Desk, Trader, limit, with_id};
 
@@ -26,13 +29,17 @@ impl Example {
         let command = command.current_dir(EXAMPLES).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut example = Self { child, lines };
-        assert_eq!(example.line(), "listening");
-        example
+        Self { child, lines }
     }
 
     fn line(&mut self) -> String {
         self.lines.next().expect("the program has ended early").unwrap()
+    }
+
+    /// The next lines, apart from those about orders that stand, which come when they come.
+    fn hears(&mut self, expected: &[&str]) {
+        let lines = std::iter::repeat_with(|| self.line()).filter(|line| !line.starts_with("standing "));
+        assert_eq!(lines.take(expected.len()).collect::<Vec<_>>(), expected);
     }
 }
 
@@ -44,61 +51,162 @@ impl Drop for Example {
     }
 }
 
-/// Starts the program, places an order, and waits for its two lines and its end.
-fn hears_of_an_order(server: &Server, command: Command) {
-    let mut example = Example::start(command);
-    server.client().place(&with_id(limit(AAPL, "BUY", 10, "272.00"), "my-first"));
-    assert_eq!([example.line(), example.line()], ["my-first OPEN", "my-first SUBMITTED"]);
-    let ended = wait_for("the end of the program", || example.child.try_wait().unwrap());
-    assert!(ended.success(), "{ended:?}");
+fn place(client: &mut Client, id: &str) {
+    client.place(&with_id(limit(AAPL, "BUY", 10, "272.00"), id));
+    client.reaches(id, "SUBMITTED");
 }
 
-#[test]
-fn a_python_program_listens_over_tcp() {
-    let Some(mut python) = python() else { return };
+/// The story of a program on a wire that can be cut: `command` starts it against an address, with the file for its last
+/// event.
+fn goes_on_after_a_cut(command: impl Fn(SocketAddr, &Path) -> Command) {
     let desk = Desk::new();
     let server = desk.start();
-    python.args(["listen_tcp.py", &server.door("brokerTcp").to_string(), "2"]);
-    hears_of_an_order(&server, python);
+    let mut client = server.client();
+    let (wire, kept) = (Proxy::to(server.door("brokerTcp")), TempDir::new().unwrap());
+    let last_event = kept.path().join("last-event");
+    place(&mut client, "before");
+    let mut example = Example::start(command(wire.address(), &last_event));
+    example.hears(&["listening", "before OPEN", "before SUBMITTED"]);
+    place(&mut client, "live");
+    example.hears(&["live OPEN", "live SUBMITTED"]);
+    wire.cut();
+    place(&mut client, "missed");
+    wire.mend();
+    example.hears(&["listening", "missed OPEN", "missed SUBMITTED"]);
+    drop(example);
+    place(&mut client, "away");
+    let mut again = Example::start(command(wire.address(), &last_event));
+    again.hears(&["listening", "away OPEN", "away SUBMITTED"]);
     server.stop();
 }
 
+/// The same where the server itself is killed and comes back: a WebSocket must be called by the port that is the server's.
+fn goes_on_after_a_kill(port_key: &str, command: impl Fn(SocketAddr, &Path) -> Command) {
+    let address = free_address();
+    let desk = Desk::new().set(port_key, address.port());
+    let server = desk.start();
+    let kept = TempDir::new().unwrap();
+    let last_event = kept.path().join("last-event");
+    place(&mut server.client(), "before");
+    let mut example = Example::start(command(address, &last_event));
+    example.hears(&["listening", "before OPEN", "before SUBMITTED"]);
+    server.kill();
+    let server = desk.start();
+    place(&mut server.client(), "missed");
+    example.hears(&["listening", "missed OPEN", "missed SUBMITTED"]);
+    server.stop();
+}
+
+/// The system does not give a port to anybody else soon after it was free.
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
 #[test]
-fn a_python_program_listens_over_tls_on_either_port() {
+fn a_python_program_goes_on_over_tcp() {
+    if python().is_none() {
+        return;
+    }
+    goes_on_after_a_cut(|address, last_event| {
+        let mut python = python().unwrap();
+        python.arg("listen.py").arg(format!("tcp://{address}")).arg(last_event);
+        python
+    });
+}
+
+#[test]
+fn a_python_program_goes_on_over_a_websocket() {
+    if python().is_none() {
+        return;
+    }
+    goes_on_after_a_kill("broker.ws.port", |address, last_event| {
+        let mut python = python().unwrap();
+        python.arg("listen.py").arg(format!("ws://{address}/stomp")).arg(last_event);
+        python
+    });
+}
+
+/// With users there is nobody who need not log in; a token is as good as a password.
+#[test]
+fn programs_log_in_with_a_token_over_tls_on_either_port() {
     let desk = Desk::new();
     let server = desk.start();
+    place(&mut server.client(), "first");
+    let made = server.client().post("/rest/token", r#"{"name": "feed", "role": "VIEWER", "days": 1}"#).unwrap();
+    let token: serde_json::Value = serde_json::from_str(&made.body).unwrap();
     let certificate = desk.data().join("tls/cert.pem");
-    for (order, door) in ["brokerTls", "brokerTcp"].into_iter().enumerate() {
-        let Some(mut python) = python() else { return };
+    let kept = TempDir::new().unwrap();
+    for (number, door) in ["brokerTls", "brokerTcp"].into_iter().enumerate() {
         // By name: the certificate is looked at.
-        let address = format!("localhost:{}", server.door(door).port());
-        python.args(["listen_tls.py", &address]).arg(&certificate).arg("2");
-        let mut example = Example::start(python);
-        let id = format!("order-{order}");
-        server.client().place(&with_id(limit(AAPL, "BUY", 10, "272.00"), &id));
-        assert_eq!([example.line(), example.line()], [format!("{id} OPEN"), format!("{id} SUBMITTED")]);
+        let url = format!("tls://localhost:{}", server.door(door).port());
+        for (name, command) in [("python", python_with("listen.py")), ("go", go(kept.path()))] {
+            let Some(mut command) = command else { continue };
+            command.arg(&url).arg(kept.path().join(format!("{name}-{number}")));
+            command.env("RIALTO_CA", &certificate).env("RIALTO_LOGIN", "feed");
+            command.env("RIALTO_PASSCODE", token["token"].as_str().unwrap());
+            Example::start(command).hears(&["listening", "first OPEN", "first SUBMITTED"]);
+        }
     }
     server.stop();
 }
 
 #[test]
-fn a_python_program_listens_over_a_websocket() {
-    let Some(mut python) = python() else { return };
-    let desk = Desk::new();
-    let server = desk.start();
-    python.args(["listen_websocket.py", &server.door("brokerWs").to_string(), "2"]);
-    hears_of_an_order(&server, python);
-    server.stop();
+fn a_node_program_goes_on_at_the_door_of_pages() {
+    if node().is_none() {
+        return;
+    }
+    goes_on_after_a_kill("http.port", |address, last_event| {
+        let mut node = node().unwrap();
+        node.arg("listen.mjs").arg(format!("ws://{address}/stomp")).arg(last_event);
+        node
+    });
 }
 
 #[test]
-fn a_node_program_listens_at_the_door_of_pages() {
-    let Some(mut node) = node() else { return };
-    let desk = Desk::new();
-    let server = desk.start();
-    node.args(["listen.mjs", &format!("ws://{}/stomp", server.address()), "2"]);
-    hears_of_an_order(&server, node);
-    server.stop();
+fn a_program_in_go_goes_on() {
+    let built = TempDir::new().unwrap();
+    if go(built.path()).is_none() {
+        return;
+    }
+    goes_on_after_a_cut(|address, last_event| {
+        let mut program = Command::new(built.path().join("listen"));
+        program.arg(format!("tcp://{address}")).arg(last_event);
+        program
+    });
+}
+
+#[test]
+fn a_program_in_rust_goes_on() {
+    let built = TempDir::new().unwrap();
+    let program = built.path().join("listen");
+    let mut rustc = Command::new("rustc");
+    let rustc = rustc.current_dir(EXAMPLES).args(["--edition", "2021", "-D", "warnings", "-o"]);
+    compile(rustc.arg(&program).arg("listen.rs"));
+    goes_on_after_a_cut(|address, last_event| {
+        let mut program = Command::new(&program);
+        program.arg(address.to_string()).arg(last_event);
+        program
+    });
+}
+
+#[test]
+fn a_program_in_c_sharp_goes_on() {
+    if !there_is(is_installed("mcs") && is_installed("mono"), "mono-mcs") {
+        return;
+    }
+    let built = TempDir::new().unwrap();
+    let program = built.path().join("listen.exe");
+    compile(Command::new("mcs").current_dir(EXAMPLES).arg(format!("-out:{}", program.display())).arg("Listen.cs"));
+    goes_on_after_a_cut(|address, last_event| {
+        let mut mono = Command::new("mono");
+        mono.arg(&program).arg(format!("tcp://{address}")).arg(last_event);
+        mono
+    });
+}
+
+fn compile(command: &mut Command) {
+    let done = command.output().unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// A Python that has stomp.py.
@@ -110,9 +218,32 @@ pub(crate) fn python() -> Option<Command> {
     there_is(has_stomp(), "stomp.py").then(|| Command::new(&python))
 }
 
+fn python_with(program: &str) -> Option<Command> {
+    let mut python = python()?;
+    python.arg(program);
+    Some(python)
+}
+
 fn node() -> Option<Command> {
     let is_there = PathBuf::from(EXAMPLES).join("node_modules/@stomp/stompjs").is_dir();
     there_is(is_there, "@stomp/stompjs").then(|| Command::new("node"))
+}
+
+/// The program in Go, built into that folder.
+fn go(folder: &Path) -> Option<Command> {
+    if !there_is(is_installed("go"), "golang-go") {
+        return None;
+    }
+    let program = folder.join("listen");
+    let mut build = Command::new("go");
+    build.current_dir(EXAMPLES).env("GOCACHE", folder.join("cache")).env("GO111MODULE", "off");
+    compile(build.args(["build", "-o"]).arg(&program).arg("listen.go"));
+    Some(Command::new(program))
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Without it the story is not told, except where everything must hold.

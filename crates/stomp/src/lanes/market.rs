@@ -138,7 +138,7 @@ impl Market {
             }
             let Released { key, value, conflated, snapshot } = self.release(now, subscriptions)?;
             if let Some(subscription) = key.subscription {
-                let marks = Marks { redelivered: false, snapshot, conflated };
+                let marks = Marks { snapshot, conflated, ..Marks::default() };
                 return Some(Delivery { subscription, message: value.message, token: None, marks });
             }
             let mut keys = std::mem::take(&mut self.room);
@@ -171,7 +171,7 @@ impl Market {
             }
             spread.keys.pop();
             let conflated = spread.conflated + self.way.absorb(key).map_or(0, |older| counted(&older));
-            let marks = Marks { redelivered: false, snapshot: false, conflated };
+            let marks = Marks { conflated, ..Marks::default() };
             let message = spread.value.message.clone();
             let ended = self.spread.take_if(|spread| spread.keys.is_empty());
             ended.into_iter().for_each(|ended| self.room = ended.keys);
