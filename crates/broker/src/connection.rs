@@ -23,6 +23,7 @@ use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX, FAULT_LINGER}
 use crate::mailbox::{Mailbox, Waiting};
 use crate::place::Place;
 use crate::places::Taken;
+use crate::replay::{self, Replay};
 use crate::slowness;
 use crate::snapshot::Snapshot;
 use crate::transport::{Received, Transport};
@@ -54,6 +55,9 @@ pub(super) enum Answered {
 /// An answer that is waited for before anything else of this client is looked at.
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
+/// A page of history on its way.
+pub(super) type Reading = Pin<Box<dyn Future<Output = Result<replay::Found, String>> + Send>>;
+
 pub(crate) struct Connection<T> {
     pub(super) house: Arc<House>,
     transport: T,
@@ -68,6 +72,11 @@ pub(crate) struct Connection<T> {
     pub(super) actions: VecDeque<Action>,
     pub(super) pending: Option<Pending>,
     pub(super) snapshots: VecDeque<Snapshot>,
+    /// Subscriptions that begin in the past; the first is worked on.
+    pub(super) replays: VecDeque<Replay>,
+    pub(super) reading: Option<Reading>,
+    /// When the first is looked at again.
+    pub(super) replay_at: Time,
     /// How a WebSocket is closed, once it is.
     pub(super) closing: Option<u16>,
     /// What is broken below STOMP, as a code of WebSockets.
@@ -91,6 +100,7 @@ enum Step {
     Received(io::Result<Received>),
     Sent(io::Result<()>),
     Answered(Answered),
+    Read(Result<replay::Found, String>),
     Woken,
 }
 
@@ -113,6 +123,9 @@ impl<T: Transport> Connection<T> {
             actions: VecDeque::new(),
             pending: None,
             snapshots: VecDeque::new(),
+            replays: VecDeque::new(),
+            reading: None,
+            replay_at: Time(0),
             closing: None,
             fault: None,
             takes_from_queues: false,
@@ -213,6 +226,7 @@ impl<T: Transport> Connection<T> {
             return;
         }
         self.go_on_with_snapshots();
+        self.go_on_with_replays(now);
         self.batch.clear();
         self.lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
         self.is_sending = self.batch.bytes() > 0;
@@ -237,7 +251,8 @@ impl<T: Transport> Connection<T> {
         // While the socket has no room, only its silence matters.
         let wake_at = if self.is_sending { Time::NEVER } else { self.lanes.wake_at(now) };
         let snapshot = if self.snapshots.is_empty() || self.is_sending { Time::NEVER } else { now };
-        let deadlines = [self.session.deadline(), wake_at, self.late_at(), self.ping_at, snapshot];
+        let replay = if self.is_sending { Time::NEVER } else { self.replay_at(now) };
+        let deadlines = [self.session.deadline(), wake_at, self.late_at(), self.ping_at, snapshot, replay];
         deadlines.into_iter().min().unwrap_or(Time::NEVER)
     }
 
@@ -265,6 +280,11 @@ impl<T: Transport> Connection<T> {
             {
                 return Poll::Ready(Step::Sent(sent));
             }
+            if let Some(reading) = &mut self.reading
+                && let Poll::Ready(read) = reading.as_mut().poll(context)
+            {
+                return Poll::Ready(Step::Read(read));
+            }
             if mail.as_mut().poll(context).is_ready() || timer.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Step::Woken);
             }
@@ -291,6 +311,7 @@ impl<T: Transport> Connection<T> {
                 self.pending = None;
                 self.answered(now, answered);
             }
+            Step::Read(read) => self.take_page(read),
             Step::Woken => {}
         }
         Ok(())

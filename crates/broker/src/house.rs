@@ -8,12 +8,13 @@ use bus::Bus;
 use stomp::Pattern;
 use stomp::lanes::{Lanes, Rate};
 use stomp::session::Rules;
+use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::hub::Hub;
 use crate::known_topics::KnownTopics;
 use crate::lateness::Lateness;
-use crate::limits::Limits;
+use crate::limits::{Limits, REPLAY_READS_MAX};
 use crate::numbers::{Counters, Numbers};
 use crate::places::Places;
 
@@ -30,6 +31,8 @@ pub struct Settings {
     pub client_destinations: Vec<Pattern>,
     /// Strategies run in processes of their own: the queues of their bus are open to them.
     pub distributed: bool,
+    /// The first message has the number behind this: more than any had that was sent before a restart.
+    pub last_message: u64,
     pub limits: Limits,
 }
 
@@ -41,6 +44,8 @@ pub(crate) struct House {
     pub(crate) client_destinations: Vec<Pattern>,
     pub(crate) distributed: bool,
     pub(crate) counters: Counters,
+    /// A permit for each page of history that is read at the same time.
+    pub(crate) replay_reads: Arc<Semaphore>,
     pub(crate) lateness: Lateness,
     pub(crate) limits: Limits,
     pub(crate) stream_rules: Arc<Rules>,
@@ -62,7 +67,8 @@ impl House {
         Arc::new(Self {
             bus,
             access,
-            hub: Hub::new(long_gap, settings.limits.state_topics, settings.limits.waiting_bytes),
+            hub: Hub::new(long_gap, &settings.limits, settings.last_message),
+            replay_reads: Arc::new(Semaphore::new(REPLAY_READS_MAX)),
             clock: Clock::start(),
             client_destinations: settings.client_destinations,
             distributed: settings.distributed,

@@ -7,7 +7,7 @@ use access::Pass;
 use domain::command::GenericEvent;
 use domain::{Event, Published, ReferenceData};
 use parking_lot::{Mutex, MutexGuard};
-use stomp::lanes::Broadcast;
+use stomp::lanes::{Broadcast, Delivery};
 use stomp::session::{Publication, Subscription, SubscriptionKey};
 use stomp::topics::TopicTree;
 use stomp::{Destination, Kind, Message, Pattern, Time};
@@ -16,10 +16,12 @@ use crate::budget::Budget;
 use crate::echoes::Echoes;
 use crate::ending::End;
 use crate::last_values::LastValues;
-use crate::limits::EVENTS_PER_LOCK;
+use crate::limits::{EVENTS_PER_LOCK, Limits};
 use crate::mailbox::Mailbox;
 use crate::numbers::Numbers;
 use crate::queues::FedQueues;
+use crate::recent::{Position, Recent};
+use crate::replay::{Next, Replay};
 use crate::seats::{ConnectionId, Price, Seat, Seats};
 use crate::snapshot::{Found, Snapshot, Step};
 use crate::strategy_bus::StrategyBus;
@@ -37,6 +39,7 @@ pub(crate) struct State {
     last_values: LastValues,
     pub(crate) queues: FedQueues,
     pub(crate) seats: Seats,
+    recent: Recent,
     numbers: MessageNumbers,
     budget: Budget,
     /// Broadcasts that were handed out.
@@ -55,18 +58,18 @@ pub(crate) struct Begun {
 }
 
 impl Hub {
-    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` may have a last value beside them, and
-    /// `waiting_bytes` may wait for all connections.
-    pub(crate) fn new(long_gap: Duration, state_topics: usize, waiting_bytes: usize) -> Arc<Self> {
-        let budget = Budget::new(waiting_bytes);
-        let numbers = MessageNumbers::counted_in(budget.messages());
+    /// A gap of `long_gap` between two prices of a topic is long; the first message has the number behind `last_message`.
+    pub(crate) fn new(long_gap: Duration, limits: &Limits, last_message: u64) -> Arc<Self> {
+        let budget = Budget::new(limits.waiting_bytes);
+        let numbers = MessageNumbers::behind(last_message, budget.messages());
         Arc::new(Self(Mutex::new(State {
             tree: TopicTree::default(),
             bus: StrategyBus::new(),
             echoes: Echoes::default(),
-            last_values: LastValues::new(long_gap, state_topics),
+            last_values: LastValues::new(long_gap, limits.state_topics),
             queues: FedQueues::default(),
             seats: Seats::default(),
+            recent: Recent::default(),
             numbers,
             budget,
             broadcasts: 0,
@@ -86,6 +89,17 @@ impl Hub {
         }
     }
 
+    /// How things stand, as events that did not happen now: they are no part of what can be replayed.
+    pub(crate) fn remember(&self, now: Time, events: impl IntoIterator<Item = Published>, reference: &ReferenceData) {
+        let mut state = self.lock();
+        events.into_iter().for_each(|published| state.tell_at(now, published, None, reference));
+    }
+
+    /// Every event behind this sequence will be told.
+    pub(crate) fn begin_behind(&self, sequence: u64) {
+        self.lock().recent.begin(sequence);
+    }
+
     /// A line of our own, beside the engine's events: it bears the sequence of the newest of those.
     pub(crate) fn announce(&self, now: Time, destination: &Destination, body: &[u8]) {
         let mut state = self.lock();
@@ -93,6 +107,13 @@ impl Hub {
         let message = state.numbers.message(destination, &headers, body);
         state.hand_out(destination, message, None);
         state.keep_to_budget(now);
+    }
+
+    /// Some events were not told: everybody is disconnected with an ERROR, and no replay reaches us until it is known from
+    /// where on we have all of them.
+    pub(crate) fn lose_events(&self) {
+        self.lock().recent.lose();
+        self.end_all(&End::EventsLost);
     }
 
     /// Everybody is disconnected with an ERROR.
@@ -130,12 +151,19 @@ impl Hub {
 
 impl State {
     fn tell(&mut self, now: Time, published: Published, reference: &ReferenceData) {
+        // Counted also where no topic carries it, as history does.
+        let position = self.recent.count(&published);
+        self.tell_at(now, published, position, reference);
+    }
+
+    fn tell_at(&mut self, now: Time, published: Published, position: Option<Position>, reference: &ReferenceData) {
         if wire::topics::roots(&published.event).is_empty() {
             return;
         }
         self.sequence = self.sequence.max(published.sequence);
         self.told += 1;
-        let telling = Telling::new(published, self.told);
+        let telling = Telling::new(published, self.told, position);
+        position.into_iter().for_each(|position| self.recent.add(position, &telling));
         let words = telling.words(reference);
         let from = match telling.event() {
             Event::Generic(event) => self.echoes.claim(event),
@@ -207,6 +235,28 @@ impl State {
         snapshot.go_on(&self.last_values, &mut step)
     }
 
+    /// Goes on with a replay that has come to the end of history. Once it has all, the subscription begins, in the same
+    /// moment, and hears the broadcasts behind the one that is named.
+    pub(crate) fn join(
+        &mut self,
+        id: ConnectionId,
+        replay: &mut Replay,
+        reference: &ReferenceData,
+        found: &mut Vec<Delivery>,
+    ) -> (Next, Option<u64>) {
+        let next = replay.catch_up(&self.recent, reference, found);
+        let begun = (next == Next::Join).then(|| self.subscribe(id, replay.subscription.clone()).ok()).flatten();
+        (next, begun.map(|begun| begun.since))
+    }
+
+    pub(crate) fn reached(&self) -> Option<Position> {
+        self.recent.reached()
+    }
+
+    pub(crate) fn message_numbers(&self) -> MessageNumbers {
+        self.numbers.clone()
+    }
+
     pub(crate) fn unsubscribe(&mut self, id: ConnectionId, key: SubscriptionKey) {
         let ended = self.seats.get_mut(id).and_then(|seat| seat.remove(key));
         let Some((subscription, unused)) = ended else { return };
@@ -276,13 +326,13 @@ mod tests {
     fn subscription(key: u32, joined: &str) -> Subscription {
         let patterns = joined.split(',').map(|text| Pattern::parse(text).unwrap()).collect();
         let key = SubscriptionKey(key);
-        Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false }
+        Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false, after: None }
     }
 
     /// What one event costs under the lock is counted by what is handed over.
     #[test]
     fn an_event_is_handed_once_to_each_connection_however_often_it_has_subscribed() {
-        let hub = Hub::new(Duration::from_secs(10), 100, 1 << 30);
+        let hub = Hub::new(Duration::from_secs(10), &Limits { state_topics: 100, ..Limits::default() }, 0);
         let mailboxes: Vec<_> = (0..8).map(|_| Mailbox::new(&Lanes::free(), RELIABLE_BYTES_MAX)).collect();
         let ids: Vec<_> = mailboxes.iter().map(|mailbox| hub.lock().seats.take(mailbox.clone())).collect();
         for id in &ids {

@@ -64,6 +64,12 @@ mod last_values;
 mod standing;
 /// The last values for a new subscription.
 mod snapshot;
+/// The newest events that history keeps too.
+mod recent;
+/// What happened before a subscription.
+mod replay;
+/// A connection's subscriptions that begin in the past.
+mod catching_up;
 /// Queues, and who takes from them.
 mod queues;
 /// Topics that strategies in processes of their own share.

@@ -43,6 +43,12 @@ pub const MARKET_TOPICS_MAX: usize = 262_144;
 /// Other topics that have a last value. For more of them the oldest orders give way and are left out of snapshots; where
 /// no order is left, the new ones are.
 pub const STATE_TOPICS_MAX: usize = 65_536;
+/// Events that are held between history and those who listen now; a replay that is further behind reads history.
+pub const RECENT_EVENTS_MAX: usize = 4_096;
+/// Events of history that a replay reads at once; those of one sequence stay together.
+pub const REPLAY_PAGE_EVENTS: usize = 1_000;
+/// Pages of history that are read for replays at the same time; others wait.
+pub const REPLAY_READS_MAX: usize = 2;
 /// Lines of the log that wait for the broker, and those that are published in a second; of more only the count is told.
 pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
 
@@ -120,5 +126,9 @@ pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
 pub(crate) const READ_BYTES: usize = 4 * 1_024;
 /// Octets of a snapshot that are put into a lane at once.
 pub(crate) const SNAPSHOT_STEP_BYTES: usize = 64 * 1_024;
+/// Octets of a replay that are put into a lane at once.
+pub(crate) const REPLAY_STEP_BYTES: usize = 64 * 1_024;
+/// A replay that is ahead of the hub looks again after this.
+pub(crate) const REPLAY_RETRY: Duration = Duration::from_millis(5);
 /// Subjects that are looked at in one go for a snapshot, whether it selects them or not.
 pub(crate) const SNAPSHOT_STEP_SUBJECTS: usize = 4_096;

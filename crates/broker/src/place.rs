@@ -6,12 +6,16 @@ use access::Pass;
 use domain::ReferenceData;
 use domain::command::GenericEvent;
 use stomp::Time;
+use stomp::lanes::Delivery;
 use stomp::session::{Publication, Subscription, SubscriptionKey, Token};
 
 use crate::hub::{Begun, Hub};
 use crate::mailbox::Mailbox;
+use crate::recent::Position;
+use crate::replay::{Next, Replay};
 use crate::seats::ConnectionId;
 use crate::snapshot::{Found, Snapshot};
+use crate::telling::MessageNumbers;
 
 /// When it is dropped, nothing of the connection is left at the hub.
 pub(crate) struct Place {
@@ -36,6 +40,26 @@ impl Place {
     /// From now on the subscription hears what matches. What it wants to know of before is still to be put in.
     pub(crate) fn subscribe(&self, subscription: Subscription) -> Result<Begun, String> {
         self.hub.lock().subscribe(self.id, subscription)
+    }
+
+    /// Goes on with a replay that has come to the end of history; once it has all, the subscription begins behind the
+    /// broadcast that is named.
+    pub(crate) fn join(
+        &self,
+        replay: &mut Replay,
+        reference: &ReferenceData,
+        found: &mut Vec<Delivery>,
+    ) -> (Next, Option<u64>) {
+        self.hub.lock().join(self.id, replay, reference, found)
+    }
+
+    /// How far those who listen have heard.
+    pub(crate) fn reached(&self) -> Option<Position> {
+        self.hub.lock().reached()
+    }
+
+    pub(crate) fn message_numbers(&self) -> MessageNumbers {
+        self.hub.lock().message_numbers()
     }
 
     /// What it had not acknowledged goes to others at once.

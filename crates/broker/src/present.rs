@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use bus::Closed;
 use domain::event::SessionChange;
 use domain::query::Filter;
 use domain::report::SessionState;
 use domain::{AdapterName, Answer, Event, Published, Query};
+use tokio::time::sleep;
 
 use crate::house::House;
+use crate::limits::REPLAY_RETRY;
 
 /// Asks the engine for what stands and remembers it; whoever is there already hears it once more.
 pub(crate) async fn remember(house: &House) {
+    begin(house).await;
     let all = Filter::default();
     let queries = [
         Query::OpenOrders(all),
@@ -28,10 +32,25 @@ pub(crate) async fn remember(house: &House) {
     }
 }
 
+/// Whoever listens to the engine already hears of everything behind the sequence that it answers with. What it took without
+/// writing it down has caused nothing that is kept, so that counts only as far as the journal goes.
+pub(crate) async fn begin(house: &House) {
+    loop {
+        match house.bus.inbox.query(Query::TradingStates) {
+            Ok(ticket) => {
+                let Ok(reply) = ticket.reply().await else { return };
+                return house.hub.begin_behind(reply.sequence.min(house.bus.operations.durable()));
+            }
+            Err(Closed::Busy) => sleep(REPLAY_RETRY).await,
+            Err(Closed::Stopped) => return,
+        }
+    }
+}
+
 fn note(house: &House, sequence: u64, answer: Answer) {
     let (reference, at) = (house.bus.catalogue.now(), house.access.now());
     let published = events(answer).into_iter().map(|event| Published { sequence, at, event });
-    house.hub.tell(house.clock.now(), published, &reference);
+    house.hub.remember(house.clock.now(), published, &reference);
 }
 
 fn events(answer: Answer) -> Vec<Event> {

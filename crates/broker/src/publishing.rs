@@ -11,11 +11,10 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 use wire::LogEventVO;
 
-use crate::ending::End;
 use crate::house::House;
 use crate::lateness::SIGN_EVERY;
 use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
-use crate::translate;
+use crate::{present, translate};
 
 /// What has waited for longer counts as this long: a clock that was set must not look like a broker that stands still.
 const WAITED_MAX: Duration = Duration::from_secs(60);
@@ -35,7 +34,8 @@ pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
             yield_now().await;
         }
         listener = listen(&house);
-        house.hub.end_all(&End::EventsLost);
+        house.hub.lose_events();
+        present::begin(&house).await;
         tracing::error!("the broker fell behind the engine or the engine stopped; every consumer is disconnected");
     }
 }

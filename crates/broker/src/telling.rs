@@ -1,13 +1,14 @@
 //! An event on its way to those who listen. It is put into words when somebody needs them, and then once for all.
 
 use std::cell::OnceCell;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use domain::{Event, Published, ReferenceData};
 use stomp::{Destination, Headers, Message};
 use wire::topics;
 
+use crate::recent::Position;
 use crate::translate::{headers, topic_of};
 
 /// An event, and its messages from the moment on when somebody needed one.
@@ -15,13 +16,15 @@ pub(crate) struct Telling {
     published: Published,
     /// Its place among all events that were told.
     number: u64,
+    /// Where history has it, where it does.
+    position: Option<Position>,
     /// One for each of its roots.
     messages: OnceLock<Box<[Arc<Message>]>>,
 }
 
 impl Telling {
-    pub(crate) fn new(published: Published, number: u64) -> Arc<Self> {
-        Arc::new(Self { published, number, messages: OnceLock::new() })
+    pub(crate) fn new(published: Published, number: u64, position: Option<Position>) -> Arc<Self> {
+        Arc::new(Self { published, number, position, messages: OnceLock::new() })
     }
 
     pub(crate) fn event(&self) -> &Event {
@@ -39,7 +42,8 @@ impl Telling {
 
     /// How it is said by the names of this moment.
     pub(crate) fn words<'a>(&'a self, reference: &'a ReferenceData) -> Words<'a> {
-        Words { published: &self.published, reference, destinations: OnceCell::new(), body: OnceCell::new() }
+        let (destinations, body) = (OnceCell::new(), OnceCell::new());
+        Words { published: &self.published, position: self.position, reference, destinations, body }
     }
 
     /// Its messages, in the order of its roots: written now, or by whoever needed them before.
@@ -55,6 +59,7 @@ impl Telling {
 /// What an event is called and says; both are found when they are first asked for.
 pub(crate) struct Words<'a> {
     published: &'a Published,
+    position: Option<Position>,
     reference: &'a ReferenceData,
     destinations: OnceCell<Vec<Destination>>,
     body: OnceCell<Vec<u8>>,
@@ -72,7 +77,9 @@ impl Words<'_> {
     }
 
     pub(crate) fn headers(&self) -> Headers {
-        headers(self.published.sequence)
+        let mut headers = headers(self.published.sequence);
+        self.position.into_iter().for_each(|position| headers.push("event-id", &position.id()));
+        headers
     }
 
     pub(crate) fn body(&self) -> &[u8] {
@@ -85,21 +92,22 @@ impl Words<'_> {
     }
 }
 
-/// Gives every message its number.
-#[derive(Debug, Default)]
+/// Gives every message its number; copies go on with the same numbers.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct MessageNumbers {
-    last: u64,
+    last: Arc<AtomicU64>,
     /// Octets of all messages that somebody holds.
     held: Arc<AtomicUsize>,
 }
 
 impl MessageNumbers {
-    pub(crate) fn counted_in(held: &Arc<AtomicUsize>) -> Self {
-        Self { last: 0, held: held.clone() }
+    /// The first message has the number behind `last`.
+    pub(crate) fn behind(last: u64, held: &Arc<AtomicUsize>) -> Self {
+        Self { last: Arc::new(last.into()), held: held.clone() }
     }
 
     pub(crate) fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<Message> {
-        self.last += 1;
-        Arc::new(Message::new(self.last, destination, headers, body).counted_in(&self.held))
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        Arc::new(Message::new(number, destination, headers, body).counted_in(&self.held))
     }
 }

@@ -39,7 +39,7 @@ impl<T: Transport> Connection<T> {
     }
 
     /// The session ends; what it wanted before is forgotten.
-    fn refuse(&mut self, text: &str, receipt: Option<&str>) {
+    pub(super) fn refuse(&mut self, text: &str, receipt: Option<&str>) {
         let mut last_words = Vec::new();
         self.session.refuse(text, receipt, &mut last_words);
         if !last_words.is_empty() {
@@ -59,6 +59,10 @@ impl<T: Transport> Connection<T> {
             }
             Action::Authenticate(credentials) => self.pending = Some(self.authenticate(credentials)),
             Action::Subscribe(subscription) => {
+                if let Some(after) = subscription.after {
+                    self.begin_replay(subscription, after);
+                    return Ok(());
+                }
                 self.takes_from_queues |= subscription.patterns.iter().any(|pattern| pattern.kind() == Kind::Queue);
                 let (key, no_local) = (subscription.key, subscription.no_local);
                 let begun = self.place.subscribe(subscription).map_err(|full| (full, None))?;
@@ -67,6 +71,7 @@ impl<T: Transport> Connection<T> {
             }
             Action::Unsubscribe(key) => {
                 self.snapshots.retain(|snapshot| snapshot.subscription != key);
+                self.end_replay(key);
                 self.place.unsubscribe(key);
                 self.lanes.forget(key);
             }

@@ -91,6 +91,33 @@ impl std::fmt::Display for HistoryError {
     }
 }
 
+/// Whether history has every event of a class; of the others it has the newest or none.
+pub fn is_kept(class: EventClass) -> bool {
+    match class {
+        EventClass::OrderStatus
+        | EventClass::Fill
+        | EventClass::Transaction
+        | EventClass::Subscription
+        | EventClass::LifeCycle
+        | EventClass::Session
+        | EventClass::TradingState
+        | EventClass::Limits
+        | EventClass::Alarm
+        | EventClass::Generic
+        | EventClass::Refused
+        | EventClass::MassCancel => true,
+        EventClass::Tick
+        | EventClass::Trade
+        | EventClass::Book
+        | EventClass::Bar
+        | EventClass::Order
+        | EventClass::Position
+        | EventClass::Cash
+        | EventClass::Portfolio
+        | EventClass::Reference => false,
+    }
+}
+
 /// An event as it was published, for those who catch up: its payload in the journal's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastEvent {

@@ -198,6 +198,7 @@ fn settings(limits: Limits, destinations: &[&str]) -> Settings {
         server: "Rialto/test".into(),
         max_rate_per_connection: Rate::per_second(50).unwrap(),
         min_rate_per_consumer: "0.1".parse().unwrap(),
+        last_message: 0,
         client_destinations: destinations.iter().map(|text| broker::Pattern::parse(text).unwrap()).collect(),
         distributed: true,
         limits,

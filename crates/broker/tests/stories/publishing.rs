@@ -20,6 +20,7 @@ fn an_event_reaches_everybody_who_listens_with_its_sequence() {
         message-id:1
         content-type:application/json
         sequence:42
+        event-id:42-0
         content-length:122
 
         {"dateTime":1,"level":"WARN","logger":"engine","message":"story: number 42","exceptionClass":null,"exceptionMessage":null}"#]]

@@ -20,6 +20,8 @@ mod endpoints;
 mod numbers;
 /// Topics beside REST.
 mod topics;
+/// Subscriptions that begin in the past.
+mod topics_replay;
 /// The topics against their own description.
 mod topics_description;
 /// Orders over FIX: sessions that trade, break off, come back and are killed.

@@ -41,7 +41,7 @@ impl Listener {
         assert_eq!(self.frame(), format!("RECEIPT\nreceipt-id:s{id}\n\n"));
     }
 
-    fn frame(&mut self) -> String {
+    pub(crate) fn frame(&mut self) -> String {
         loop {
             let begin = self.unread.iter().take_while(|byte| **byte == b'\n').count();
             self.unread.drain(..begin);

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::web::Router;
 use access::Access;
@@ -113,8 +113,15 @@ fn settings(config: &Config) -> Settings {
         min_rate_per_consumer: config.broker_min_rate_per_consumer.rate,
         client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
         distributed: config.strategies_distributed,
+        last_message: microseconds_now(),
         limits: limits(config),
     }
+}
+
+/// Messages are counted from here on. No server sends a million in a second, so those of the next start have greater numbers.
+fn microseconds_now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX / 2)
 }
 
 fn limits(config: &Config) -> broker::Limits {

@@ -188,6 +188,7 @@ fn settings() -> Settings {
         server: "Rialto/test".into(),
         max_rate_per_connection: Rate::per_second(50).unwrap(),
         min_rate_per_consumer: "0.1".parse().unwrap(),
+        last_message: 0,
         client_destinations: vec![],
         distributed: true,
         limits: Limits::default(),

@@ -22,6 +22,9 @@ pub(crate) fn is_kept(event: &Event) -> bool {
 
 /// Writes what happened; false where the event is a picture of something, which is no happening.
 pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
+    if !bus::history::is_kept(event.class()) {
+        return false;
+    }
     match event {
         Event::OrderStatus(status) => encode(status.as_ref(), into),
         Event::Fill(fill) => encode(fill.as_ref(), into),

@@ -1,0 +1,116 @@
+//! A connection's subscriptions that begin in the past: one after the other, as fast as the client takes what is found.
+
+use std::sync::Arc;
+
+use bus::Bus;
+use domain::Query;
+use stomp::Time;
+use stomp::lanes::Lanes;
+use stomp::session::{After, Subscription, SubscriptionKey};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::connection::{Connection, Reading};
+use crate::limits::REPLAY_RETRY;
+use crate::recent::Position;
+use crate::replay::{self, Found, Next, Replay};
+use crate::transport::Transport;
+
+impl<T: Transport> Connection<T> {
+    /// The subscription hears nothing until its replay is over.
+    pub(super) fn begin_replay(&mut self, subscription: Subscription, after: After) {
+        let replay = Replay::begin(subscription, after, self.place.message_numbers());
+        self.replays.push_back(replay);
+    }
+
+    pub(super) fn end_replay(&mut self, key: SubscriptionKey) {
+        if self.replays.front().is_some_and(|replay| replay.subscription.key == key) {
+            self.reading = None;
+        }
+        self.replays.retain(|replay| replay.subscription.key != key);
+    }
+
+    /// When there is something to do for a replay.
+    pub(super) fn replay_at(&self, now: Time) -> Time {
+        let waits = self.replays.is_empty() || self.reading.is_some() || !self.has_room();
+        if waits { Time::NEVER } else { self.replay_at.max(now) }
+    }
+
+    fn has_room(&self) -> bool {
+        Lanes::takes_more(self.lanes.reliable_bytes())
+    }
+
+    pub(super) fn go_on_with_replays(&mut self, now: Time) {
+        if self.reading.is_some() || !self.has_room() || now < self.replay_at {
+            return;
+        }
+        let Some(replay) = self.replays.front_mut() else { return };
+        let (reference, mut found) = (self.house.bus.catalogue.now(), Vec::new());
+        let mut next = replay.put_in(&reference, &mut found);
+        let mut since = None;
+        if next == Next::Join {
+            (next, since) = self.place.join(replay, &reference, &mut found);
+        }
+        found.into_iter().for_each(|delivery| self.lanes.reliable(delivery));
+        match next {
+            Next::More => {}
+            Next::Read => self.reading = Some(self.read_page()),
+            Next::Wait => self.replay_at = now.after(REPLAY_RETRY),
+            Next::Join => self.joined(since),
+        }
+    }
+
+    /// From now on it is a subscription like any other.
+    fn joined(&mut self, since: Option<u64>) {
+        if let (Some(replay), Some(since)) = (self.replays.pop_front(), since) {
+            let Subscription { key, no_local, .. } = replay.subscription;
+            self.session.subscriptions().hear(key, since, no_local);
+        }
+    }
+
+    fn read_page(&self) -> Reading {
+        let at = self.replays.front().map_or(Position::end_of(0), |replay| replay.at);
+        let (bus, turns, reached) = (self.house.bus.clone(), self.house.replay_reads.clone(), self.place.reached());
+        Box::pin(read(bus, turns, at, reached))
+    }
+
+    pub(super) fn take_page(&mut self, read: Result<Found, String>) {
+        self.reading = None;
+        match read {
+            Ok(found) => {
+                if let Some(replay) = self.replays.front_mut() {
+                    replay.take(found);
+                }
+            }
+            Err(text) => self.refuse(&text, None),
+        }
+    }
+}
+
+/// Beside the threads that serve, a few at a time.
+async fn read(bus: Bus, turns: Arc<Semaphore>, at: Position, reached: Option<Position>) -> Result<Found, String> {
+    check_past(&bus, at).await?;
+    let turn = turns.acquire_owned().await.map_err(|_| STOPS)?;
+    let as_of = bus.operations.durable();
+    let reading = spawn_blocking(move || {
+        let found = replay::read(&*bus.history, as_of, at, reached);
+        drop(turn);
+        found
+    });
+    reading.await.map_err(|_| STOPS)?
+}
+
+const STOPS: &str = "the server stops";
+
+/// What has not happened cannot be gone on from: the number is another server's, or this one lost its data.
+async fn check_past(bus: &Bus, at: Position) -> Result<(), String> {
+    if at.sequence <= bus.operations.durable() {
+        return Ok(());
+    }
+    let ticket = bus.inbox.query(Query::TradingStates).map_err(|_| "too many requests wait for the engine")?;
+    let now = ticket.reply().await.map_err(|_| STOPS)?.sequence;
+    if at.sequence <= now {
+        return Ok(());
+    }
+    Err(format!("from-sequence: {} is ahead of this server, which is at {now}", at.sequence))
+}

@@ -1,0 +1,144 @@
+//! The newest events that history keeps too. A replay reads history until it has reached these, takes the rest from here,
+//! and hears for itself from then on: in the same moment, so that nothing is left out and nothing comes twice.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bus::history::is_kept;
+use domain::Published;
+
+use crate::limits::RECENT_EVENTS_MAX;
+use crate::telling::Telling;
+
+/// Where an event stands among all that are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(crate) sequence: u64,
+    /// Among the events of that sequence that are kept, from nought on.
+    pub(crate) place: u32,
+}
+
+impl Position {
+    /// Behind everything of a sequence.
+    pub(crate) fn end_of(sequence: u64) -> Self {
+        Self { sequence, place: u32::MAX }
+    }
+
+    /// As a message has it, and a subscription goes on from.
+    pub(crate) fn id(self) -> String {
+        format!("{}-{}", self.sequence, self.place)
+    }
+}
+
+/// What was told last.
+#[derive(Default)]
+pub(crate) struct Recent {
+    events: VecDeque<(Position, Arc<Telling>)>,
+    /// Everything behind this was told to us, and is here; none while that is not known.
+    floor: Option<Position>,
+    newest: Option<Position>,
+}
+
+impl Recent {
+    /// All events behind this sequence will be told.
+    pub(crate) fn begin(&mut self, sequence: u64) {
+        *self = Self { floor: Some(Position::end_of(sequence)), ..Self::default() };
+    }
+
+    /// Some events may not have been told.
+    pub(crate) fn lose(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The position of an event that is told now; none where it is not kept, or where those before it may be missing.
+    pub(crate) fn count(&mut self, published: &Published) -> Option<Position> {
+        if !is_kept(published.event.class()) {
+            return None;
+        }
+        let sequence = published.sequence;
+        let before = self.newest.filter(|newest| newest.sequence == sequence);
+        let position = Position { sequence, place: before.map_or(0, |newest| newest.place + 1) };
+        let is_next = self.newest < Some(position);
+        self.newest = self.newest.max(Some(position));
+        self.floor.is_some_and(|floor| floor < position && is_next).then_some(position)
+    }
+
+    /// The oldest gives way.
+    pub(crate) fn add(&mut self, position: Position, telling: &Arc<Telling>) {
+        self.events.push_back((position, telling.clone()));
+        if self.events.len() > RECENT_EVENTS_MAX {
+            self.floor = self.events.pop_front().map(|(oldest, _)| Position::end_of(oldest.sequence));
+        }
+    }
+
+    /// How far those who listen have heard.
+    pub(crate) fn reached(&self) -> Option<Position> {
+        self.newest.max(self.floor)
+    }
+
+    /// Everything behind a position; nothing where some of it is here no longer.
+    pub(crate) fn behind(&self, after: Position) -> Option<impl Iterator<Item = &(Position, Arc<Telling>)>> {
+        let first = self.events.partition_point(|(position, _)| *position <= after);
+        self.floor.is_some_and(|floor| floor <= after).then(|| self.events.range(first..))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{Event, EventClass, Timestamp};
+    use wire::families;
+
+    use super::*;
+
+    fn alarm(sequence: u64) -> Published {
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
+        Published { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
+    }
+
+    fn tell(recent: &mut Recent, sequence: u64) -> Option<Position> {
+        let position = recent.count(&alarm(sequence));
+        position.into_iter().for_each(|at| recent.add(at, &Telling::new(alarm(sequence), 0, Some(at))));
+        position
+    }
+
+    fn behind(recent: &Recent, sequence: u64) -> Option<Vec<String>> {
+        let found = recent.behind(Position::end_of(sequence))?;
+        Some(found.map(|(position, _)| position.id()).collect())
+    }
+
+    #[test]
+    fn what_was_told_last_is_found_behind_a_position() {
+        let mut recent = Recent::default();
+        assert_eq!((tell(&mut recent, 3), behind(&recent, 3)), (None, None));
+        recent.begin(4);
+        assert_eq!(tell(&mut recent, 4), None);
+        for sequence in [5, 5, 9] {
+            assert!(tell(&mut recent, sequence).is_some());
+        }
+        assert_eq!(recent.reached(), Some(Position { sequence: 9, place: 0 }));
+        assert_eq!(behind(&recent, 3), None);
+        assert_eq!(behind(&recent, 4), Some(vec!["5-0".into(), "5-1".into(), "9-0".into()]));
+        assert_eq!(behind(&recent, 7), Some(vec!["9-0".into()]));
+        assert_eq!(behind(&recent, 99), Some(vec![]));
+        recent.lose();
+        assert_eq!((recent.reached(), behind(&recent, 99)), (None, None));
+    }
+
+    #[test]
+    fn the_oldest_gives_way_and_takes_its_sequence_along() {
+        let mut recent = Recent::default();
+        recent.begin(0);
+        (1..=RECENT_EVENTS_MAX as u64).for_each(|sequence| drop(tell(&mut recent, sequence)));
+        assert_eq!(behind(&recent, 0).map(|found| found.len()), Some(RECENT_EVENTS_MAX));
+        tell(&mut recent, 1_000_000);
+        assert_eq!((behind(&recent, 0), behind(&recent, 1).map(|found| found.len())), (None, Some(RECENT_EVENTS_MAX)));
+    }
+
+    #[test]
+    fn the_table_of_families_tells_what_history_keeps() {
+        for class in EventClass::ALL {
+            assert!(families::of(class).is_none_or(|family| family.is_kept == is_kept(class)), "{class:?}");
+        }
+    }
+}
