@@ -10,9 +10,10 @@ RIALTO := $(TARGET)/release/rialto
 export RIALTO_BIN := $(RIALTO)
 
 # Commands and the Debian packages that bring them: a C compiler for SQLite, a tool that makes syncs fail, and what the
-# README calls the server with. QuickFIX is the foreign FIX client of the tests and the peer of the benchmark.
+# README calls the server with. QuickFIX is the foreign FIX client of the tests and the peer of the benchmark. Go and Mono
+# build programs of examples/stomp.
 TOOLS := cc=gcc strace=strace curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium java=default-jre-headless \
-  /usr/include/quickfix/Session.h=libquickfix-dev
+  /usr/include/quickfix/Session.h=libquickfix-dev go=golang-go mcs=mono-mcs mono=mono-runtime
 
 # Node for the machine that has none, or too old a one; where it has been installed, it comes first.
 NODE := $(TARGET)/node
