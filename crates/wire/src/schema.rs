@@ -121,7 +121,8 @@ impl Shape {
     }
 
     fn object<'a>(&self, says: &str, fields: impl Iterator<Item = &'a Field> + Clone) -> Value {
-        let properties: Map<_, _> = fields.clone().map(|field| (field.name.to_owned(), self.described(field))).collect();
+        let properties: Map<_, _> =
+            fields.clone().map(|field| (field.name.to_owned(), self.described(field))).collect();
         let needed: Vec<_> = fields.filter(|field| field.is_needed).map(|field| field.name).collect();
         // What has no keys of ours may have any.
         let mut schema = match properties.is_empty() {
