@@ -110,7 +110,7 @@ type Parse = fn(&[u8]) -> Result<(), BadBody>;
 #[test]
 fn every_body_that_is_shown_is_taken() {
     let order: Parse = |body| OrderBody::parse(body).map(drop);
-    let parsers: [(&str, Parse); 18] = [
+    let parsers: [(&str, Parse); 19] = [
         ("MarketOrderVO", order),
         ("LimitOrderVO", order),
         ("StopOrderVO", order),
