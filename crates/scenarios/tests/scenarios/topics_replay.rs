@@ -58,8 +58,7 @@ fn history(client: &mut Client) -> Vec<(String, Value)> {
 }
 
 /// Orders come and go, and some trade, until the flag is set.
-fn trade(server: &Server, name: &str, is_over: &AtomicBool) {
-    let mut client = server.client();
+fn trade(mut client: Client, name: &str, is_over: &AtomicBool) {
     for number in 0.. {
         if is_over.load(Ordering::Relaxed) {
             return;
@@ -79,9 +78,9 @@ fn hear_with_cuts(server: &Server, cuts: usize, heard: &mut Heard) {
 }
 
 fn trade_and_be_cut(server: &Server, name: &str, heard: &mut Heard) {
-    let is_over = AtomicBool::new(false);
+    let (client, is_over) = (server.client(), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        scope.spawn(|| trade(server, name, &is_over));
+        scope.spawn(|| trade(client, name, &is_over));
         hear_with_cuts(server, 10, heard);
         is_over.store(true, Ordering::Relaxed);
     });
