@@ -123,6 +123,7 @@ fn fitting(wanted: &Wanted) -> Answer {
             Query::Marks => Answer::Marks(vec![]),
             Query::Book(_) => Answer::Book(None),
             Query::Bars(..) => Answer::Bars(vec![]),
+            Query::Marks => Answer::Marks(vec![]),
             Query::Adapters => Answer::Adapters(vec![]),
             Query::Phases => Answer::Phases(vec![]),
             Query::Subscriptions | Query::State => Answer::Done,
