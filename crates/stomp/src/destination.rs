@@ -154,7 +154,7 @@ impl Pattern {
     }
 
     pub fn matches(&self, destination: &Destination) -> bool {
-        self.covers(&destination.0)
+        self.kind == destination.0.kind && selects(self.name().as_bytes(), destination.name().as_bytes())
     }
 
     /// Whether everything that `other` selects is selected here too.
@@ -167,6 +167,37 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// The same as [`covers`] for a name without wildcards, octet by octet: this is asked for every message of every connection.
+fn selects(mut pattern: &[u8], mut name: &[u8]) -> bool {
+    loop {
+        if pattern == b">" {
+            return true;
+        }
+        if pattern.first() == Some(&b'*') && matches!(pattern.get(1), None | Some(b'.')) {
+            pattern = &pattern[1..];
+            name = &name[segment_of(name)..];
+        } else {
+            let length = segment_of(pattern);
+            if name.get(..length) != Some(&pattern[..length]) || !matches!(name.get(length), None | Some(b'.')) {
+                return false;
+            }
+            (pattern, name) = (&pattern[length..], &name[length..]);
+        }
+        match (pattern.split_first(), name.split_first()) {
+            (None, None) => return true,
+            // The rest may be none.
+            (Some((_, rest)), None) => return rest == b">",
+            (None, Some(_)) => return false,
+            (Some((_, next)), Some((_, behind))) => (pattern, name) = (next, behind),
+        }
+    }
+}
+
+/// The length of the first segment.
+fn segment_of(text: &[u8]) -> usize {
+    text.iter().position(|octet| *octet == b'.').unwrap_or(text.len())
 }
 
 fn covers<'a>(mut wide: impl Iterator<Item = &'a str>, mut narrow: impl Iterator<Item = &'a str>) -> bool {
@@ -249,6 +280,25 @@ mod tests {
                 Pattern::parse(&format!("/topic/{pattern}")).unwrap().may_select(root)
             };
             assert!(selected.iter().all(may), "{pattern}");
+        }
+    }
+
+    /// All short patterns against all short names.
+    #[test]
+    fn a_name_is_selected_where_the_pattern_covers_it() {
+        fn texts(segments: &[&str]) -> Vec<String> {
+            let longer = |text: &String| segments.iter().map(|segment| format!("{text}.{segment}")).collect::<Vec<_>>();
+            let one: Vec<String> = segments.iter().map(|segment| (*segment).to_owned()).collect();
+            let two: Vec<String> = one.iter().flat_map(longer).collect();
+            let three: Vec<String> = two.iter().flat_map(longer).collect();
+            [one, two, three].concat()
+        }
+        for pattern in texts(&["a", "ab", "", "*", ">", "a*", "*a"]).into_iter().filter(|text| !text.is_empty()) {
+            let pattern = Pattern::parse(&format!("/topic/{pattern}")).unwrap();
+            for name in texts(&["a", "ab", "b", "", "a*"]).into_iter().filter(|text| !text.is_empty()) {
+                let name = Destination::parse(&format!("/topic/{name}")).unwrap();
+                assert_eq!(pattern.matches(&name), pattern.covers(name.pattern()), "{pattern} {name}");
+            }
         }
     }
 

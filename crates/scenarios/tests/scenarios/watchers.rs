@@ -17,13 +17,13 @@ const ORDERS: usize = 2_000;
 const SCREEN: [&str; 6] = ["order.>", "order-status.>", "fill.>", "position.>", "risk.>", "log-event.>"];
 
 /// A client of topics over any stream.
-struct Watcher<S> {
+pub(crate) struct Watcher<S> {
     stream: S,
     unread: Vec<u8>,
 }
 
 impl<S: Read + Write> Watcher<S> {
-    fn join(stream: S, topics: &[&str]) -> Self {
+    pub(crate) fn join(stream: S, topics: &[&str]) -> Self {
         let mut watcher = Self { stream, unread: vec![] };
         watcher.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
         assert!(watcher.frame().starts_with("CONNECTED\n"));
@@ -52,7 +52,7 @@ impl<S: Read + Write> Watcher<S> {
     }
 
     /// Reads until so many orders are heard to be canceled, and gives their ids.
-    fn hear_cancels(&mut self, count: usize) -> BTreeSet<String> {
+    pub(crate) fn hear_cancels(&mut self, count: usize) -> BTreeSet<String> {
         let mut canceled = BTreeSet::new();
         while canceled.len() < count {
             let frame = self.frame();
@@ -135,7 +135,7 @@ impl Write for WebSocket {
     }
 }
 
-fn patient(address: SocketAddr) -> TcpStream {
+pub(crate) fn patient(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream

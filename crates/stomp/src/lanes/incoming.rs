@@ -9,6 +9,9 @@ use crate::topics::{Pace, TopicId};
 /// Prices that wait in full for the connection to look at them; of more the newest of each topic.
 pub const PRICES_WAITING_MAX: usize = 1_024;
 
+/// Places for prices that are kept when they are taken.
+const PRICES_KEPT: usize = 16;
+
 /// A price on its way to a connection.
 #[derive(Debug)]
 pub(crate) struct Price {
@@ -22,7 +25,7 @@ pub(crate) struct Price {
 /// The way in to one connection.
 #[derive(Debug, Default)]
 pub struct Incoming {
-    pub(super) reliable: VecDeque<Arrival>,
+    reliable: VecDeque<Arrival>,
     bytes: usize,
     prices: Vec<Price>,
     /// What came when those were too many.
@@ -60,15 +63,16 @@ impl Incoming {
         }
     }
 
-    /// Prices in the order in which they go on.
-    pub(super) fn take_prices(&mut self) -> impl Iterator<Item = Price> + use<> {
-        let newest = std::mem::take(&mut self.newest);
-        std::mem::take(&mut self.prices).into_iter().chain(newest.into_values())
+    /// Prices in the order in which they go on. Room for a few more is kept.
+    pub(super) fn take_prices(&mut self, mut take: impl FnMut(Price)) {
+        self.prices.drain(..).for_each(&mut take);
+        self.prices.shrink_to(PRICES_KEPT);
+        std::mem::take(&mut self.newest).into_values().for_each(take);
     }
 
-    /// What must not be lost, in its order, and its octets.
-    pub(super) fn take_reliable(&mut self) -> (VecDeque<Arrival>, usize) {
-        (std::mem::take(&mut self.reliable), std::mem::take(&mut self.bytes))
+    /// What must not be lost, in its order, and its octets. An empty queue is left in its place, which may be one with room.
+    pub(super) fn take_reliable(&mut self) -> (&mut VecDeque<Arrival>, usize) {
+        (&mut self.reliable, std::mem::take(&mut self.bytes))
     }
 
     /// Octets of what must not be lost.
@@ -110,7 +114,9 @@ mod tests {
         (full + 2..full + 5).for_each(|number| incoming.price(TopicId(2), price(number), Pace::Busy));
         incoming.price(TopicId(1), price(full + 5), Pace::Busy);
         assert_eq!(incoming.len(), PRICES_WAITING_MAX + 2);
-        let last: Vec<_> = incoming.take_prices().skip(PRICES_WAITING_MAX).collect();
+        let mut taken = Vec::new();
+        incoming.take_prices(|price| taken.push(price));
+        let last = &taken[PRICES_WAITING_MAX..];
         let shown = |price: &Price| (price.topic.0, price.value.number - full, price.pace, price.conflated);
         assert_eq!(last.iter().map(shown).collect::<Vec<_>>(), [(1, 5, Pace::Busy, 0), (2, 4, Pace::Slow, 3)]);
         assert!(incoming.is_empty());

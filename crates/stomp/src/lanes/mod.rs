@@ -92,7 +92,7 @@ impl Lanes {
     /// Takes what publishers have handed over.
     pub fn take(&mut self, incoming: &mut Incoming) {
         self.reliable.append(incoming.take_reliable());
-        incoming.take_prices().for_each(|price| self.market.offer(price));
+        incoming.take_prices(|price| self.market.offer(price));
     }
 
     /// A message that must not be lost, for one subscription.

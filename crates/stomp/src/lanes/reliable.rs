@@ -41,12 +41,16 @@ impl Reliable {
         self.waiting.push_back(arrival);
     }
 
-    pub(crate) fn append(&mut self, (mut arrivals, bytes): (VecDeque<Arrival>, usize)) {
+    /// Takes all of them; the empty queue goes back in their place, so that usually nothing is allocated.
+    pub(crate) fn append(&mut self, (arrivals, bytes): (&mut VecDeque<Arrival>, usize)) {
         self.bytes += bytes;
         if self.waiting.is_empty() {
-            self.waiting = arrivals;
+            std::mem::swap(&mut self.waiting, arrivals);
         } else {
-            self.waiting.append(&mut arrivals);
+            self.waiting.append(arrivals);
+        }
+        if arrivals.capacity() > PLACES_KEPT {
+            *arrivals = VecDeque::new();
         }
     }
 

@@ -27,6 +27,8 @@ mod ledger;
 mod request;
 /// What holds for a door and what a client may do.
 mod rules;
+/// Which of them select a topic.
+mod selector;
 /// The subscriptions of one connection.
 mod subscriptions;
 /// Open transactions of one connection.

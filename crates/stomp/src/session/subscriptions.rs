@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::breach::Breach;
 use super::ledger::{Ledger, Token};
+use super::selector::Selector;
 use crate::destination::{Kind, Pattern};
 use crate::escape::Escapes;
 use crate::frame::{encode_headers, encode_number};
 use crate::lanes::Broadcast;
 use crate::message::Message;
-use crate::topics::TopicTree;
 use crate::version::Version;
 
 /// A subscription of one connection; never given twice there.
@@ -97,7 +97,7 @@ pub struct Subscriptions {
     entries: BTreeMap<SubscriptionKey, Entry>,
     names: BTreeMap<Name, SubscriptionKey>,
     /// Who of them hears a broadcast.
-    tree: TopicTree<SubscriptionKey>,
+    selector: Selector,
     /// Destinations of all of them.
     patterns: usize,
     /// How many want their messages acknowledged.
@@ -112,7 +112,7 @@ impl Subscriptions {
             version,
             entries: BTreeMap::new(),
             names: BTreeMap::new(),
-            tree: TopicTree::default(),
+            selector: Selector::default(),
             patterns: 0,
             acknowledging: 0,
             next_key: 1,
@@ -172,16 +172,15 @@ impl Subscriptions {
         let Some(entry) = self.entries.get_mut(&key) else { return };
         (entry.since, entry.no_local) = (since, no_local);
         let topics = entry.patterns.iter().filter(|pattern| pattern.kind() == Kind::Topic);
-        topics.for_each(|pattern| {
-            self.tree.subscribe(pattern, key);
-        });
+        topics.for_each(|pattern| self.selector.add(pattern, key));
     }
 
     /// Who hears a broadcast, each once however many of its patterns select it; `keys` is emptied first.
     pub(crate) fn select(&self, broadcast: &Broadcast, keys: &mut Vec<SubscriptionKey>) {
         keys.clear();
         let hears = |key: &SubscriptionKey| self.entries.get(key).is_some_and(|entry| entry.hears(broadcast));
-        self.tree.select(broadcast.message.destination(), broadcast.apart, |key| keys.extend(Some(key).filter(hears)));
+        self.selector
+            .select(broadcast.message.destination(), broadcast.apart, |key| keys.extend(Some(key).filter(hears)));
         keys.sort_unstable();
         keys.dedup();
     }
@@ -205,9 +204,7 @@ impl Subscriptions {
         let entry = self.entries.remove(&key)?;
         self.patterns -= entry.patterns.len();
         self.acknowledging -= usize::from(entry.mode != AckMode::Auto);
-        entry.patterns.iter().for_each(|pattern| {
-            self.tree.unsubscribe(pattern, key);
-        });
+        entry.patterns.iter().for_each(|pattern| self.selector.remove(pattern, key));
         Some(key)
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::client::FixClient;
 use super::{STEADY, buy, desk_with};
 use crate::desk::{Desk, body_of};
+use crate::watchers::{Watcher, patient};
 
 /// `bus::INSTRUCTIONS_MAX` is 8,192.
 const ORDERS: usize = 9_000;
@@ -34,6 +35,18 @@ fn a_mass_cancel_leaves_no_order_alive_also_where_the_server_dies() {
     server.kill();
     let server = desk.start();
     wait_for("every order to be gone", || open(&server).is_empty().then_some(()));
+    server.stop();
+}
+
+#[test]
+fn whoever_watches_a_mass_cancel_hears_that_every_order_is_canceled() {
+    let desk = spacious_desk();
+    let server = desk.start();
+    let mut client = rest_many(&server);
+    let mut watcher = Watcher::join(patient(server.door("brokerTcp")), &[">"]);
+    client.send("35=q|11=all|530=7");
+    assert_eq!(client.expect("r").get(533), Some(&*ORDERS.to_string()));
+    assert_eq!(watcher.hear_cancels(ORDERS).len(), ORDERS);
     server.stop();
 }
 
