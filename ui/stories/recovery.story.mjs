@@ -155,9 +155,12 @@ export default [
       await page.getByRole('tab', { name: 'Open orders' }).click();
       const pages = await processesOf(context.browser());
       for (const id of pages) process.kill(id, 'SIGSTOP');
-      await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 7, limit: 251.5 });
-      await new Promise((resolve) => setTimeout(resolve, SLEEP_MS));
-      for (const id of pages) process.kill(id, 'SIGCONT');
+      try {
+        await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 7, limit: 251.5 });
+        await new Promise((resolve) => setTimeout(resolve, SLEEP_MS));
+      } finally {
+        for (const id of pages) process.kill(id, 'SIGCONT');
+      }
       await page.getByRole('grid', { name: 'Open orders' }).getByText('251.50').waitFor();
       await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
     },

@@ -37,7 +37,9 @@ interface Heard {
 
 export class GrowingBar {
   private bar: Bar | null = null;
-  private readonly heard: Heard[] = [];
+  private heard: Heard[] = [];
+  /** Where the closed bars end; before they are there nobody knows what the first tick adds. */
+  private until = Infinity;
 
   constructor(private readonly size: BarSize) {}
 
@@ -59,13 +61,14 @@ export class GrowingBar {
     const whole = joined(parts);
     const last = whole.at(-1);
     if (last === undefined) return;
-    const until = last.dateTime + BAR_MS[last.barSize];
+    this.until = last.dateTime + BAR_MS[last.barSize];
+    // What was heard before lies in them, and so does what was traded while nobody heard.
+    this.heard = this.heard.filter(({ at }) => at >= last.dateTime);
     const start = this.startOf(last.dateTime);
     this.bar = summed(whole.filter(({ dateTime }) => dateTime >= start), start, this.size);
     this.heard.forEach((heard, place) => {
-      const before = this.heard[place - 1];
-      const traded = before ? this.tradedUpTo(heard, before) : (heard.tick.volLast ?? 0);
-      if (heard.at >= until) this.bar = this.grown(this.bar, heard, traded);
+      const traded = this.tradedUpTo(heard, this.heard[place - 1]);
+      if (heard.at >= this.until) this.bar = this.grown(this.bar, heard, traded);
     });
   }
 
@@ -82,7 +85,7 @@ export class GrowingBar {
    * across a gap of bars, as after a sleep: what was traded in them belongs to them.
    */
   private tradedUpTo({ tick, at }: Heard, before: Heard | undefined): number {
-    if (before === undefined) return 0;
+    if (before === undefined) return at >= this.until ? (tick.volLast ?? 0) : 0;
     const isNear = this.startOf(at) - this.startOf(before.at) <= BAR_MS[this.size];
     return isNear ? Math.max(0, (tick.vol ?? 0) - (before.tick.vol ?? tick.vol ?? 0)) : (tick.volLast ?? 0);
   }

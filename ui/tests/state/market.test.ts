@@ -227,6 +227,26 @@ describe('bars', () => {
     expect(series.get().map(({ vol, close }) => [vol, close])).toEqual([[9_000, 270.5], [3_050, 273]]);
   });
 
+  it('have what was traded while the line was down once', async () => {
+    const midnight = Math.floor(START / DAY) * DAY;
+    const minute = (place: number, vol: number) => bar({ barSize: 'MIN_1', dateTime: midnight + place * MINUTE, vol });
+    bars = [bar({ barSize: 'DAY_1', dateTime: midnight - DAY }), minute(0, 1_000)];
+    const series = new LiveBars(1, 'DAY_1', { feed, clock, server, market, onTrouble });
+    feed.up();
+    await settle();
+    const trade = (vol: number, at: number) => {
+      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 1, vol }));
+      clock.frame();
+      return series.get().at(-1)?.vol;
+    };
+    expect(trade(1_000, midnight + MINUTE - 1)).toBe(1_000);
+    feed.down();
+    bars = [...bars, minute(1, 500)];
+    feed.up();
+    await settle();
+    expect(trade(1_501, midnight + 2 * MINUTE)).toBe(1_501);
+  });
+
   it('have nothing of what was traded in others while nobody listened', async () => {
     const series = await open();
     const trade = (vol: number, at: number) => {

@@ -73,7 +73,9 @@ export interface FillMark {
 /** Fills stand at the bar in which they happened, one mark a side; those before the first bar are out of sight. */
 export function fillMarks(fills: readonly Fill[], securityId: number, bars: readonly Bar[]): FillMark[] {
   const marks = new Map<string, FillMark>();
-  for (const { dateTime, side, quantity, price } of fills.filter((fill) => fill.securityId === securityId)) {
+  const first = bars.at(0)?.dateTime ?? Infinity;
+  const isInSight = (fill: Fill) => fill.securityId === securityId && fill.dateTime >= first;
+  for (const { dateTime, side, quantity, price } of fills.filter(isInSight)) {
     const bar = bars.findLast((candidate) => candidate.dateTime <= dateTime);
     if (bar === undefined) continue;
     const mark = { time: secondsOf(bar.dateTime), side, quantity, price };
