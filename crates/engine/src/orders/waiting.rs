@@ -281,9 +281,9 @@ mod tests {
     #[test]
     fn a_snapshot_of_before_orders_could_wait_can_be_read() {
         let now = minicbor::to_vec(Trading::default()).unwrap();
-        // An array of sixteen parts, the last of them an empty map.
-        assert_eq!((now[0], now.last()), (0x90, Some(&0xa0)));
-        let before = [&[0x8f], &now[1..now.len() - 1]].concat();
+        // An array of seventeen parts, the last of them an empty map.
+        assert_eq!((now[0], now.last()), (0x91, Some(&0xa0)));
+        let before = [&[0x90], &now[1..now.len() - 1]].concat();
         let read: Trading = minicbor::decode(&before).unwrap();
         assert_eq!(minicbor::to_vec(&read).unwrap(), now);
     }
