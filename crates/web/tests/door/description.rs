@@ -120,7 +120,6 @@ fn fitting(wanted: &Wanted) -> Answer {
                 Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })
             }
             Query::Ticks(_) => Answer::Ticks(vec![]),
-            Query::Marks => Answer::Marks(vec![]),
             Query::Book(_) => Answer::Book(None),
             Query::Bars(..) => Answer::Bars(vec![]),
             Query::Marks => Answer::Marks(vec![]),
