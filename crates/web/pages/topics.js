@@ -39,10 +39,10 @@ function family(channel, described) {
   listen.addEventListener("click", () => choose(channel.address));
   const marks = Object.entries(MARKS).filter(([key]) => channel[key]).map(([, text]) => make("span", { className: "mark" }, text));
   const parameters = Object.entries(channel.parameters ?? {}).map(([name, one]) => make("li", {}, name + ": " + one.description));
-  const payloads = Object.keys(channel.messages).map((name) => {
-    const schema = described.components.schemas[name];
-    return schema ? fields(name, schema) : make("p", {}, "Any JSON.");
-  });
+  const schemas = described.components.schemas;
+  const forms = (name) => schemas[name]?.oneOf?.map((form) => form.$ref.split("/").pop()) ?? [name];
+  const payloads = Object.keys(channel.messages).flatMap(forms).map((name) =>
+    schemas[name] ? fields(name, schemas[name]) : make("p", {}, "Any JSON."));
   return make("article", {}, make("h3", {}, channel.address), make("p", {}, channel.description),
     make("p", {}, ...marks, listen), make("ul", {}, ...parameters), ...payloads);
 }

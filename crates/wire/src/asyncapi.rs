@@ -190,9 +190,17 @@ fn payloads() -> Map<String, Value> {
         let before = wanted.len();
         wanted.extend(inner);
         if wanted.len() == before {
-            return all.into_iter().filter(|(name, _)| wanted.contains(name)).collect();
+            return all.into_iter().filter(|(name, _)| wanted.contains(name)).map(without_discriminator).collect();
         }
     }
+}
+
+/// OpenAPI's discriminator is an object, AsyncAPI's is not; each form says by itself which `objectType` it has.
+fn without_discriminator((name, mut schema): (String, Value)) -> (String, Value) {
+    if let Some(keys) = schema.as_object_mut() {
+        keys.remove("discriminator");
+    }
+    (name, schema)
 }
 
 /// Names of schemas that one refers to.

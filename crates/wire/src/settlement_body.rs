@@ -15,6 +15,6 @@ impl SettlementBody {
         let (security, price) = (fields.id("securityId").map(SecurityId), fields.decimal("price").map(Price));
         let date = fields.read("date", date_of);
         let (security, price) = (fields.require("securityId", security), fields.require("price", price));
-        fields.finish(security.zip(price).map(|(security, price)| SettlementPrice { security, price, date }))
+        fields.finish_exactly(security.zip(price).map(|(security, price)| SettlementPrice { security, price, date }))
     }
 }

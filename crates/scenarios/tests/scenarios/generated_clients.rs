@@ -97,7 +97,8 @@ fn a_typescript_client_is_made_without_a_warning_and_trades() {
     server.stop();
 }
 
-/// It warns of OpenAPI 3.1 as such, whatever is described; of ours it has nothing more to say.
+/// It warns of OpenAPI 3.1 as such, whatever is described, and says which words the language reserves; of ours it has
+/// nothing more to say.
 #[test]
 fn the_generator_for_every_language_has_nothing_to_say_of_ours() {
     let Some(tools) = python_tools("openapi-generator-cli") else { return };
@@ -110,11 +111,9 @@ fn the_generator_for_every_language_has_nothing_to_say_of_ours() {
         let mut generator = Command::new(tools.join("openapi-generator-cli"));
         generator.args(["generate", "-i", description, "-g", "python", "-o", "made"]).env("PATH", &path);
         let said = workshop.run(&mut generator);
-        let mut lines: Vec<_> = said
-            .lines()
-            .filter(|line| line.contains("WARN") || line.contains("ERROR"))
-            .map(ToOwned::to_owned)
-            .collect();
+        let is_told =
+            |line: &&str| line.contains("WARN") && !line.contains("(reserved word)") || line.contains("ERROR");
+        let mut lines: Vec<_> = said.lines().filter(is_told).map(ToOwned::to_owned).collect();
         lines.sort();
         lines.dedup();
         lines

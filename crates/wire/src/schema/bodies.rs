@@ -140,6 +140,7 @@ pub(super) const SHAPES: &[Shape] = &[
         are settled at it, and options by the one of their underlying.",
         &[has("securityId", ID), has("price", NUMBER), may_have("date", Maybe(&Date))],
     )
+    .exactly()
     .like(r#"{"securityId": 24, "price": 6789.25, "date": "2027-03-19"}"#),
     shape(
         "SubscriptionBody",
@@ -168,7 +169,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape(
         "FixNumbersBody",
         "The numbers that come next; at least one of them.",
-        &[may_have("nextIn", FIX_NUMBER), may_have("nextOut", FIX_NUMBER)],
+        &[may_have("nextIn", Maybe(&FIX_NUMBER)), may_have("nextOut", Maybe(&FIX_NUMBER))],
     )
     .exactly()
     .with_at_least(1)
