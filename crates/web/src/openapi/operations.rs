@@ -315,7 +315,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("docs::document", "This description", File("application/json")),
     on("docs::page", "A page that shows this description", File("text/html")),
     on("docs::style", "The style of that page", File("text/css")),
-    on("docs::fix_dictionary", "The FIX dictionary for clients, in QuickFIX's format", File("application/xml")),
+    on("docs::fix_dictionary", "The FIX dictionary for clients, in QuickFIX's format", File("text/xml")),
     on("docs::program", "The program of that page", File("text/javascript")),
     on("docs::start", "What that page begins with", File("text/javascript")),
     on("topic_docs::document", "The description of the topics", File("application/json"))

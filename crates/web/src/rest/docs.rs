@@ -36,7 +36,7 @@ pub(crate) async fn program() -> Response {
 
 /// For clients that check what they send and receive.
 pub(crate) async fn fix_dictionary() -> Response {
-    file("application/xml; charset=utf-8", include_str!("../../../../docs/fix/FIX44.xml"))
+    file("text/xml; charset=utf-8", include_str!("../../../../docs/fix/FIX44.xml"))
 }
 
 pub(super) fn file(media_type: &'static str, text: &'static str) -> Response {

@@ -137,7 +137,7 @@ fn an_order_is_found_by_its_id_or_not_at_all() {
 fn a_strategy_shows_the_phase_it_is_in_and_why_it_was_stopped() {
     let desk = Desk::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Run, None)])));
     let answer = desk.get("/rest/strategy");
-    let body = r#"[{"id":1,"name":"SERVER","autoActivate":false,"phase":null},{"id":2,"name":"MOMENTUM","autoActivate":false,"phase":"RUN"}]"#;
+    let body = r#"[{"id":1,"name":"SERVER","autoActivate":false,"phase":null,"lastError":null},{"id":2,"name":"MOMENTUM","autoActivate":false,"phase":"RUN","lastError":null}]"#;
     assert!(answer.contains(body), "{answer}");
     let stopped = Failure { kind: FailureKind::Hung, text: "hangs".into() };
     let desk = Desk::open(move |_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Exit, Some(stopped.clone()))])));
