@@ -216,8 +216,8 @@ fn variables_reach_the_configuration() {
         |line: &&str| ["http.port", "demo.activity", "note", "The", "exit"].iter().any(|word| line.starts_with(word));
     let lines: Vec<_> = answer.lines().filter(telling).collect();
     expect![[r#"
-        http.port                     1                                                                                                                                                                                --set
-        demo.activity                 off                                                                                                                                                                              RIALTO_DEMO_ACTIVITY
+        http.port = 1  (--set)
+        demo.activity = off  (RIALTO_DEMO_ACTIVITY)
         note: RIALTO_SERVICE_HOST in the environment is no key and changes nothing
         The configuration is good.
         exit 0"#]]
