@@ -237,7 +237,19 @@ async function text(stream) {
   return read;
 }
 
+/** Each row has its day change and its line; what they are held against came for all of them together. */
+async function aFewCallsForAllPrices({ server, page }) {
+  const asked = [];
+  page.on('request', (request) => request.url().includes('/rest/marketdata/bar') && asked.push(new URL(request.url()).search));
+  await openDesk(page, server);
+  const change = grid(page, 'Market').locator('[row-id="1"] [col-id="changePercent"]');
+  await page.waitForFunction((cell) => /\d/.test(cell.textContent), await change.elementHandle());
+  const many = asked.filter((query) => query.includes(',') || query.includes('%2C'));
+  if (many.length === 0 || asked.length > 15) throw new Error(`asked ${asked.length} times:\n${asked.join('\n')}`);
+}
+
 export default [
+  { name: 'the prices of a whole list are read with a few calls', settings: QUIET, run: aFewCallsForAllPrices },
   { name: 'a tick moves a price', settings: ['demo.activity=busy'], run: tickMovesAPrice },
   { name: 'a click in the ladder fills the ticket', settings: QUIET, run: ladderFillsTheTicket },
   { name: 'a click on a price means the same in the market and in the ladder', settings: QUIET, run: pricesClickAlike },

@@ -99,8 +99,8 @@ export class LiveBars implements BarSeries {
 
 async function pictureOf(server: Pick<Server, 'bars'>, securityId: number, size: BarSize): Promise<Picture<Bars>> {
   const [{ sequence, value: closed }, ...smaller] = await Promise.all([
-    server.bars(securityId, size, BARS_MAX),
-    ...PARTS[size].map((part) => server.bars(securityId, part, PARTS_MAX)),
+    server.bars([securityId], size, BARS_MAX),
+    ...PARTS[size].map((part) => server.bars([securityId], part, PARTS_MAX)),
   ]);
   return { sequence, value: { closed, parts: smaller.map(({ value }) => value) } };
 }

@@ -5,8 +5,9 @@
  * minutes for a line, and after a lost connection they are read anew; the old one stands until then.
  */
 
+import { WireError } from '../wire/error';
 import type { Server } from '../wire/server';
-import type { Tick } from '../wire/types';
+import type { Bar, Tick } from '../wire/types';
 import { SPARKLINE_POINTS } from './api';
 
 const SECOND_MS = 1_000;
@@ -14,8 +15,8 @@ const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Fewer minutes than this make no line. */
 const MINUTES_MIN = 10;
-/** So many securities are asked for at a time. */
-const CALLS_MAX = 3;
+/** So many securities are asked for in one call; the server takes no more. */
+export const SECURITIES_PER_CALL = 200;
 
 export class Baseline {
   private lastStep = 0;
@@ -56,7 +57,7 @@ export class Baselines {
   private readonly known = new Map<number, Baseline>();
   private waiting: number[] = [];
   private wanted = new Set<number>();
-  private calls = 0;
+  private isGathering = false;
   /** Counts how often all were read anew; an answer of before is ignored. */
   private round = 0;
 
@@ -89,40 +90,68 @@ export class Baselines {
     if (this.wanted.has(securityId)) return;
     this.wanted.add(securityId);
     this.waiting.push(securityId);
-    this.next();
+    this.gather();
   }
 
-  private next(): void {
-    while (this.calls < CALLS_MAX) {
-      const securityId = this.waiting.shift();
-      if (securityId === undefined) return;
-      this.calls += 1;
-      void this.load(securityId).finally(() => {
-        this.calls -= 1;
-        this.next();
-      });
-    }
+  /** All that is wanted at the same time is asked for together. */
+  private gather(): void {
+    if (this.isGathering) return;
+    this.isGathering = true;
+    queueMicrotask(() => {
+      this.isGathering = false;
+      while (this.waiting.length > 0) void this.load(this.waiting.splice(0, SECURITIES_PER_CALL));
+    });
   }
 
   /** Without an answer there is no baseline; whoever wants the security next asks again. */
-  private async load(securityId: number): Promise<void> {
+  private async load(securityIds: readonly number[]): Promise<void> {
     const { round } = this;
     try {
-      const [days, minutes] = await Promise.all([
-        this.server.bars(securityId, 'DAY_1', 1),
-        this.server.bars(securityId, 'MIN_1', SPARKLINE_POINTS),
-      ]);
-      const price = days.value.at(-1)?.close ?? minutes.value.at(0)?.open ?? null;
-      const isYoung = minutes.value.length < MINUTES_MIN;
-      const steps = isYoung ? await this.server.bars(securityId, 'SEC_1', SPARKLINE_POINTS) : minutes;
+      const found = await this.read(securityIds);
       if (round !== this.round) return;
-      const spark = steps.value.map((bar) => bar.close);
-      this.known.set(securityId, new Baseline(price, spark, isYoung ? SECOND_MS : MINUTE_MS));
-      this.onKnown(securityId);
-    } catch {
-      if (round === this.round) this.wanted.delete(securityId);
+      for (const [securityId, baseline] of found) {
+        this.known.set(securityId, baseline);
+        this.onKnown(securityId);
+      }
+    } catch (error) {
+      if (round !== this.round) return;
+      if (isUnknown(error) && securityIds.length > 1) return this.loadHalves(securityIds);
+      for (const securityId of securityIds) this.wanted.delete(securityId);
     }
   }
+
+  /** One that the server does not have must not cost the others theirs. */
+  private async loadHalves(securityIds: readonly number[]): Promise<void> {
+    const middle = Math.ceil(securityIds.length / 2);
+    await Promise.all([this.load(securityIds.slice(0, middle)), this.load(securityIds.slice(middle))]);
+  }
+
+  private async read(securityIds: readonly number[]): Promise<[number, Baseline][]> {
+    const [days, minutes] = await Promise.all([
+      this.server.bars(securityIds, 'DAY_1', 1),
+      this.server.bars(securityIds, 'MIN_1', SPARKLINE_POINTS),
+    ]);
+    const [daysOf, minutesOf] = [bySecurity(days.value), bySecurity(minutes.value)];
+    const isYoung = (id: number) => (minutesOf.get(id) ?? []).length < MINUTES_MIN;
+    const young = securityIds.filter(isYoung);
+    const seconds = young.length === 0 ? [] : (await this.server.bars(young, 'SEC_1', SPARKLINE_POINTS)).value;
+    const secondsOf = bySecurity(seconds);
+    return securityIds.map((id) => {
+      const price = daysOf.get(id)?.at(-1)?.close ?? minutesOf.get(id)?.at(0)?.open ?? null;
+      const steps = (isYoung(id) ? secondsOf : minutesOf).get(id) ?? [];
+      return [id, new Baseline(price, steps.map((bar) => bar.close), isYoung(id) ? SECOND_MS : MINUTE_MS)];
+    });
+  }
+}
+
+function bySecurity(bars: readonly Bar[]): Map<number, Bar[]> {
+  const groups = new Map<number, Bar[]>();
+  for (const bar of bars) groups.set(bar.securityId, [...(groups.get(bar.securityId) ?? []), bar]);
+  return groups;
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof WireError && error.code === 'unknown-security';
 }
 
 function dayOf(time: number): number {

@@ -75,8 +75,9 @@ export class Server {
   tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
   books = (securityId: number) =>
     this.rest.picture(`/rest/marketdata/book?security=${securityId}`, list(read.orderBook));
-  bars = (securityId: number, size: vo.BarSize, limit: number) =>
-    this.rest.picture(`/rest/marketdata/bar?security=${securityId}&barSize=${size}&limit=${limit}`, list(read.bar));
+  /** The newest of each security, oldest first. */
+  bars = (securityIds: readonly number[], size: vo.BarSize, limit: number) =>
+    this.rest.picture(`/rest/marketdata/bar?security=${securityIds.join()}&barSize=${size}&limit=${limit}`, list(read.bar));
   subscribe = (wish: vo.SubscriptionVO) => this.tell('PUT', '/rest/subscription/marketdata/subscribe', wish);
 
   /** Gives the id under which the order lives. */

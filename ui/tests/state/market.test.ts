@@ -3,20 +3,25 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { STALE_AFTER_MS } from '../../src/state/api';
 import { LiveBars } from '../../src/state/bars';
+import { SECURITIES_PER_CALL } from '../../src/state/baselines';
 import { Book } from '../../src/state/depth';
 import { LINGER_MS, MarketPrices } from '../../src/state/market';
+import { WireError } from '../../src/wire/error';
 import type { Bar, Tick } from '../../src/wire/types';
 import { settle, VirtualClock, VirtualFeed } from '../virtual';
 import { tick } from './samples';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
+/** No server has it. */
+const UNKNOWN = 99;
 const START = 1_794_839_400_000;
 
 let feed: VirtualFeed;
 let clock: VirtualClock;
 let ticks: Tick[];
 let bars: Bar[];
+let calls: string[];
 let subscribed: number[];
 let heard: number[];
 let market: MarketPrices;
@@ -39,7 +44,11 @@ const bar = (change: Partial<Bar> = {}): Bar => ({
 
 const server = {
   ticks: () => Promise.resolve({ sequence: 1, value: ticks }),
-  bars: (_: number, size: string) => Promise.resolve({ sequence: 1, value: bars.filter(({ barSize }) => barSize === size) }),
+  bars: async (securityIds: readonly number[], size: string) => {
+    calls.push(`${size} ${securityIds.join()}`);
+    if (securityIds.includes(UNKNOWN)) throw new WireError(422, 'unknown-security', 'no such security');
+    return { sequence: 1, value: bars.filter(({ barSize, securityId }) => barSize === size && securityIds.includes(securityId)) };
+  },
   books: () => Promise.resolve({ sequence: 1, value: [] }),
   subscribe: async ({ securityId }: { securityId: number }) => void subscribed.push(securityId),
 };
@@ -47,7 +56,7 @@ const server = {
 const onTrouble = (error: unknown) => expect.fail(String(error));
 
 beforeEach(() => {
-  [feed, clock, ticks, bars, subscribed, heard] = [new VirtualFeed(), new VirtualClock(), [], [], [], []];
+  [feed, clock, ticks, bars, subscribed, heard, calls] = [new VirtualFeed(), new VirtualClock(), [], [], [], [], []];
   isLive = true;
   market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => isLive, onHeard: (at) => heard.push(at), onTrouble });
 });
@@ -114,6 +123,32 @@ describe('prices', () => {
     expect([quote.change, quote.spark]).toEqual([3, [270.5, 273]]);
     feed.say('tick.1', 7, tick({ dateTime: START + MINUTE, last: 274 }));
     expect(market.quotes.row(1)?.spark).toEqual([270.5, 273, 274]);
+  });
+
+  it('of many securities are held against bars that a few calls brought', async () => {
+    const minutes = Array.from({ length: 10 }, (_, close) => bar({ securityId: 2, close }));
+    bars = [bar({ barSize: 'DAY_1', close: 260 }), bar({ barSize: 'DAY_1', securityId: 2, close: 5 }), ...minutes];
+    market.want([1, 2]);
+    market.want([2, 3]);
+    await settle();
+    for (const securityId of [1, 2, 3]) feed.say(`tick.${securityId}`, 5, tick({ securityId, last: 270 }));
+    expect(calls).toEqual(['DAY_1 1,2,3', 'MIN_1 1,2,3', 'SEC_1 1,3']);
+    expect([1, 2, 3].map((id) => market.quotes.row(id)?.change)).toEqual([10, 265, 0]);
+    expect(market.quotes.row(2)?.spark).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 270]);
+  });
+
+  it('are held against something even where one that the browser remembers is no longer there', async () => {
+    bars = [1, 2, 3].map((securityId) => bar({ barSize: 'DAY_1', securityId, close: 260 }));
+    market.want([1, 2, UNKNOWN, 3]);
+    await settle();
+    for (const securityId of [1, 2, 3]) feed.say(`tick.${securityId}`, 5, tick({ securityId, last: 270 }));
+    expect([1, 2, 3].map((id) => market.quotes.row(id)?.change)).toEqual([10, 10, 10]);
+  });
+
+  it('of more securities than one call takes are read by several', async () => {
+    market.want(Array.from({ length: SECURITIES_PER_CALL + 1 }, (_, place) => 1_000 + place));
+    await settle();
+    expect(calls.filter((call) => call.startsWith('DAY_1')).map((call) => call.split(',').length)).toEqual([SECURITIES_PER_CALL, 1]);
   });
 
   it('are held against the close of yesterday when the day is over', async () => {
