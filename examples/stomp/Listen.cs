@@ -110,7 +110,10 @@ class Listen
         }
         Console.WriteLine(told);
         // Written down when the work is done: what was not done is delivered again.
-        File.WriteAllText(lastEvent, frame.Header("event-id"));
+        File.WriteAllText(lastEvent + ".new", frame.Header("event-id"));
+        // In one step, so that the file is whole whenever the program ends.
+        if (File.Exists(lastEvent)) File.Replace(lastEvent + ".new", lastEvent, null);
+        else File.Move(lastEvent + ".new", lastEvent);
     }
 
     // Headers of CONNECT are not escaped; those of the other frames would be, had they a colon or a line end in them.

@@ -3,6 +3,7 @@ import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.concurrent.Semaphore;
 
 import org.springframework.messaging.simp.stomp.StompCommand;
@@ -94,7 +95,10 @@ class OrderListener extends StompSessionHandlerAdapter {
         System.out.println(body);
         try {
             // Written down when the work is done: what was not done is delivered again.
-            Files.writeString(lastEvent, headers.getFirst("event-id"));
+            Path beside = Path.of(lastEvent + ".new");
+            Files.writeString(beside, headers.getFirst("event-id"));
+            // In one step, so that the file is whole whenever the program ends.
+            Files.move(beside, lastEvent, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException error) {
             throw new IllegalStateException(error);
         }

@@ -135,7 +135,11 @@ func take(read frame, lastEvent string) error {
 		}
 		fmt.Println(told.IntID, told.Status)
 		// Written down when the work is done: what was not done is delivered again.
-		return os.WriteFile(lastEvent, []byte(read.headers["event-id"]), 0o600)
+		if err := os.WriteFile(lastEvent+".new", []byte(read.headers["event-id"]), 0o600); err != nil {
+			return err
+		}
+		// In one step, so that the file is whole whenever the program ends.
+		return os.Rename(lastEvent+".new", lastEvent)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@
 //
 // In a browser the lines about `ws` are not needed, and the id is kept in localStorage.
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { Client } from "@stomp/stompjs";
 import { WebSocket } from "ws";
 
@@ -52,7 +52,9 @@ function onStatus(message) {
   const status = JSON.parse(message.body);
   console.log(status.intId, status.status);
   // Written down when the work is done: what was not done is delivered again.
-  writeFileSync(file, message.headers["event-id"]);
+  writeFileSync(`${file}.new`, message.headers["event-id"]);
+  // In one step, so that the file is whole whenever the program ends.
+  renameSync(`${file}.new`, file);
 }
 
 client.activate();

@@ -27,6 +27,13 @@ STATUS = "/topic/order-status.SERVER.*"
 ORDERS = "/topic/order.SERVER.*"
 
 
+def write_down(event):
+    """In one step, so that the file is whole whenever the program ends."""
+    beside = LAST_EVENT.with_name(LAST_EVENT.name + ".new")
+    beside.write_text(event)
+    beside.replace(LAST_EVENT)
+
+
 class Listener(stomp.ConnectionListener):
     def __init__(self):
         self.ended = threading.Event()
@@ -43,7 +50,7 @@ class Listener(stomp.ConnectionListener):
             return
         print(body["intId"], body["status"], flush=True)
         # Written down when the work is done: what was not done is delivered again.
-        LAST_EVENT.write_text(frame.headers["event-id"])
+        write_down(frame.headers["event-id"])
 
     def on_error(self, frame):
         print("refused:", frame.headers["message"], file=sys.stderr, flush=True)

@@ -104,7 +104,10 @@ fn take(frame: &Frame, last_event: &str) -> Result<(), Box<dyn Error>> {
         "MESSAGE" => {
             println!("{order} {status}");
             // Written down when the work is done: what was not done is delivered again.
-            fs::write(last_event, frame.header("event-id"))?;
+            let beside = format!("{last_event}.new");
+            fs::write(&beside, frame.header("event-id"))?;
+            // In one step, so that the file is whole whenever the program ends.
+            fs::rename(&beside, last_event)?;
         }
         _ => {}
     }

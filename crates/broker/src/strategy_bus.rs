@@ -38,7 +38,7 @@ impl StrategyBus {
     ) -> Option<Shared> {
         let (topic, listeners) = self.listeners(shared_topic(telling.event())?)?;
         let own = words.shared_body();
-        let message = numbers.message(&topic, &words.headers(), own.as_deref().unwrap_or_else(|| words.body()));
+        let message = numbers.message(&topic, &words.shared_headers(), own.as_deref().unwrap_or_else(|| words.body()));
         Some(Shared { message, listeners })
     }
 

@@ -82,6 +82,11 @@ impl Words<'_> {
         headers
     }
 
+    /// Those on the topic that strategies share, where nothing is replayed.
+    pub(crate) fn shared_headers(&self) -> Headers {
+        headers(self.published.sequence)
+    }
+
     pub(crate) fn body(&self) -> &[u8] {
         self.body.get_or_init(|| topics::body(self.published, self.reference))
     }

@@ -142,7 +142,7 @@ fn a_client_that_has_not_logged_in_may_send_little() {
     assert_eq!(answer(&long), "message:a header line is longer than 4096 octets");
     assert_eq!(answer(&many), "message:the frame has more than 64 headers");
     let mut client = Client::join(desk.tcp);
-    client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/order.a\nnote:{}\nreceipt:r\n\n", "y".repeat(8_000)));
+    client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/order.a.b\nnote:{}\nreceipt:r\n\n", "y".repeat(8_000)));
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:r\n\n");
 }
 
@@ -161,8 +161,8 @@ fn a_destination_has_a_bounded_length_and_depth() {
     assert_eq!(refused(&many), "message:one SUBSCRIBE joins at most 100 destinations");
     let mut client = Client::join(desk.tcp);
     for id in 1..=20 {
-        client.subscribe(id, &vec!["/topic/order.a"; 100].join(","), "");
+        client.subscribe(id, &vec!["/topic/order.a.b"; 100].join(","), "");
     }
-    client.send("SUBSCRIBE\nid:21\ndestination:/topic/order.a\n\n");
+    client.send("SUBSCRIBE\nid:21\ndestination:/topic/order.a.b\n\n");
     assert!(client.rest().contains("message:a connection subscribes to at most 2000 destinations\n"));
 }

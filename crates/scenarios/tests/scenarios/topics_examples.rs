@@ -2,12 +2,14 @@
 //! goes on where it stopped.
 
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use scenarios::http::Client;
+use scenarios::patience::wait_for;
 use scenarios::proxy::Proxy;
 use tempfile::TempDir;
 
@@ -56,6 +58,14 @@ fn place(client: &mut Client, id: &str) {
     client.reaches(id, "SUBMITTED");
 }
 
+/// A program that ends between its line and its note is told again, as it must be.
+fn wait_until_written_down(client: &mut Client, order: &str, last_event: &Path) {
+    let events = client.see(&format!("/rest/history/order/{order}/event"));
+    let last = format!("{}-", events.as_array().unwrap().last().unwrap()["sequenceNumber"]);
+    let is_written = || fs::read_to_string(last_event).ok().filter(|kept| kept.starts_with(&last));
+    wait_for("the note of the last event", is_written);
+}
+
 /// The story of a program on a wire that can be cut: `command` starts it against an address, with the file for its last
 /// event.
 fn goes_on_after_a_cut(command: impl Fn(SocketAddr, &Path) -> Command) {
@@ -73,6 +83,7 @@ fn goes_on_after_a_cut(command: impl Fn(SocketAddr, &Path) -> Command) {
     place(&mut client, "missed");
     wire.mend();
     example.hears(&["listening", "missed OPEN", "missed SUBMITTED"]);
+    wait_until_written_down(&mut client, "missed", &last_event);
     drop(example);
     place(&mut client, "away");
     let mut again = Example::start(command(wire.address(), &last_event));
@@ -90,6 +101,7 @@ fn goes_on_after_a_kill(port_key: &str, command: impl Fn(SocketAddr, &Path) -> C
     place(&mut server.client(), "before");
     let mut example = Example::start(command(address, &last_event));
     example.hears(&["listening", "before OPEN", "before SUBMITTED"]);
+    wait_until_written_down(&mut server.client(), "before", &last_event);
     server.kill();
     let server = desk.start();
     place(&mut server.client(), "missed");
