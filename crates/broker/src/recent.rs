@@ -129,7 +129,9 @@ mod tests {
     fn the_oldest_gives_way_and_takes_its_sequence_along() {
         let mut recent = Recent::default();
         recent.begin(0);
-        (1..=RECENT_EVENTS_MAX as u64).for_each(|sequence| drop(tell(&mut recent, sequence)));
+        (1..=RECENT_EVENTS_MAX as u64).for_each(|sequence| {
+            tell(&mut recent, sequence);
+        });
         assert_eq!(behind(&recent, 0).map(|found| found.len()), Some(RECENT_EVENTS_MAX));
         tell(&mut recent, 1_000_000);
         assert_eq!((behind(&recent, 0), behind(&recent, 1).map(|found| found.len())), (None, Some(RECENT_EVENTS_MAX)));

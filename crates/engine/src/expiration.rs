@@ -63,7 +63,6 @@ enum NotSettled {
 impl Trading {
     /// Called at the day roll, when the new day has begun.
     pub(crate) fn settle_expired(&mut self, moment: Moment, out: &mut Outbox) {
-        self.expirations.forget_old(self.platform_date(moment.at));
         self.cancel_expired(moment, None, out);
         let expired = self.held_derivatives(|security| self.has_expired(security, moment.at));
         for security in &expired {
@@ -73,6 +72,10 @@ impl Trading {
             self.portfolio.publish(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
         }
         self.warn_of_expirations(moment, out);
+        // Only now: a server that slept for weeks needs the price of the day on which it settles.
+        self.expirations.forget_old(self.platform_date(moment.at));
+        let (waiting, portfolio) = (&mut self.expirations.unsettled, &self.portfolio);
+        waiting.retain(|security| portfolio.holds(*security));
     }
 
     /// A price that was missing may settle what waits for it.

@@ -223,6 +223,7 @@ impl Trading {
             self.submit(moment, &order, out);
         } else if ends_both {
             self.cancel_both(moment, caller, &order, &displaced, out);
+            return self.orders.get(order.id).cloned().unwrap_or(order);
         } else {
             self.wait_for(moment, caller, &order, displaced, out);
         }

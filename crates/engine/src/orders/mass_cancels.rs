@@ -98,7 +98,7 @@ impl Trading {
         };
         let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
         let orders = self.orders.open().filter(is_meant).filter(can_be).cloned();
-        orders.partition(|order| self.check_adapter(&order.adapter).is_ok())
+        orders.partition(|order| self.waiting.contains(order.id) || self.check_adapter(&order.adapter).is_ok())
     }
 
     /// Forgets old ones, all but the fact that their names were used.

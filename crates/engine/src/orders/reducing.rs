@@ -80,7 +80,9 @@ impl Trading {
             }
             let part = self.risk.open_of(order.id)?;
             let security = self.directory.security(order.security)?;
-            let leaves = if part > excess { reduced(security, order, excess) } else { None };
+            // The venue does not know an order that waits itself: it can be taken back, but not replaced.
+            let may_shrink = part > excess && !self.waiting.contains(order.id);
+            let leaves = if may_shrink { reduced(security, order, excess) } else { None };
             let given = if leaves.is_some() { excess } else { part };
             reduction.displaced.push(Displaced { order: order.id, leaves, why: Why::PositionClosed });
             reduction.freed = reduction.freed.plus(given)?;

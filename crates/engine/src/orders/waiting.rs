@@ -204,15 +204,23 @@ impl Trading {
             caller: &caller,
         };
         if order.reduce_only {
-            candidate.terms.quantity = order.terms.quantity.min(self.closable(&candidate)?);
+            let closable = self.closable(&candidate)?;
+            candidate.terms.quantity = order.terms.quantity.min(closable);
             if candidate.terms.quantity.is_zero() {
-                return Ok(None);
+                // Nothing is left to close, or orders that came meanwhile take all of it: only the first is a good end.
+                return if self.is_closed(order) { Ok(None) } else { Err(Refusal::WouldFlip { open: closable }) };
             }
         }
         check_terms(&route.security, &candidate.terms)?;
         self.check_hours(moment.at, &route, &candidate.terms)?;
         self.check_risk(moment, &candidate)?;
         Ok(Some(candidate.terms))
+    }
+
+    /// Whether nothing is held any more that an order of this side could close.
+    fn is_closed(&self, order: &Order) -> bool {
+        let held = self.portfolio.quantity(order.strategy, order.account, order.security);
+        !order.side.opposite().signed(held).is_positive()
     }
 
     fn send_waiting(&mut self, moment: Moment, order: &Order, terms: Terms, out: &mut Outbox) {

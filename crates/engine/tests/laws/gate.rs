@@ -107,15 +107,21 @@ impl Model {
 
     /// What the order could close beside others.
     pub(crate) fn closable(&self, ask: &Candidate) -> Decimal {
+        let held = self.held_against(ask);
+        let elsewhere: Decimal = self.others(ask).filter(|order| order.side == ask.side).map(Order::may_trade).sum();
+        if held.is_zero() { held } else { (held - elsewhere + ask.freed).max(Decimal::ZERO) }
+    }
+
+    /// How much is held that an order of this side lowers.
+    pub(crate) fn held_against(&self, ask: &Candidate) -> Decimal {
         let books = self.books();
         let held =
             books.positions.get(&(ask.strategy, ask.account, ask.security)).map_or(Decimal::ZERO, |lot| lot.quantity);
-        let lowers = match ask.side {
-            Side::Buy => held < Decimal::ZERO,
-            Side::Sell => held > Decimal::ZERO,
+        let lowered = match ask.side {
+            Side::Buy => -held,
+            Side::Sell => held,
         };
-        let elsewhere: Decimal = self.others(ask).filter(|order| order.side == ask.side).map(Order::may_trade).sum();
-        if lowers { (held.abs() - elsewhere + ask.freed).max(Decimal::ZERO) } else { Decimal::ZERO }
+        lowered.max(Decimal::ZERO)
     }
 
     /// Other open orders of the same strategy, account and security.

@@ -80,7 +80,8 @@ impl Model {
             ask.terms.quantity = ask.terms.quantity.min(Quantity(self.closable(&ask)));
         }
         let end = match self.decide(&ask) {
-            _ if order.reduce_only && ask.terms.quantity.is_zero() => Some(BaseState::Canceled),
+            _ if order.reduce_only && self.held_against(&ask).is_zero() => Some(BaseState::Canceled),
+            _ if order.reduce_only && ask.terms.quantity.is_zero() => Some(BaseState::Rejected),
             Err(_) => Some(BaseState::Rejected),
             Ok(_) => None,
         };
@@ -125,7 +126,7 @@ impl Model {
         let (mut excess, mut freed, mut displaced) = (sum(&protective) + quantity - closable, Decimal::ZERO, vec![]);
         for order in protective {
             let part = order.may_trade();
-            let is_reduced = part > excess && order.asked == Asked::Nothing;
+            let is_reduced = part > excess && order.asked == Asked::Nothing && order.waits.is_none();
             let given = if is_reduced { excess } else { part };
             if excess <= Decimal::ZERO {
                 break;

@@ -439,3 +439,46 @@ fn a_restart_goes_on_waiting() {
     }
     assert_eq!(restored.encode_state(), world.engine.encode_state());
 }
+
+#[test]
+fn a_close_whose_place_was_taken_by_a_new_stop_is_refused_and_not_called_closed() {
+    check(
+        "place 2 sell 100 AAPL stop 9
+         place 3 sell 100 AAPL @ 12
+         venue accepts 2
+         venue accepts 3
+         close 1
+         venue cancels 2
+         place 4 sell 100 AAPL stop 8
+         venue cancels 3
+         open",
+        expect![[r#"
+            place 2 sell 100 AAPL stop 9
+                2 OPEN
+                to SIM-A: submit 2
+            place 3 sell 100 AAPL @ 12
+                3 OPEN
+                to SIM-A: submit 3
+            venue accepts 2
+                2 SUBMITTED
+            venue accepts 3
+                3 SUBMITTED
+            close 1
+                A-1 OPEN (waits for the venue to cancel orders 3, 2)
+                3 PENDING_CANCEL (position-closed)
+                2 PENDING_CANCEL (position-closed)
+                to SIM-A: cancel 3
+                to SIM-A: cancel 2
+            venue cancels 2
+                2 CANCELED (position-closed)
+            place 4 sell 100 AAPL stop 8
+                4 OPEN
+                to SIM-A: submit 4
+            venue cancels 3
+                3 CANCELED (position-closed)
+                A-1 REJECTED (would-flip: may only reduce the position, of which 0 can be closed beside orders on their way)
+            open
+                4 OPEN 0 of 100 StopOrder
+        "#]],
+    );
+}

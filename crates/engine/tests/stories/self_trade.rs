@@ -284,3 +284,51 @@ fn the_word_of_an_account_counts_before_that_of_the_platform() {
          place 4 sell 1 SAP @ 100",
     ));
 }
+
+#[test]
+fn an_order_that_waits_itself_gives_way_to_a_reduction_without_a_word_to_the_venue() {
+    check(
+        SelfTrade::CancelResting,
+        "place 1 buy 10 AAPL market
+         venue accepts 1
+         venue fills 1 10 @ 10 x1
+         place 2 buy 1 AAPL @ 9
+         venue accepts 2
+         place 3 sell 8 AAPL @ 9
+         reduce 1 5
+         venue cancels 2
+         open",
+        expect![[r#"
+            place 1 buy 10 AAPL market
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue fills 1 10 @ 10 x1
+                fill 1 10 @ 10
+                booked BUY 10 @ 10
+                position 1 of 10 cost 100 realised 0
+                cash USD 99899.95
+                1 EXECUTED filled 10
+            place 2 buy 1 AAPL @ 9
+                2 OPEN
+                to SIM-A: submit 2
+            venue accepts 2
+                2 SUBMITTED
+            place 3 sell 8 AAPL @ 9
+                3 OPEN (waits for the venue to cancel order 2)
+                2 PENDING_CANCEL (self-trade: order 3 of the same account meets it)
+                to SIM-A: cancel 2
+            reduce 1 5
+                A-1 OPEN (waits for the venue to cancel order 3)
+                3 PENDING_CANCEL (position-closed)
+                3 CANCELED (position-closed)
+                A-1 OPEN
+                to SIM-A: submit A-1
+            venue cancels 2
+                2 CANCELED (self-trade: order 3 of the same account meets it)
+            open
+                A-1 OPEN 0 of 5 MarketOrder
+        "#]],
+    );
+}
