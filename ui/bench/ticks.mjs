@@ -91,7 +91,8 @@ function report({ wall, frames, ticks, bare, ...cpu }) {
 
 /** Runs in the page: the whole list is watched, and frames are counted. */
 function watchEverything({ rows }) {
-  localStorage.setItem('rialto.watchlist', JSON.stringify(Array.from({ length: rows }, (_, index) => index + 1)));
+  const watchlist = Array.from({ length: rows }, (_, index) => index + 1);
+  localStorage.setItem('rialto.local.document', JSON.stringify({ document: { watchlist }, dirty: ['watchlist'] }));
   window.framesPainted = 0;
   const count = () => {
     window.framesPainted += 1;
@@ -121,6 +122,7 @@ function restAnswers(rows) {
   const securities = Array.from({ length: rows }, (_, index) => securityOf(index + 1));
   return {
     '/rest/login': { user: null, role: 'ADMIN', strategy: null },
+    '/rest/settings': {},
     '/rest/security': securities,
     '/rest/strategy': [{ id: 1, name: 'SERVER', autoActivate: true, phase: null }],
     '/rest/config-params': { 'broker.maxRatePerConnection': '5000', 'product.version': 'bench' },
@@ -132,11 +134,14 @@ function restAnswers(rows) {
 function barsOf(url) {
   const asked = new URL(url, 'http://local').searchParams;
   if (asked.get('barSize') !== 'MIN_1') return [];
+  return asked.get('security').split(',').map(Number).flatMap(minutesOf);
+}
+
+function minutesOf(securityId) {
   const now = Math.floor(Date.now() / 60_000) * 60_000;
   return Array.from({ length: 60 }, (_, minute) => {
     const price = 100 + Math.round(Math.sin(minute / 7) * 50) / 100;
     const prices = { open: price, high: price, low: price, close: price };
-    const securityId = Number(asked.get('security'));
     const dateTime = now - (60 - minute) * 60_000;
     return { objectType: 'Bar', securityId, feed: 'BENCH', dateTime, barSize: 'MIN_1', ...prices, vol: 100, vwap: price };
   });

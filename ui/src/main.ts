@@ -25,13 +25,12 @@ async function fetchWatched(path: string, init: RequestInit): Promise<Response> 
   return response;
 }
 
-const memory = memoryOf(localStorage);
 const feed = new StompFeed(`${location.origin.replace(/^http/, 'ws')}/stomp`);
 const surroundings = openDesk({
   server: new Server(new Rest(fetchWatched)),
   feed,
   clock: browserClock,
-  memory,
+  memory: memoryOf(localStorage),
   language: navigator.language.startsWith('de') ? 'de' : 'en',
 });
 
@@ -40,5 +39,5 @@ document.addEventListener('visibilitychange', () => document.hidden || feed.hurr
 window.addEventListener('online', () => feed.hurry());
 
 const target = document.getElementById('app');
-if (target) mount(App, { target, props: { surroundings, memory } });
+if (target) mount(App, { target, props: { surroundings } });
 void surroundings.access.ask();

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { row } from './desk.mjs';
 import { openDesk } from './harness.mjs';
 
 const PASSWORD = 'a long password';
@@ -50,7 +51,68 @@ async function logOut(page) {
   if (await page.getByText('Your session has ended').isVisible()) throw new Error('whoever logs out knows why');
 }
 
+const apple = (page) => row(page, 'Market', 'AAPL').first();
+
+/** Takes AAPL out of the list, closes the chart, and sends the first steps away. */
+async function arrange(page) {
+  await page.getByRole('button', { name: 'Do not show again' }).click();
+  await apple(page).click();
+  await page.keyboard.press('Delete');
+  await apple(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('checkbox', { name: 'Chart' }).uncheck();
+  await page.getByRole('tab', { name: 'Chart' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+}
+
+/** What of that is in sight. */
+async function seen(page) {
+  await row(page, 'Market', 'MSFT').first().waitFor();
+  await page.getByRole('tab', { name: 'Market' }).waitFor();
+  const [stock, chart, steps] = [apple(page), page.getByRole('tab', { name: 'Chart' }), page.getByRole('region', { name: 'First steps' })];
+  return { apple: await stock.isVisible(), chart: await chart.isVisible(), steps: await steps.isVisible() };
+}
+
+async function finds(page, wanted) {
+  const found = JSON.stringify(await seen(page));
+  if (found !== JSON.stringify(wanted)) throw new Error(`in sight: ${found}, wanted: ${JSON.stringify(wanted)}`);
+}
+
 export default [
+  {
+    name: 'each user finds what he arranged, in every browser, and nothing of the one before',
+    async run(stage) {
+      const { page, server, context, watch } = stage;
+      await people(stage);
+      await addUser(server, 'tim', 'trader');
+      await page.waitForTimeout(1_500);
+      await logIn(page, 'tom');
+      await live(page);
+      await page.getByRole('region', { name: 'First steps' }).waitFor();
+      await arrange(page);
+      // The layout is remembered when it has rested.
+      await page.waitForFunction(() => {
+        const { document: kept } = JSON.parse(localStorage['rialto.user.tom.document']);
+        return Object.entries(kept).some(([key, layout]) => key.startsWith('layout') && !JSON.stringify(layout).includes('"chart"'));
+      });
+      await logOut(page);
+      await logIn(page, 'tim');
+      await live(page);
+      await page.getByRole('region', { name: 'First steps' }).waitFor();
+      await apple(page).waitFor();
+      await finds(page, { apple: true, chart: true, steps: true });
+      await logOut(page);
+      // Another browser: it remembers nothing.
+      await page.evaluate(() => localStorage.clear());
+      await context.clearCookies();
+      // Leaving a page gives up what it was still asking for.
+      watch.allow(/ERR_ABORTED/);
+      await page.reload();
+      await logIn(page, 'tom');
+      await live(page);
+      await finds(page, { apple: false, chart: false, steps: false });
+    },
+  },
   {
     name: 'a wrong password is refused in the words of the server',
     async run(stage) {
@@ -70,20 +132,21 @@ export default [
       await live(page);
       if (await kill(page).isEnabled()) throw new Error('a viewer could halt trading');
       if ((await kill(page).getAttribute('title')) !== 'this needs the role trader') throw new Error('the switch does not say why');
-      await allows(page, 'Buy AAPL limit', false);
+      await allows(page, /^Buy AAPL limit/, false);
       await allows(page, 'Cancel all', false);
       await page.getByText('this needs the role trader').waitFor();
       await logOut(page);
       await logIn(page, 'tom');
       await live(page);
       if (!(await kill(page).isEnabled())) throw new Error('a trader could not halt trading');
-      await allows(page, 'Buy AAPL limit', true);
+      await allows(page, /^Buy AAPL limit/, true);
       await page.getByRole('button', { name: 'Admin', exact: true }).click();
       await allows(page, 'Change state', false);
       if (await page.getByRole('tab', { name: 'Audit' }).isVisible()) throw new Error('a trader saw the audit');
       await logOut(page);
       await logIn(page, 'ada');
       await live(page);
+      await page.getByRole('button', { name: 'Admin', exact: true }).click();
       await page.getByRole('tab', { name: 'Audit' }).waitFor();
       await allows(page, 'Change state', true);
       await page.getByRole('grid', { name: 'Audit' }).getByText('done').first().waitFor();
@@ -121,6 +184,7 @@ export default [
       await dialog.getByRole('button', { name: 'Save' }).click();
       await page.getByText('a login is needed from now on').waitFor();
       await logIn(page, 'ada');
+      await page.getByRole('button', { name: 'Admin', exact: true }).click();
       await page.getByRole('button', { name: 'Add user' }).click();
       await dialog.getByLabel('Name').waitFor();
       if ((await roles()) !== 'Viewer,Trader,Strategy,Admin') throw new Error(`offered are ${await roles()}`);
@@ -130,7 +194,7 @@ export default [
     name: 'a strategy that this browser remembers and the server does not have is forgotten, with one word',
     async run({ server, page, watch }) {
       watch.allow(/404/, /ERR_ABORTED/);
-      await page.addInitScript(() => sessionStorage.getItem('again') ?? localStorage.setItem('rialto.strategy', '99'));
+      await page.addInitScript(() => sessionStorage.getItem('again') ?? localStorage.setItem('rialto.local.strategy', '99'));
       await openDesk(page, server);
       const told = page.getByRole('log', { name: 'Notifications' }).getByText('All strategies are shown');
       await told.waitFor();

@@ -25,9 +25,8 @@ export interface DockTools {
   element: HTMLElement;
   /** What a widget finds by `getContext`. */
   context: Map<unknown, unknown>;
+  /** Of this user: each may see something else. */
   memory: Memory;
-  /** Each user arranges the pages anew, because each may see something else. */
-  user: string;
   clock: Clock;
   /** Which widgets the role may see. */
   maySee(widget: WidgetId): boolean;
@@ -187,7 +186,7 @@ export class Dock {
 
   /** What was arranged on a large screen is not forced onto a small one. */
   private key(): string {
-    return `layout.${this.tools.user}.${this.page}.${this.form}`;
+    return `layout.${this.page}.${this.form}`;
   }
 
   private titleOf(id: string): string {

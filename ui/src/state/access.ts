@@ -20,6 +20,8 @@ export class Entrance implements Access {
   constructor(
     private readonly server: Pick<Server, 'identity' | 'login' | 'logout'>,
     private readonly clock: Clock,
+    /** What is to be done while one is still let in. */
+    private readonly beforeLogout: () => Promise<void> = async () => undefined,
   ) {}
 
   /** Asks the server who we are; one that cannot be reached is asked again. */
@@ -37,6 +39,7 @@ export class Entrance implements Access {
   }
 
   async logout(): Promise<void> {
+    await this.beforeLogout();
     await this.server.logout();
     this.isEnded.set(false);
     this.leave();

@@ -40,6 +40,7 @@ import type {
   UserVO,
   VerdictVO,
 } from '../wire/types';
+import type { Memory } from './storage';
 
 export type Stop = () => void;
 
@@ -414,10 +415,21 @@ export interface Clock {
   onFrame(run: () => void): Stop;
 }
 
+/** What a user arranged: on the server, the same in every browser. */
+export interface UserMemory extends Memory {
+  /** Whether it is known what this user arranged; while it is not, nothing is to be shown. */
+  isReady: Readable<boolean>;
+  /** Tells of a value that came from elsewhere, not of what is written here. */
+  watch(key: string, listener: (value: unknown) => void): Stop;
+  /** The same for this browser alone, for what is looked at now. */
+  here(): Memory;
+}
+
 /** All of it. Components get it by `useDesk()`. */
 export interface Desk {
   clock: Clock;
   access: Access;
+  memory: UserMemory;
   connection: Readable<ConnectionState>;
   settings: Writable<Settings>;
   selection: Selection;

@@ -18,6 +18,7 @@ import { MarketPrices } from './market';
 import { NoticeBoard } from './notifications';
 import { OrderBlotter } from './orders';
 import { Holdings } from './portfolio';
+import { Preferences } from './preferences';
 import { derive } from './readable';
 import { ReferenceData } from './reference';
 import { RiskDesk } from './risk';
@@ -47,12 +48,16 @@ export interface OpenDesk extends Surroundings {
 }
 
 export function openDesk({ server, feed, clock, memory, language }: DeskTools): OpenDesk {
-  const settings = rememberedSettings(memory, { language });
+  const onRefused = (error: unknown) => herald.trouble(error);
+  const preferences = new Preferences({ server, clock, browser: memory, onRefused });
+  const settings = rememberedSettings(preferences, { language });
+  // The description of the interface is a page of its own that knows no user: it looks as the screen does.
+  settings.subscribe(({ theme }) => memory.write('settings', { theme }));
   const texts = derive([settings], (chosen) => textsOf(chosen.language));
   const formats = derive([settings], (chosen) => formatsOf(chosen, () => clock.now()));
-  const access = new Entrance(server, clock);
+  const access = new Entrance(server, clock, () => preferences.flush());
   const connection = new Connection(feed, clock);
-  const selection = rememberedSelection(memory);
+  const selection = rememberedSelection(preferences);
   const notifications = new NoticeBoard(clock);
   const herald = new Herald({ notifications, settings, texts, formats, strategy: selection.strategyId });
   const onTrouble = (error: unknown) => herald.trouble(error);
@@ -82,6 +87,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const desk: Desk = {
     clock,
     access,
+    memory: preferences,
     connection: connection.state,
     settings,
     selection,
@@ -104,13 +110,15 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   };
 
   const load = async () => {
-    await Promise.all([reference.load(), market.load(), risk.loadLimits(), sessions.load()]);
+    await Promise.all([reference.load(), market.load(), risk.loadLimits(), sessions.load(), preferences.whenReady()]);
     if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
   };
+  access.identity.subscribe((identity) => identity && preferences.enter(identity.user));
   comeAndGo(feed, clock, access, load, () => herald.reconnected());
   // The next one in this tab hears nothing of what the last one was told.
   access.phase.subscribe((phase) => {
     if (phase !== 'out') return;
+    preferences.leave();
     notifications.clear();
     herald.forget();
   });

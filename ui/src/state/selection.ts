@@ -1,16 +1,20 @@
-/** What the widgets look at together: one strategy or all, one security. */
+/** What the widgets look at together: one strategy or all, one security. Each user has his own, in this browser. */
 
-import type { Selection, Writable } from './api';
+import type { Selection, UserMemory, Writable } from './api';
 import { Cell } from './readable';
-import type { Memory } from './storage';
 
-export function rememberedSelection(memory: Memory): Selection {
+export function rememberedSelection(memory: Pick<UserMemory, 'here' | 'isReady'>): Selection {
   return { strategyId: remembered(memory, 'strategy'), securityId: remembered(memory, 'security') };
 }
 
-function remembered(memory: Memory, key: string): Writable<number | null> {
-  const said = memory.read(key);
-  const cell = new Cell<number | null>(typeof said === 'number' ? said : null);
-  cell.subscribe((value) => memory.write(key, value));
+function remembered(memory: Pick<UserMemory, 'here' | 'isReady'>, key: string): Writable<number | null> {
+  const here = memory.here();
+  const cell = new Cell<number | null>(null);
+  // Another user has another one, and nobody has none.
+  memory.isReady.subscribe(() => {
+    const said = here.read(key);
+    cell.set(typeof said === 'number' ? said : null);
+  });
+  cell.subscribe((value) => here.write(key, value));
   return cell;
 }

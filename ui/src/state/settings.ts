@@ -1,8 +1,7 @@
-/** How this browser wants the screen. */
+/** How a user wants the screen. */
 
-import type { Settings, Writable } from './api';
+import type { Settings, UserMemory, Writable } from './api';
 import { Cell } from './readable';
-import type { Memory } from './storage';
 
 const KEY = 'settings';
 
@@ -24,9 +23,18 @@ const CHOICES = {
   palette: ['classic', 'colour-blind'],
 } as const;
 
-export function rememberedSettings(memory: Memory, preferred: Partial<Settings> = {}): Writable<Settings> {
-  const settings = new Cell(understood(memory.read(KEY), { ...DEFAULT_SETTINGS, ...preferred }));
-  settings.subscribe((value) => memory.write(KEY, value));
+/** Written only where somebody chose: what nobody chose follows the browser. */
+export function rememberedSettings(memory: Pick<UserMemory, 'read' | 'write' | 'watch'>, preferred: Partial<Settings> = {}): Writable<Settings> {
+  const read = (said: unknown) => understood(said, { ...DEFAULT_SETTINGS, ...preferred });
+  const settings = new Cell(read(memory.read(KEY)));
+  let isRead = true;
+  settings.subscribe((value) => isRead || memory.write(KEY, value));
+  isRead = false;
+  memory.watch(KEY, (said) => {
+    isRead = true;
+    settings.set(read(said));
+    isRead = false;
+  });
   return settings;
 }
 

@@ -1,4 +1,4 @@
-/** What this browser remembers. A browser that forbids it forgets, and nothing else breaks. */
+/** What is remembered from one visit to the next. Here: by this browser. A browser that forbids it forgets, and nothing else breaks. */
 
 export interface Memory {
   read(key: string): unknown;

@@ -29,6 +29,12 @@ export class Rest {
     return { sequence, value: decode(decoder, await read(response)) };
   }
 
+  /** With the server's name for this state of it, to say which one a later change is meant for. */
+  async tagged<T>(path: string, decoder: Decoder<T>): Promise<{ tag: string; value: T }> {
+    const response = await this.call('GET', path);
+    return { tag: response.headers.get('etag') ?? '', value: decode(decoder, await read(response)) };
+  }
+
   /** For answers whose body says what the status does. */
   async getAnyway<T>(path: string, decoder: Decoder<T>): Promise<T> {
     const response = await this.reach(path, { ...this.request('GET'), signal: AbortSignal.timeout(PATIENCE_MS) });
@@ -42,14 +48,20 @@ export class Rest {
   }
 
   /** The body is read to its end even where it is empty: a browser aborts what nobody reads. */
-  async tell(method: Method, path: string, body?: unknown): Promise<Headers> {
-    const response = await this.call(method, path, body);
+  async tell(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Headers> {
+    const response = await this.call(method, path, body, undefined, headers);
     await response.text().catch(unreached);
     return response.headers;
   }
 
-  private async call(method: Method, path: string, body?: unknown, given?: AbortSignal): Promise<Response> {
-    const request = this.request(method, body);
+  private async call(
+    method: Method,
+    path: string,
+    body?: unknown,
+    given?: AbortSignal,
+    more: Record<string, string> = {},
+  ): Promise<Response> {
+    const request = this.request(method, body, more);
     const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(given ? [given] : [])]);
     const response = await this.reach(path, { ...request, signal });
     if (!response.ok) throw await refusal(response);
@@ -57,8 +69,8 @@ export class Rest {
   }
 
   /** `Rialto-Source` marks an order as placed on the screen, and keeps the browser's own login prompt away. */
-  private request(method: Method, body?: unknown): RequestInit {
-    const headers: Record<string, string> = { Accept: 'application/json', 'Rialto-Source': 'UI' };
+  private request(method: Method, body?: unknown, more: Record<string, string> = {}): RequestInit {
+    const headers: Record<string, string> = { Accept: 'application/json', 'Rialto-Source': 'UI', ...more };
     const init: RequestInit = { method, headers, credentials: 'same-origin' };
     if (body === undefined) return init;
     return { ...init, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };

@@ -1,6 +1,6 @@
 /** Every call that the screen makes, by name. */
 
-import { type Decoder, list, text } from './decode';
+import { type Decoder, list, record, text } from './decode';
 import * as read from './decoders';
 import type { Method, Picture, Rest } from './rest';
 import type * as vo from './types';
@@ -40,6 +40,14 @@ export class Server {
   identity = () => this.rest.get('/rest/login', read.identity);
   login = (user: string, password: string) => this.rest.ask('POST', '/rest/login', { user, password }, read.identity);
   logout = () => this.tell('POST', '/rest/logout');
+
+  /** What this user arranged, as one document that the server does not look into. */
+  settings = () => this.rest.tagged('/rest/settings', record);
+  /** Only where the server still has what the tag names; gives the new tag. */
+  async keepSettings(document: Record<string, unknown>, tag: string): Promise<string> {
+    const headers = await this.rest.tell('PUT', '/rest/settings', document, { 'If-Match': tag });
+    return headers.get('etag') ?? '';
+  }
 
   accounts = () => this.rest.get('/rest/account', list(read.account));
   securities = () => this.rest.get('/rest/security', list(read.security));

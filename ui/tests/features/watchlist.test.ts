@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest';
-import { Watchlist, type Shelf } from '../../src/features/market/watchlist';
+import { Watchlist } from '../../src/features/market/watchlist';
 import type { SecurityVO } from '../../src/wire/types';
 
-function shelf(text?: string): Shelf & { kept: () => string | null } {
-  let kept = text ?? null;
-  return { getItem: () => kept, setItem: (_key, value) => void (kept = value), kept: () => kept };
+function shelf(said: unknown = null) {
+  let kept = said;
+  let tell: (value: unknown) => void = () => undefined;
+  return {
+    read: () => kept,
+    write: (_key: string, value: unknown) => void (kept = value),
+    watch: (_key: string, listener: (value: unknown) => void) => {
+      tell = listener;
+      return () => (tell = () => undefined);
+    },
+    kept: () => kept,
+    say: (value: unknown) => tell(value),
+  };
 }
 
 const SECURITIES = Array.from({ length: 30 }, (_, index) => ({ id: index + 1 }) as SecurityVO);
@@ -18,7 +28,7 @@ test('a person without a list sees the first securities, and they are not kept a
 });
 
 test('a chosen security comes on top, once, and is found again', () => {
-  const place = shelf('[3,1]');
+  const place = shelf([3, 1]);
   const list = new Watchlist(place);
   list.offer(SECURITIES);
   list.add(7);
@@ -29,7 +39,7 @@ test('a chosen security comes on top, once, and is found again', () => {
 });
 
 test('what was removed by mistake comes back to its place', () => {
-  const place = shelf('[3,1,2]');
+  const place = shelf([3, 1, 2]);
   const list = new Watchlist(place);
   const was = list.remove(1);
   expect([was, list.list()]).toEqual([1, [3, 2]]);
@@ -38,23 +48,34 @@ test('what was removed by mistake comes back to its place', () => {
 });
 
 test('an emptied list stays empty', () => {
-  const list = new Watchlist(shelf('[]'));
+  const list = new Watchlist(shelf([]));
   list.offer(SECURITIES);
   expect(list.list()).toEqual([]);
 });
 
-test.each(['', '{}', '["a"]', '[1'])('what cannot be read is no list: %j', (text) => {
-  const list = new Watchlist(shelf(text));
+test.each(['', {}, ['a'], [1.5]])('what cannot be read is no list: %j', (said) => {
+  const list = new Watchlist(shelf(said));
   list.offer(SECURITIES);
   expect(list.list()).toHaveLength(20);
 });
 
 test('who listens hears the list now and after each change', () => {
-  const list = new Watchlist(shelf('[1]'));
+  const list = new Watchlist(shelf([1]));
   const heard: (readonly number[])[] = [];
   const stop = list.subscribe((ids) => heard.push(ids));
   list.add(2);
   stop();
   list.add(3);
   expect(heard).toEqual([[1], [2, 1]]);
+});
+
+test('the list that the same person made elsewhere is taken over', () => {
+  const place = shelf([1]);
+  const list = new Watchlist(place);
+  const stop = list.follow();
+  place.say([5, 6]);
+  expect([list.list(), place.kept()]).toEqual([[5, 6], [1]]);
+  stop();
+  place.say([7]);
+  expect(list.list()).toEqual([5, 6]);
 });

@@ -3,6 +3,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LAGGING_AFTER_MS } from '../../src/state/connection';
 import { type OpenDesk, openDesk } from '../../src/state/desk';
+import type { Settings } from '../../src/state/api';
+import { WRITE_AFTER_MS } from '../../src/state/preferences';
 import type { Memory } from '../../src/state/storage';
 import { WireError } from '../../src/wire/error';
 import type { Server } from '../../src/wire/server';
@@ -14,14 +16,18 @@ let clock: VirtualClock;
 let memory: Map<string, unknown>;
 let isKnown: boolean;
 let calls: string[];
+/** What the server keeps for whoever is logged in. */
+let stored: Record<string, unknown>;
 let open: OpenDesk;
 
 const identity = { user: 'anna', role: 'TRADER', strategy: null };
 
 /** A server that knows nothing but who may come in. */
 function quietServer(): Server {
-  const answers: Record<string, () => unknown> = {
+  const answers: Record<string, (said: Record<string, unknown>) => unknown> = {
     identity: () => (isKnown ? identity : Promise.reject(new WireError(401, 'unauthorized', 'who are you?'))),
+    settings: () => ({ tag: '"0"', value: stored }),
+    keepSettings: (document) => ((stored = document), '"1"'),
     login: () => ((isKnown = true), identity),
     logout: () => (isKnown = false),
     securities: () => [],
@@ -31,16 +37,16 @@ function quietServer(): Server {
     log: () => [],
   };
   const handler = {
-    get: (_: object, name: string) => async () => {
+    get: (_: object, name: string) => async (said: Record<string, unknown>) => {
       calls.push(name);
-      return (answers[name] ?? (() => ({ sequence: 1, value: [] })))();
+      return (answers[name] ?? (() => ({ sequence: 1, value: [] })))(said);
     },
   };
   return new Proxy({}, handler) as Server;
 }
 
 beforeEach(() => {
-  [feed, clock, memory, isKnown, calls] = [new VirtualFeed(), new VirtualClock(), new Map(), true, []];
+  [feed, clock, memory, isKnown, calls, stored] = [new VirtualFeed(), new VirtualClock(), new Map(), true, [], {}];
   const kept: Memory = { read: (key) => memory.get(key) ?? null, write: (key, value) => void memory.set(key, value) };
   open = openDesk({ server: quietServer(), feed, clock, memory: kept, language: 'en' });
 });
@@ -100,12 +106,12 @@ describe('a desk', () => {
   });
 
   it('shows all strategies where the one that was selected last is unknown, says so once and forgets it', async () => {
-    open.desk.selection.strategyId.set(99);
+    memory.set('user.anna.strategy', 99);
     await enter();
     feed.down();
     feed.up();
     await settle();
-    expect([open.desk.selection.strategyId.get(), memory.get('strategy')]).toEqual([null, null]);
+    expect([open.desk.selection.strategyId.get(), memory.get('user.anna.strategy')]).toEqual([null, null]);
     expect(notices().filter((title) => title === 'All strategies are shown')).toHaveLength(1);
   });
 
@@ -116,9 +122,9 @@ describe('a desk', () => {
     expect(access.phase.get()).toBe('asking');
   });
 
-  it('reads everything anew after a lost connection, and says that it did', async () => {
+  it('reads everything but what its user arranged anew after a lost connection, and says that it did', async () => {
     await enter();
-    const first = [...new Set(calls)].sort();
+    const first = [...new Set(calls)].filter((name) => name !== 'settings').sort();
     calls = [];
     feed.down();
     expect(link()).toBe('offline');
@@ -193,13 +199,29 @@ describe('a desk', () => {
     expect(notices()).toEqual(['Something could not be read']);
   });
 
-  it('remembers what was chosen, and not what makes no sense', async () => {
+  it('keeps what was chosen on the server, and what is looked at in this browser', async () => {
+    await enter();
     open.desk.settings.update((settings) => ({ ...settings, theme: 'light', confirmFrom: null }));
     open.desk.selection.strategyId.set(3);
-    const kept: Memory = { read: (key) => memory.get(key) ?? null, write: () => undefined };
-    const reopen = () => openDesk({ server: quietServer(), feed, clock, memory: kept, language: 'de' }).desk;
-    expect([reopen().settings.get().theme, reopen().settings.get().confirmFrom, reopen().selection.strategyId.get()]).toEqual(['light', null, 3]);
-    memory.set('settings', { theme: 'pink', locale: 'not a locale!', confirmFrom: -1, language: 'fr' });
-    expect(reopen().settings.get()).toMatchObject({ theme: 'system', locale: '', confirmFrom: 100_000, language: 'de' });
+    clock.advance(WRITE_AFTER_MS);
+    await settle();
+    const { theme, confirmFrom } = stored['settings'] as Settings;
+    expect([theme, confirmFrom, memory.get('user.anna.strategy')]).toEqual(['light', null, 3]);
+  });
+
+  it('has the settings of the server, and defaults for what makes no sense', async () => {
+    stored = { settings: { theme: 'pink', locale: 'not a locale!', confirmFrom: -1, language: 'fr', palette: 'colour-blind' } };
+    await enter();
+    expect(open.desk.settings.get()).toMatchObject({ theme: 'system', locale: '', confirmFrom: 100_000, language: 'en', palette: 'colour-blind' });
+    expect(calls).not.toContain('keepSettings');
+  });
+
+  it('writes what one has just chosen before he logs out, and shows the next nothing of it', async () => {
+    await enter();
+    open.desk.settings.update((settings) => ({ ...settings, theme: 'dark' }));
+    open.desk.selection.strategyId.set(3);
+    await open.access.logout();
+    expect((stored['settings'] as Settings).theme).toBe('dark');
+    expect([open.desk.settings.get().theme, open.desk.selection.strategyId.get(), open.desk.memory.isReady.get()]).toEqual(['system', null, false]);
   });
 });

@@ -1,15 +1,11 @@
-/** The securities that the market grid shows: the person's own list, remembered in this browser. */
+/** The securities that the market grid shows: the person's own list, remembered for each user. */
 
+import type { UserMemory } from '../../state/api';
 import type { SecurityVO } from '../../wire/types';
 
-const KEY = 'rialto.watchlist';
+const KEY = 'watchlist';
 /** A list that nobody made yet shows so many. */
 const FIRST_SHOWN = 20;
-
-export interface Shelf {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-}
 
 type Listener = (securityIds: readonly number[]) => void;
 
@@ -17,8 +13,13 @@ export class Watchlist {
   private ids: number[] | null;
   private readonly listeners = new Set<Listener>();
 
-  constructor(private readonly shelf: Shelf) {
-    this.ids = idsIn(shelf.getItem(KEY));
+  constructor(private readonly memory: Pick<UserMemory, 'read' | 'write' | 'watch'>) {
+    this.ids = idsIn(memory.read(KEY));
+  }
+
+  /** The list of another window is taken over; call the result when nobody looks any more. */
+  follow(): () => void {
+    return this.memory.watch(KEY, (said) => this.set(idsIn(said) ?? [], false));
   }
 
   /** Until the person makes a list: the first securities that there are. */
@@ -57,17 +58,11 @@ export class Watchlist {
 
   private set(ids: number[], keep: boolean): void {
     this.ids = ids;
-    if (keep) this.shelf.setItem(KEY, JSON.stringify(ids));
+    if (keep) this.memory.write(KEY, ids);
     for (const listener of this.listeners) listener(ids);
   }
 }
 
-function idsIn(text: string | null): number[] | null {
-  if (text === null) return null;
-  try {
-    const read: unknown = JSON.parse(text);
-    return Array.isArray(read) && read.every((id) => Number.isInteger(id)) ? read : null;
-  } catch {
-    return null;
-  }
+function idsIn(said: unknown): number[] | null {
+  return Array.isArray(said) && said.every((id) => Number.isInteger(id)) ? said : null;
 }

@@ -16,7 +16,7 @@ import { csvTitle, csvValue, isExported } from './csv';
 import { DrawnColumn } from './drawn';
 import { parseFilter, type Filter } from './filter';
 import { HEADER_HEIGHT, icons, ROW_HEIGHT, theme } from './library';
-import { recall, remember } from './memory';
+import { recall, remember, type Shelf } from './memory';
 import { styleContainer } from './styles';
 import type { CellValue, GridColumn, GridLabels, RowAction, RowChange } from './types';
 
@@ -59,8 +59,9 @@ export class GridController<Row> {
   constructor(
     host: HTMLElement,
     private plan: GridPlan<Row>,
+    private readonly shelf: Shelf,
   ) {
-    const memory = recall(plan.name, localStorage);
+    const memory = recall(plan.name, shelf);
     this.filterLine = memory?.filter ?? '';
     this.filter = this.filterOf(this.filterLine);
     this.root.className = 'grid-root';
@@ -328,6 +329,6 @@ export class GridController<Row> {
 
   private keep(): void {
     const columns = this.api.getColumnState().filter((column) => column.colId !== ACTIONS);
-    remember(this.plan.name, { columns, filter: this.filterLine }, localStorage);
+    remember(this.plan.name, { columns, filter: this.filterLine }, this.shelf);
   }
 }

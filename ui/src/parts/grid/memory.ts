@@ -1,32 +1,36 @@
-/** What a grid remembers in this browser: its columns, their order, widths and sorting, and the filter line. */
+/** What a grid remembers: its columns, their order, widths and sorting, and the filter line. Where, the shell says. */
 
 import type { ColumnState } from 'ag-grid-community';
+import { getContext, setContext } from 'svelte';
 
 export interface GridMemory {
   columns: ColumnState[];
   filter: string;
 }
 
-const PREFIX = 'rialto.grid.';
-
-/** What was remembered under this name; nothing where there is none or it can't be read. */
-export function recall(name: string, storage: Pick<Storage, 'getItem'>): GridMemory | undefined {
-  const text = storage.getItem(PREFIX + name);
-  if (text === null) return undefined;
-  try {
-    return asMemory(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+export interface Shelf {
+  read(key: string): unknown;
+  write(key: string, value: unknown): void;
 }
 
-/** A full or forbidden storage costs the memory, not the grid. */
-export function remember(name: string, memory: GridMemory, storage: Pick<Storage, 'setItem'>): void {
-  try {
-    storage.setItem(PREFIX + name, JSON.stringify(memory));
-  } catch {
-    return;
-  }
+const PREFIX = 'grid.';
+const SHELF = Symbol('where grids remember');
+
+export function provideGridMemory(shelf: Shelf): void {
+  setContext(SHELF, shelf);
+}
+
+export function useGridMemory(): Shelf {
+  return getContext<Shelf>(SHELF);
+}
+
+/** What was remembered under this name; nothing where there is none or it can't be read. */
+export function recall(name: string, shelf: Pick<Shelf, 'read'>): GridMemory | undefined {
+  return asMemory(shelf.read(PREFIX + name));
+}
+
+export function remember(name: string, memory: GridMemory, shelf: Pick<Shelf, 'write'>): void {
+  shelf.write(PREFIX + name, memory);
 }
 
 function asMemory(read: unknown): GridMemory | undefined {

@@ -1,0 +1,217 @@
+/**
+ * What a user arranged: watch list, layout, settings. It lives on the server as one document for each user; this browser keeps
+ * a copy by the user's name, for the first paint and for a server that cannot answer. What was changed here and not written
+ * yet is remembered by key, so that a change made elsewhere is merged and not overwritten.
+ */
+
+import { WireError } from '../wire/error';
+import type { Server } from '../wire/server';
+import type { Clock, Stop, UserMemory } from './api';
+import { Cell } from './readable';
+import type { Memory } from './storage';
+
+/** Changes are written when they have rested for so long, in milliseconds. */
+export const WRITE_AFTER_MS = 1_000;
+/** So long the desk waits for the server's document, and then opens with the browser's copy, in milliseconds. */
+export const PATIENCE_MS = 2_000;
+/** A server that cannot answer is asked again after this, in milliseconds. */
+export const RETRY_AFTER_MS = 5_000;
+
+const LAST_USER = 'user';
+/** Where nobody logs in there is one document for all. */
+const NOBODY = 'local';
+const CHANGED = 412;
+
+type Document = Record<string, unknown>;
+type Listener = (value: unknown) => void;
+
+export interface PreferencesTools {
+  server: Pick<Server, 'settings' | 'keepSettings'>;
+  clock: Clock;
+  /** Of this browser, for everybody. */
+  browser: Memory;
+  /** The server does not take what was changed; it stays in this browser. */
+  onRefused(error: unknown): void;
+}
+
+export class Preferences implements UserMemory {
+  /** Whether the desk may open: the server's document is there, or it takes too long. */
+  readonly isReady = new Cell(false);
+  private owner: string | null;
+  private document: Document = {};
+  /** Changed here, and not on the server yet. */
+  private dirty = new Set<string>();
+  /** The server's name for what it had when we last looked; none where it has not answered yet. */
+  private tag: string | null = null;
+  private isBusy = false;
+  private stopWaiting: Stop = () => undefined;
+  private readonly listeners = new Map<string, Set<Listener>>();
+
+  /** Until it is known who sits here, the screen looks as the last one left it who did not log out. */
+  constructor(private readonly tools: PreferencesTools) {
+    const last = tools.browser.read(LAST_USER);
+    this.owner = typeof last === 'string' ? last : null;
+    this.takeCopy();
+  }
+
+  read(key: string): unknown {
+    return this.document[key] ?? null;
+  }
+
+  write(key: string, value: unknown): void {
+    if (this.owner === null || isSame(this.document[key], value)) return;
+    this.document = { ...this.document, [key]: value };
+    this.dirty.add(key);
+    this.keepCopy();
+    this.later(WRITE_AFTER_MS);
+  }
+
+  /** Tells of what others changed, and of another user's value; not of what is written here. */
+  watch(key: string, listener: Listener): Stop {
+    const listeners = this.listeners.get(key) ?? new Set();
+    this.listeners.set(key, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  /** Somebody was let in. The same one again, after a lost connection, changes nothing. */
+  enter(user: string | null): void {
+    const owner = user === null ? NOBODY : `user.${user}`;
+    if (this.owner === owner && this.isReady.get()) return;
+    this.change(() => {
+      this.forget();
+      this.owner = owner;
+      this.takeCopy();
+    });
+    this.isReady.set(false);
+    this.tools.browser.write(LAST_USER, owner);
+    this.stopWaiting = this.tools.clock.after(PATIENCE_MS, () => this.isReady.set(true));
+    void this.synchronise();
+  }
+
+  /** The next one finds nothing of this one. */
+  leave(): void {
+    this.tools.browser.write(LAST_USER, null);
+    this.change(() => this.forget());
+    this.isReady.set(false);
+  }
+
+  whenReady(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop: Stop = this.isReady.subscribe((isReady) => isReady && queueMicrotask(() => (stop(), resolve())));
+    });
+  }
+
+  /** Writes at once what waits; for one who is about to go. */
+  async flush(): Promise<void> {
+    this.stopWaiting();
+    if (this.dirty.size > 0) await this.synchronise();
+  }
+
+  /** For this user and this browser alone: what is looked at now is nobody's arrangement. */
+  here(): Memory {
+    const keyed = (key: string) => `${this.owner ?? NOBODY}.${key}`;
+    return {
+      read: (key) => (this.owner === null ? null : this.tools.browser.read(keyed(key))),
+      write: (key, value) => this.owner !== null && this.tools.browser.write(keyed(key), value),
+    };
+  }
+
+  private forget(): void {
+    this.stopWaiting();
+    [this.owner, this.document, this.tag, this.isBusy] = [null, {}, null, false];
+    this.dirty = new Set();
+  }
+
+  private later(ms: number): void {
+    if (!this.isReady.get()) return;
+    this.stopWaiting();
+    this.stopWaiting = this.tools.clock.after(ms, () => void this.synchronise());
+  }
+
+  /** Reads what the server has, where that is not known, and writes what was changed here. */
+  private async synchronise(): Promise<void> {
+    if (this.isBusy || this.owner === null) return;
+    const { owner } = this;
+    this.isBusy = true;
+    try {
+      if (this.tag === null) await this.load(owner);
+      if (this.owner === owner && this.dirty.size > 0 && this.tag !== null) await this.save(owner, this.tag);
+    } catch (error) {
+      if (this.owner === owner) this.failed(error);
+    } finally {
+      if (this.owner === owner) this.isBusy = false;
+    }
+  }
+
+  private async load(owner: string): Promise<void> {
+    const { tag, value } = await this.tools.server.settings();
+    if (this.owner !== owner) return;
+    this.tag = tag;
+    const own = [...this.dirty].map((key) => [key, this.document[key]]);
+    this.change(() => (this.document = { ...value, ...Object.fromEntries(own) }));
+    this.keepCopy();
+    this.open();
+  }
+
+  private async save(owner: string, before: string): Promise<void> {
+    const sent = this.dirty;
+    this.dirty = new Set();
+    try {
+      const tag = await this.tools.server.keepSettings(this.document, before);
+      if (this.owner !== owner) return;
+      this.tag = tag;
+      this.keepCopy();
+      if (this.dirty.size > 0) this.later(WRITE_AFTER_MS);
+    } catch (error) {
+      if (this.owner === owner) for (const key of sent) this.dirty.add(key);
+      throw error;
+    }
+  }
+
+  /** Somebody else wrote first: read again, merge, write again. A refusal stands until the next change. */
+  private failed(error: unknown): void {
+    const status = error instanceof WireError ? error.status : null;
+    const isConflict = status === CHANGED;
+    const isAway = status === 0 || (status !== null && status >= 500);
+    if (isConflict) this.tag = null;
+    this.open();
+    if (isConflict || isAway) this.later(isConflict ? 0 : RETRY_AFTER_MS);
+    else this.tools.onRefused(error);
+  }
+
+  private open(): void {
+    if (this.isReady.get()) return;
+    this.stopWaiting();
+    this.isReady.set(true);
+  }
+
+  private change(work: () => void): void {
+    const before = this.document;
+    work();
+    for (const [key, listeners] of this.listeners) {
+      if (isSame(before[key], this.document[key])) continue;
+      for (const listener of listeners) listener(this.read(key));
+    }
+  }
+
+  private takeCopy(): void {
+    if (this.owner === null) return;
+    const copy = keyed(this.tools.browser.read(`${this.owner}.document`));
+    this.document = keyed(copy['document']);
+    const dirty = copy['dirty'];
+    this.dirty = new Set(Array.isArray(dirty) ? dirty.filter((key) => typeof key === 'string') : []);
+  }
+
+  private keepCopy(): void {
+    const { document, dirty } = this;
+    this.tools.browser.write(`${this.owner}.document`, { document, dirty: [...dirty] });
+  }
+}
+
+function keyed(value: unknown): Document {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {};
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+}
