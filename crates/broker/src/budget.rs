@@ -56,6 +56,10 @@ impl Budget {
             if excess == 0 {
                 break;
             }
+            // Last values and recent events are in the sum too; who has nothing waiting cannot give any of it back.
+            if waiting.reliable == 0 {
+                continue;
+            }
             excess = excess.saturating_sub(waiting.reliable);
             mailbox.end(End::Slow(SlowConsumer::Budget { limit: self.limit }));
         }

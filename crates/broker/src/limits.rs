@@ -45,6 +45,8 @@ pub const MARKET_TOPICS_MAX: usize = 262_144;
 pub const STATE_TOPICS_MAX: usize = 65_536;
 /// Events that are held between history and those who listen now; a replay that is further behind reads history.
 pub const RECENT_EVENTS_MAX: usize = 4_096;
+/// Octets that the same events may hold; of larger ones fewer are kept.
+pub const RECENT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Events of history that a replay reads at once; those of one sequence stay together.
 pub const REPLAY_PAGE_EVENTS: usize = 1_000;
 /// Pages of history that are read for replays at the same time; others wait.

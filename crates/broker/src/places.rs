@@ -26,8 +26,8 @@ pub(crate) struct Places {
 #[derive(Default)]
 struct State {
     by_address: BTreeMap<IpAddr, usize>,
-    /// Those who have not logged in, the oldest first.
-    callers: BTreeMap<u64, Caller>,
+    /// Those who have not logged in, the oldest first, with where they call from.
+    callers: BTreeMap<u64, (Option<IpAddr>, Caller)>,
     last: u64,
 }
 
@@ -80,12 +80,12 @@ impl Places {
             }
             *taken += 1;
         }
-        let oldest = if state.callers.len() >= self.callers_max { state.callers.pop_first() } else { None };
+        let oldest = if state.callers.len() >= self.callers_max { state.take_oldest() } else { None };
         state.last += 1;
         let caller = state.last;
-        state.callers.insert(caller, Caller::New);
+        state.callers.insert(caller, (address, Caller::New));
         drop(state);
-        oldest.into_iter().for_each(|(_, caller)| caller.give_way());
+        oldest.into_iter().for_each(Caller::give_way);
         Ok(Taken { places: self.clone(), _place: place, address, caller: Some(caller) })
     }
 
@@ -102,6 +102,17 @@ impl Places {
     fn open(&self) -> MutexGuard<'_, State> {
         // Counts are whole between any two statements that hold the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The oldest caller of the address that has the most of them, so that one address cannot push the others out.
+    fn take_oldest(&mut self) -> Option<Caller> {
+        let mut crowds: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
+        self.callers.values().for_each(|(address, _)| *crowds.entry(*address).or_default() += 1);
+        let largest = crowds.into_iter().max_by_key(|(_, callers)| *callers)?.0;
+        let oldest = self.callers.iter().find(|(_, (address, _))| *address == largest).map(|(caller, _)| *caller)?;
+        self.callers.remove(&oldest).map(|(_, caller)| caller)
     }
 }
 
@@ -145,8 +156,8 @@ impl Places {
         let mut state = self.open();
         match state.callers.get_mut(&caller) {
             // His own words know more than his task does.
-            Some(Caller::Connection(_)) => {}
-            Some(known) => *known = how,
+            Some((_, Caller::Connection(_))) => {}
+            Some((_, known)) => *known = how,
             None => {
                 drop(state);
                 if matches!(how, Caller::Connection(_)) {
@@ -233,5 +244,24 @@ mod tests {
         assert_eq!(mailboxes[2].ended(), Some(End::GaveWay));
         drop(taken);
         assert_eq!(places.open().callers.len(), 1);
+    }
+
+    #[test]
+    fn one_address_that_calls_and_calls_does_not_push_others_out() {
+        let places = Places::new(&Limits { callers: 3, ..Limits::default() });
+        let mailboxes: Vec<_> = (0..4).map(|_| Mailbox::new(&Lanes::free(), 1)).collect();
+        let callers = ["192.0.2.7", "192.0.2.1", "192.0.2.1", "192.0.2.1"];
+        let taken: Vec<_> = callers
+            .iter()
+            .zip(&mailboxes)
+            .map(|(address, mailbox)| {
+                let place = places.take(from(address)).unwrap();
+                place.reached_by(mailbox);
+                place
+            })
+            .collect();
+        let gave_way: Vec<_> = mailboxes.iter().map(|mailbox| mailbox.ended() == Some(End::GaveWay)).collect();
+        assert_eq!(gave_way, [false, true, false, false]);
+        drop(taken);
     }
 }

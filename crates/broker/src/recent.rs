@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bus::history::is_kept;
 use domain::Published;
 
-use crate::limits::RECENT_EVENTS_MAX;
+use crate::limits::{RECENT_BYTES_MAX, RECENT_EVENTS_MAX};
 use crate::telling::Telling;
 
 /// Where an event stands among all that are kept.
@@ -34,6 +34,8 @@ impl Position {
 #[derive(Default)]
 pub(crate) struct Recent {
     events: VecDeque<(Position, Arc<Telling>)>,
+    /// What they hold, about.
+    octets: usize,
     /// Everything behind this was told to us, and is here; none while that is not known.
     floor: Option<Position>,
     newest: Option<Position>,
@@ -65,9 +67,12 @@ impl Recent {
 
     /// The oldest gives way.
     pub(crate) fn add(&mut self, position: Position, telling: &Arc<Telling>) {
+        self.octets += telling.octets();
         self.events.push_back((position, telling.clone()));
-        if self.events.len() > RECENT_EVENTS_MAX {
-            self.floor = self.events.pop_front().map(|(oldest, _)| Position::end_of(oldest.sequence));
+        while self.events.len() > RECENT_EVENTS_MAX || self.octets > RECENT_BYTES_MAX {
+            let Some((oldest, telling)) = self.events.pop_front() else { return };
+            self.octets -= telling.octets();
+            self.floor = Some(Position::end_of(oldest.sequence));
         }
     }
 
@@ -85,8 +90,9 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
+    use domain::command::GenericEvent;
     use domain::event::{Alarm, AlarmLevel};
-    use domain::{Event, EventClass, Timestamp};
+    use domain::{Event, EventClass, StrategyId, Timestamp};
     use wire::families;
 
     use super::*;
@@ -135,6 +141,20 @@ mod tests {
         assert_eq!(behind(&recent, 0).map(|found| found.len()), Some(RECENT_EVENTS_MAX));
         tell(&mut recent, 1_000_000);
         assert_eq!((behind(&recent, 0), behind(&recent, 1).map(|found| found.len())), (None, Some(RECENT_EVENTS_MAX)));
+    }
+
+    #[test]
+    fn large_events_give_way_before_they_are_many() {
+        let mut recent = Recent::default();
+        recent.begin(0);
+        let body = "x".repeat(RECENT_BYTES_MAX / 4);
+        for sequence in 1..=8 {
+            let event = GenericEvent { strategy: StrategyId(1), name: "large".into(), body: body.as_str().into() };
+            let published = Published { sequence, at: Timestamp(0), event: Event::Generic(Arc::new(event)) };
+            let position = recent.count(&published).unwrap();
+            recent.add(position, &Telling::new(published, sequence, Some(position)));
+        }
+        assert_eq!((behind(&recent, 4), behind(&recent, 7)), (None, Some(vec!["8-0".into()])));
     }
 
     #[test]

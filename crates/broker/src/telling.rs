@@ -22,7 +22,18 @@ pub(crate) struct Telling {
     messages: OnceLock<Box<[Arc<Message>]>>,
 }
 
+/// What an event takes beside its body, about.
+const EVENT_BYTES: usize = 1_024;
+
 impl Telling {
+    /// What it takes, about: event and message. Only bodies of generic events have no bound of their own.
+    pub(crate) fn octets(&self) -> usize {
+        match &self.published.event {
+            Event::Generic(event) => EVENT_BYTES + 2 * event.body.len(),
+            _ => EVENT_BYTES,
+        }
+    }
+
     pub(crate) fn new(published: Published, number: u64, position: Option<Position>) -> Arc<Self> {
         Arc::new(Self { published, number, position, messages: OnceLock::new() })
     }

@@ -10,6 +10,8 @@ use crate::request::Parameters;
 /// A part of a name is no longer.
 pub(crate) const SEARCH_TEXT_MAX: usize = 100;
 /// What orders come from, as a client names it; of the FIX port one client may be named too.
+/// Sources that orders are searched by at once.
+const SOURCES_MAX: usize = 64;
 const SOURCES: [&str; 4] = ["REST", "UI", "STRATEGY", "PLATFORM"];
 const FIX: &str = "FIX";
 
@@ -18,7 +20,7 @@ pub(super) fn order_search(parameters: &Parameters, reference: &ReferenceData) -
         filter: parameters.filter(reference)?,
         text: parameters.get("text").map(|text| text_search(text, reference)).transpose()?,
         statuses: parameters.several("status", status)?,
-        sources: parameters.several("source", source)?,
+        sources: few(parameters.several("source", source)?)?,
         without_strategies: without_strategies(parameters)?,
         from: instant(parameters, "from")?,
         to: instant(parameters, "to")?,
@@ -40,6 +42,12 @@ fn status(wanted: &str) -> Result<Status, Problem> {
     Status::ALL.into_iter().find(|status| status.name() == wanted).ok_or_else(|| {
         Problem::bad_parameter("status", &format!("one or several of {}", Status::ALL.map(Status::name).join(",")))
     })
+}
+
+/// Each is a condition of its own, and SQLite joins only so many.
+fn few(sources: Vec<SourceSearch>) -> Result<Vec<SourceSearch>, Problem> {
+    let is_few = sources.len() <= SOURCES_MAX;
+    is_few.then_some(sources).ok_or_else(|| Problem::bad_parameter("source", &format!("at most {SOURCES_MAX} sources")))
 }
 
 fn source(wanted: &str) -> Result<SourceSearch, Problem> {
