@@ -71,19 +71,41 @@ export default [
     },
   },
   {
-    name: 'a long history is read to its end',
+    name: 'an order is found behind a thousand others, and its search stays live',
     settings: ['demo.activity=off'],
-    async run({ server, page }) {
-      const ORDERS = 1_050;
+    async run({ server, page, shoot }) {
+      const OTHERS = 1_050;
       const order = { securityId: 1, side: 'BUY', quantity: 1, limit: 250, tif: 'GTC' };
+      const limit = (more) => server.call('POST', '/rest/execution/order/limit', { ...order, ...more });
       const place = async () => {
-        for (let made = 0; made < ORDERS / 10; made += 1) await server.call('POST', '/rest/execution/order/limit', order);
+        for (let made = 0; made < OTHERS / 10; made += 1) await limit({});
       };
+      await limit({ intId: 'mine-1', limit: 240 });
       await Promise.all(Array.from({ length: 10 }, place));
       await server.call('POST', '/rest/risk/kill', { scope: 'PLATFORM', reason: 'the story is told' });
+      await server.call('PUT', '/rest/risk/state', { scope: 'PLATFORM', state: 'ACTIVE', reason: 'it goes on' });
       await openDesk(page, server);
       await page.getByRole('tab', { name: 'Order history' }).click();
-      await page.getByText(`${ORDERS} rows`).waitFor();
+      await page.getByText('1000 rows').waitFor();
+      const orders = grid(page, 'Order history');
+      const search = page.getByRole('searchbox', { name: 'Search all orders' });
+      await search.click();
+      await page.keyboard.type('MINE');
+      await page.getByText('1 row', { exact: true }).waitFor();
+      await orders.getByText('240.00').waitFor();
+      await shoot('story-history');
+      await limit({ intId: 'mine-2', limit: 241 });
+      await orders.getByText('241.00').waitFor();
+      await limit({ intId: 'other', limit: 242 });
+      await page.getByRole('combobox', { name: 'Status' }).selectOption('Working');
+      await page.getByText('1 row', { exact: true }).waitFor();
+      await server.call('DELETE', '/rest/execution/order/mine-2');
+      await page.getByText('No order fits').waitFor();
+      await page.getByRole('combobox', { name: 'Status' }).selectOption('Any status');
+      await search.fill('');
+      await page.getByText('1000 rows').waitFor();
+      await page.getByRole('button', { name: 'Show older' }).click();
+      await page.getByText(`${OTHERS + 3} rows`).waitFor();
     },
   },
   {

@@ -1,6 +1,6 @@
 /** What a trader does at the screen, and what others do that he must see at once. */
 
-import { fillTicket, row, runOnRow, show, ticket } from './desk.mjs';
+import { fillTicket, grid, row, runOnRow, show, ticket } from './desk.mjs';
 import { openDesk } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
@@ -133,7 +133,8 @@ async function closeAPosition({ server, page, shoot }) {
   await runOnRow(page, 'Positions', 'AAPL', 'Reduce');
   await page.getByLabel('Quantity to take off').fill('4');
   await page.getByRole('dialog').getByRole('button', { name: 'Reduce' }).click();
-  await row(page, 'Positions', 'AAPL', 'Long', '6').waitFor();
+  // A six stands in many prices: it is the quantity that is waited for.
+  await grid(page, 'Positions').locator('[col-id="quantity"]').getByText('6', { exact: true }).waitFor();
   await runOnRow(page, 'Positions', 'AAPL', 'Close');
   await page.getByText('Sell 6 AAPL at market.').waitFor();
   await shoot('story-close');

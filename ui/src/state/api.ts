@@ -21,6 +21,7 @@ import type {
   NewTokenVO,
   OrderBody,
   OrderBook,
+  OrderStatus,
   OrderStatusVO,
   OrderVO,
   PortfolioValueVO,
@@ -141,10 +142,8 @@ export interface Reference {
 export interface Orders {
   /** Open and pending ones. */
   open: Table<string, OrderVO>;
-  /** Open ones and the newest `PAST_ROWS` that are done, of the selected strategy alone; more come as they happen. */
+  /** Open ones and the newest `PAST_ROWS` that are done, of the selected strategy alone; a search finds all others. */
   history: Table<string, OrderVO>;
-  /** Whether the server has older ones that `history` has not. */
-  isCut: Readable<boolean>;
   /** Of every strategy, whichever is selected: for one that is known by its id. */
   all: Table<string, OrderVO>;
   freshness: Readable<Freshness>;
@@ -154,10 +153,33 @@ export interface Orders {
   fills: Table<number, Fill>;
 }
 
-/** As `open` and `history` of all orders, without what strategies placed where the settings hide that and none is selected. */
+/** What is asked for beside the selected strategy and the choice to leave strategies out. */
+export interface OrderFilter {
+  /** A part of one of its ids, its reference or its symbol. */
+  text: string;
+  accountId: number | null;
+  status: OrderStatus | null;
+  /** Epoch milliseconds; `from` is within, `to` is not. */
+  from: number | null;
+  to: number | null;
+}
+
+/** Orders that fit a question, out of all that the server remembers; live while it is open. */
+export interface OrderSearch {
+  rows: Table<string, OrderVO>;
+  freshness: Readable<Freshness>;
+  isBusy: Readable<boolean>;
+  /** Whether the server has more that fit. */
+  hasOlder: Readable<boolean>;
+  find(filter: OrderFilter): void;
+  /** Reads the next page. */
+  older(): void;
+  close(): void;
+}
+
+/** As `open` of all orders, without what strategies placed where the settings hide that and none is selected. */
 export interface ShownOrders {
   open: Table<string, OrderVO>;
-  history: Table<string, OrderVO>;
 }
 
 /** A fill as it was booked. */
@@ -442,6 +464,7 @@ export interface Desk {
   trades(securityId: number): LiveTrades;
   orders: Orders;
   shownOrders: ShownOrders;
+  searchOrders(): OrderSearch;
   trading: Trading;
   portfolio: Portfolio;
   strategies: Strategies;

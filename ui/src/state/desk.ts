@@ -22,6 +22,7 @@ import { Preferences } from './preferences';
 import { derive } from './readable';
 import { ReferenceData } from './reference';
 import { RiskDesk } from './risk';
+import { OrderFinder } from './search';
 import { rememberedSelection } from './selection';
 import { SessionList } from './sessions';
 import { shownOrders } from './shown';
@@ -100,6 +101,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     trades: (securityId) => new Tape(securityId, tools),
     orders,
     shownOrders: shownOrders(orders, selection.strategyId, hidesStrategies),
+    searchOrders: () => new OrderFinder({ ...tools, all: orders.all, hidesStrategies, reference }),
     trading: new TradingDesk(server, orders.open, access.identity),
     portfolio,
     strategies,

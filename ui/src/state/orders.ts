@@ -7,7 +7,7 @@ import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire
 import type { Fill, Freshness, Orders, Readable, Table } from './api';
 import { Join, type JoinTools } from './join';
 import { Recall, SelectedPast } from './past';
-import { Cell, derive } from './readable';
+import { derive } from './readable';
 import { Rows, View } from './table';
 
 /** The newest of all strategies and those of the selected one; the oldest beyond are forgotten, the server still has them. */
@@ -43,10 +43,8 @@ export class OrderBlotter implements Orders {
   /** Of all strategies. */
   readonly all: Rows<string, OrderVO>;
   private readonly join: Join<OrderVO[], OrderVO>;
-  readonly isCut: Readable<boolean>;
   private readonly past: SelectedPast<OrderVO>;
   private readonly recalls: Recall;
-  private readonly hasForgotten = new Cell(false);
   private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
   /** Before the first picture of open ones and the past nothing is news. */
   private isKnown = false;
@@ -63,7 +61,6 @@ export class OrderBlotter implements Orders {
     const { strategy, server } = tools;
     this.recalls = new Recall(tools);
     this.past = new SelectedPast({ ...tools, selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders) });
-    this.isCut = isCutOf(strategy, this.recalls.isCut, this.past.isCut, this.hasForgotten);
     this.join = new Join(
       {
         topic: topics.orders,
@@ -136,24 +133,12 @@ export class OrderBlotter implements Orders {
     const done = this.all.get().filter((order) => !isOpen(order));
     const forgotten = leastFirst(done, (order) => Number(isLookedAt(order))).slice(0, this.all.size() - ORDERS_MAX);
     for (const order of forgotten) this.all.remove(order.intId);
-    if (forgotten.length > 0) this.hasForgotten.set(true);
   }
 }
 
 /** Those of the least worth, and of these the oldest. */
 export function leastFirst<T extends { id: number }>(rows: readonly T[], worth: (row: T) => number): T[] {
   return [...rows].sort((one, other) => worth(one) - worth(other) || one.id - other.id);
-}
-
-/** Whether rows are missing in what the selector lets through. */
-export function isCutOf(
-  strategy: Readable<number | null>,
-  ofAll: Readable<boolean>,
-  ofSelected: Readable<boolean>,
-  hasForgotten: Readable<boolean>,
-): Readable<boolean> {
-  const isCut = (id: number | null, all: boolean, own: boolean, forgotten: boolean) => forgotten || (id === null ? all : own);
-  return derive([strategy, ofAll, ofSelected, hasForgotten], isCut);
 }
 
 /** Which rows the strategy selector lets through. */

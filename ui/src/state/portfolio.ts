@@ -8,7 +8,7 @@ import { topics } from '../wire/topics';
 import type { CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO } from '../wire/types';
 import type { Fill, Freshness, Portfolio, Readable, Table, Totals } from './api';
 import { Join, type JoinTools } from './join';
-import { fillOf, FORGOTTEN_AT_ONCE, isCutOf, leastFirst, ofStrategy } from './orders';
+import { fillOf, FORGOTTEN_AT_ONCE, leastFirst, ofStrategy } from './orders';
 import { SelectedPast } from './past';
 import { Cell, derive } from './readable';
 import { Rows, View } from './table';
@@ -131,4 +131,15 @@ function totalsOf(values: readonly PortfolioValueVO[]): Totals {
     fees: sum((value) => value.fees),
     openPositions: values.reduce((total, value) => total + value.openPositions, 0),
   };
+}
+
+/** Whether rows are missing in what the selector lets through. */
+function isCutOf(
+  strategy: Readable<number | null>,
+  ofAll: Readable<boolean>,
+  ofSelected: Readable<boolean>,
+  hasForgotten: Readable<boolean>,
+): Readable<boolean> {
+  const isCut = (id: number | null, all: boolean, own: boolean, forgotten: boolean) => forgotten || (id === null ? all : own);
+  return derive([strategy, ofAll, ofSelected, hasForgotten], isCut);
 }

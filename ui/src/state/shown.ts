@@ -6,12 +6,12 @@ import { derive } from './readable';
 import { View } from './table';
 
 export function shownOrders(
-  orders: Pick<Orders, 'open' | 'history'>,
+  orders: Pick<Orders, 'open'>,
   strategy: Readable<number | null>,
   hidesStrategies: Readable<boolean>,
 ): ShownOrders {
   const isShown = derive([strategy, hidesStrategies], shownTo);
-  return { open: new View(orders.open, isShown), history: new View(orders.history, isShown) };
+  return { open: new View(orders.open, isShown) };
 }
 
 /** Who selects a strategy wants to see its orders; what people and other programs placed is always shown. */

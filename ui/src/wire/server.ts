@@ -31,6 +31,19 @@ export interface NewToken {
   days?: number;
 }
 
+/** What an order must be to be found; whatever is empty or `null` asks for nothing. */
+export interface OrderQuery {
+  /** A part of one of its ids, its reference or its symbol. */
+  text: string;
+  strategyId: number | null;
+  accountId: number | null;
+  status: vo.OrderStatus | null;
+  /** `from` is within, `to` is not. */
+  from: number | null;
+  to: number | null;
+  withoutStrategies: boolean;
+}
+
 /** Whether somebody still waits for the rest. */
 export type IsWanted = () => boolean;
 
@@ -70,6 +83,15 @@ export class Server {
   /** The newest of all strategies, or of one; ascending by id. */
   pastOrders = (strategyId: number | null = null, isWanted?: IsWanted) =>
     this.newest('/rest/history/order', { strategy: strategyId }, read.order, isWanted);
+
+  /** One page, the newest first; `after` is the id of the last one of the page before. */
+  searchOrders = ({ text, strategyId, accountId, status, from, to, withoutStrategies }: OrderQuery, after: number | null) => {
+    const asked = { text: text || null, strategy: strategyId, account: accountId, status, from, to, after };
+    const given = Object.entries(asked).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
+    const flags = withoutStrategies ? [['withoutStrategies', 'true']] : [];
+    const query = new URLSearchParams([['sort', 'NEWEST'], ['limit', String(PAGE_ROWS)], ...given, ...flags]);
+    return this.rest.picture(`/rest/history/order?${query}`, list(read.order));
+  };
 
   /** The newest of all strategies, or of one; ascending by id. */
   transactions = (strategyId: number | null = null, isWanted?: IsWanted) =>

@@ -169,13 +169,6 @@ describe('orders', () => {
     expect(ids(blotter.history.get())).toEqual(['two']);
   });
 
-  it('say where the server has older ones', async () => {
-    await connect();
-    const before = blotter.isCut.get();
-    for (let id = 1; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
-    expect([before, blotter.isCut.get()]).toEqual([false, true]);
-  });
-
   it('of a quiet strategy are found when it is selected, also after a lost connection, and are no news', async () => {
     const done = (id: number, strategyId: number) =>
       order({ id, intId: `D-${id}`, strategyId, status: 'EXECUTED', filledQuantity: 100 });

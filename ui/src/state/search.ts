@@ -1,0 +1,153 @@
+/**
+ * Orders that fit a question, newest first in pages, from the server: it remembers more than any browser. What happens to
+ * orders while somebody looks comes from the blotter, which hears of all of them.
+ */
+
+import { WireError } from '../wire/error';
+import { type OrderQuery, PAGE_ROWS, type Server } from '../wire/server';
+import type { OrderVO } from '../wire/types';
+import type { Clock, Freshness, OrderFilter, OrderSearch, Readable, Reference, Stop, Table } from './api';
+import { RETRY_AFTER_MS } from './join';
+import { Cell } from './readable';
+import { Rows } from './table';
+
+/** A text that is being written is asked for when it has rested for so long, in milliseconds. */
+export const ASK_AFTER_MS = 300;
+
+export const NO_FILTER: OrderFilter = { text: '', accountId: null, status: null, from: null, to: null };
+
+export interface SearchTools {
+  server: Pick<Server, 'searchOrders'>;
+  clock: Clock;
+  /** Every order that the desk knows, each as new as it can be. */
+  all: Table<string, OrderVO>;
+  strategy: Readable<number | null>;
+  hidesStrategies: Readable<boolean>;
+  reference: Pick<Reference, 'symbol'>;
+  onTrouble(error: unknown): void;
+}
+
+export class OrderFinder implements OrderSearch {
+  readonly rows: Rows<string, OrderVO>;
+  readonly freshness = new Cell<Freshness>('loading');
+  readonly hasOlder = new Cell(false);
+  readonly isBusy = new Cell(false);
+  private filter = NO_FILTER;
+  /** Counts questions; an answer to an older one is ignored. */
+  private round = 0;
+  /** The oldest that was read: older ones come with the next page. */
+  private oldest: number | null = null;
+  private stopAsking: Stop = () => undefined;
+  private readonly stops: Stop[];
+
+  constructor(private readonly tools: SearchTools) {
+    this.rows = new Rows(tools.clock, (order) => order.intId);
+    let isFirst = true;
+    const askAnew = () => isFirst || this.ask(0);
+    this.stops = [
+      tools.all.watch((change) => (change.reset ? askAnew() : this.hear(change.upserted))),
+      tools.strategy.subscribe(askAnew),
+      tools.hidesStrategies.subscribe(askAnew),
+    ];
+    isFirst = false;
+    this.ask(0);
+  }
+
+  find(filter: OrderFilter): void {
+    const isWriting = filter.text !== this.filter.text;
+    this.filter = { ...filter, text: filter.text.trim() };
+    this.ask(isWriting ? ASK_AFTER_MS : 0);
+  }
+
+  older(): void {
+    if (this.isBusy.get() || !this.hasOlder.get()) return;
+    void this.read(this.round, this.oldest);
+  }
+
+  close(): void {
+    this.round += 1;
+    this.stopAsking();
+    for (const stop of this.stops) stop();
+  }
+
+  private ask(afterMs: number): void {
+    const round = ++this.round;
+    this.isBusy.set(true);
+    this.stopAsking();
+    this.stopAsking = this.tools.clock.after(afterMs, () => void this.read(round, null));
+  }
+
+  private async read(round: number, after: number | null): Promise<void> {
+    this.isBusy.set(true);
+    try {
+      const { value } = await this.tools.server.searchOrders(this.query(), after);
+      if (round === this.round) this.take(value, after);
+    } catch (error) {
+      if (round === this.round) this.fail(error, round, after);
+    }
+  }
+
+  /** A page is sorted from the newest on; what the blotter knows of an order is newer than the page. */
+  private take(page: readonly OrderVO[], after: number | null): void {
+    this.oldest = page.at(-1)?.id ?? after;
+    this.hasOlder.set(page.length >= PAGE_ROWS);
+    const fitting = page.map((order) => this.newest(order)).filter((order) => this.fits(order));
+    if (after === null) this.rows.reset([...fitting.reverse(), ...this.missed(page)]);
+    else for (const order of fitting) this.rows.put(order);
+    this.freshness.set('live');
+    this.isBusy.set(false);
+  }
+
+  /** Placed while the question was on its way. */
+  private missed(page: readonly OrderVO[]): OrderVO[] {
+    const newest = page.at(0)?.id ?? 0;
+    return this.tools.all.get().filter((order) => order.id > newest && this.fits(order));
+  }
+
+  private fail(error: unknown, round: number, after: number | null): void {
+    this.freshness.set(this.rows.size() === 0 ? 'loading' : 'stale');
+    const isAway = error instanceof WireError && (error.status === 0 || error.status >= 500 || error.status === 429);
+    if (isAway) {
+      this.stopAsking = this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && void this.read(round, after));
+      return;
+    }
+    this.isBusy.set(false);
+    this.tools.onTrouble(error);
+  }
+
+  /** Of those that are older than the last page nobody knows here which ones there are. */
+  private hear(orders: readonly OrderVO[]): void {
+    if (this.freshness.get() === 'loading') return;
+    for (const order of orders) {
+      if (!this.fits(order)) this.rows.remove(order.intId);
+      else if (this.rows.row(order.intId) || !this.hasOlder.get() || order.id > (this.oldest ?? 0)) this.rows.put(order);
+    }
+  }
+
+  private newest(order: OrderVO): OrderVO {
+    const known = this.tools.all.row(order.intId);
+    return known === undefined || known.inDoubt ? order : known;
+  }
+
+  private query(): OrderQuery {
+    const { text, accountId, status, from, to } = this.filter;
+    const strategyId = this.tools.strategy.get();
+    const withoutStrategies = strategyId === null && this.tools.hidesStrategies.get();
+    return { text, accountId, status, from, to, strategyId, withoutStrategies };
+  }
+
+  /** The server's own test, for what it did not look at. */
+  private fits(order: OrderVO): boolean {
+    const { text, accountId, status, from, to, strategyId, withoutStrategies } = this.query();
+    if (strategyId !== null && order.strategyId !== strategyId) return false;
+    if (withoutStrategies && order.source === 'STRATEGY') return false;
+    if (accountId !== null && order.accountId !== accountId) return false;
+    if (status !== null && order.status !== status) return false;
+    if ((from !== null && order.dateTime < from) || (to !== null && order.dateTime >= to)) return false;
+    return text === '' || this.words(order).some((word) => word.toLowerCase().includes(text.toLowerCase()));
+  }
+
+  private words({ intId, extId, clOrdId, reference, securityId }: OrderVO): string[] {
+    return [intId, extId ?? '', clOrdId ?? '', reference ?? '', this.tools.reference.symbol(securityId)];
+  }
+}
