@@ -79,10 +79,12 @@ fn masked(message: &Message) -> String {
     message.0.iter().map(field).collect()
 }
 
+type Flow = fn(&mut Scribe, &Server);
+
 /// All flows, one after the other, on one session of the demo.
 fn flows(server: &Server) -> String {
     let mut scribe = Scribe { client: FixClient::new("CLIENT2"), page: String::new() };
-    let all: [(&str, fn(&mut Scribe, &Server)); 6] = [
+    let all: [(&str, Flow); 6] = [
         ("**Logon, filled in part, the rest cancelled.** 300 are offered at 272.41.", filled_in_part),
         ("**The fill was faster than the cancel.**", cancel_race),
         ("**A chain of replaces**, the second by the name of the first order, and its end.", replaces),
