@@ -19,7 +19,7 @@ fn many(count: u64) -> Vec<Event> {
             _ => Source::Fix("BANK".into()),
         };
         order.security = SecurityId(20 + id % 3);
-        order.reference = (id % 100 == 0).then(|| "Hedge of the week".into());
+        order.reference = id.is_multiple_of(100).then(|| "Hedge of the week".into());
         Event::Order(Arc::new(order))
     };
     (1..=count).map(one).collect()
