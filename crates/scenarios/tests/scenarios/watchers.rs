@@ -163,7 +163,7 @@ fn metric(client: &mut Client, name: &str) -> u64 {
 
 #[test]
 fn whoever_watches_the_kill_switch_hears_that_every_order_is_canceled() {
-    let desk = Desk::new();
+    let desk = Desk::new().set("risk.ordersPerSecond", 100_000);
     let server = desk.start();
     let tcp = server.door("brokerTcp");
     let orders = place(&server, ORDERS);
