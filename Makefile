@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-screen test-stories test-docs test-rust bench lint build setup node ui
+.PHONY: help run test test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -41,11 +41,11 @@ UI_SOURCES := ui/src ui/public ui/index.html ui/package-lock.json ui/vite.config
 help: ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-run: build ## build the server and open the demo desk on http://localhost:9090 (ARGS="--set http.port=0" adds flags)
+run: build ## build the server and start the demo on http://localhost:9090 (ARGS="--set http.port=0" adds flags)
 	$(RIALTO) serve $(ARGS)
 
 # One stage that fails does not hide the others. The Rust tests come last: their runner's closing summary ends the run.
-test: ## check everything that must hold: tools, format, lints, stories, house rules
+test: ## run all checks: tools, format, lints, stories, rules of the repository
 	@MAKE="$(MAKE)" scripts/test-stages.sh setup ui lint build test-screen test-stories test-docs test-rust
 
 test-screen: ui ## the screen's types, unit tests and size
@@ -83,6 +83,9 @@ lint: ## check format and lints, warnings denied
 build: ui ## build the rialto binary in release mode, with the screen in it
 	@scripts/install-packages.sh cc=gcc
 	REQUIRE_UI=1 cargo build --release -p server
+
+doc: ## build the documentation of the crates into target/doc
+	cargo doc --workspace --no-deps
 
 # Packages are installed when the lock file is newer than they are, the screen is built when a source is newer than it.
 ui: node ## build the trading screen into ui/dist
