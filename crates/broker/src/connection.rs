@@ -202,13 +202,16 @@ impl<T: Transport> Connection<T> {
     /// A client that takes what waits for it is not slow, however much it is.
     fn check_progress(&mut self, now: Time) -> Result<(), SlowConsumer> {
         let patience = self.house.limits.patience;
-        let reading = self.progress.check(now, self.lanes.reliable_bytes(), patience)?;
-        let acknowledging = self.acknowledging.check(now, self.unacknowledged, lenient(patience))?;
-        if [reading, acknowledging].contains(&Pressure::Slow) {
+        let was_told = self.progress.is_told() || self.acknowledging.is_told();
+        let reading = self.progress.check(now, self.lanes.reliable_bytes(), patience);
+        let acknowledging = self.acknowledging.check(now, self.unacknowledged, lenient(patience));
+        let is_cut = reading.is_err() || acknowledging.is_err();
+        // Also where nobody had time to look between half of the time and the end.
+        if [reading, acknowledging].contains(&Ok(Pressure::Slow)) || is_cut && !was_told {
             let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
             slowness::tell(&self.house, &session_name(&self.place), user);
         }
-        Ok(())
+        reading.and(acknowledging).map(drop)
     }
 
     fn cut(&self, slow: SlowConsumer) -> End {

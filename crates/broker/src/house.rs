@@ -83,8 +83,7 @@ impl House {
     }
 
     pub(crate) fn numbers(&self) -> Numbers {
-        let oldest_event = self.oldest_event();
-        self.hub.count(Numbers { oldest_event, ..self.counters.numbers() })
+        self.counters.add_to(Numbers { oldest_event: self.oldest_event(), ..self.hub.count() })
     }
 
     /// For how long the oldest event waits that is not published; this asks nobody who could be busy.

@@ -131,8 +131,8 @@ impl Hub {
         fallen.for_each(|(mailbox, _)| mailbox.end(End::NotAdmitted));
     }
 
-    /// Adds what stands at this moment.
-    pub(crate) fn count(&self, numbers: Numbers) -> Numbers {
+    /// What stands at this moment.
+    pub(crate) fn count(&self) -> Numbers {
         let state = self.lock();
         let mailboxes: Vec<_> = state.seats.iter().map(|seat| seat.mailbox.clone()).collect();
         let subscriptions = state.seats.iter().map(|seat| seat.subscriptions.len()).sum();
@@ -141,7 +141,13 @@ impl Hub {
         // Publishers go on while mailboxes are looked into.
         drop(state);
         let waiting: usize = mailboxes.iter().map(|mailbox| mailbox.waiting().bytes).sum();
-        Numbers { connections: mailboxes.len(), subscriptions, patterns, queue_bytes: waiting + queued, ..numbers }
+        Numbers {
+            connections: mailboxes.len(),
+            subscriptions,
+            patterns,
+            queue_bytes: waiting + queued,
+            ..Numbers::default()
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {

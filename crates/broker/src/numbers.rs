@@ -53,21 +53,44 @@ impl Counters {
         self.slow_consumers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection is cut while so many messages wait for it.
+    /// A connection is cut while so many messages wait for it. Whoever sees the disconnect sees these messages too.
     pub(crate) fn cut(&self, waiting: u64) {
         self.dropped.fetch_add(waiting, Ordering::Relaxed);
-        self.slow_disconnects.fetch_add(1, Ordering::Relaxed);
+        self.slow_disconnects.fetch_add(1, Ordering::Release);
     }
 
-    pub(crate) fn numbers(&self) -> Numbers {
+    /// Adds the counters to what stands. To be read after that: whoever has gone was counted before.
+    pub(crate) fn add_to(&self, standing: Numbers) -> Numbers {
+        // Before the messages that each of these dropped.
+        let slow_disconnects = self.slow_disconnects.load(Ordering::Acquire);
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Numbers {
             delivered: read(&self.delivered),
             conflated: read(&self.conflated),
             dropped: read(&self.dropped),
             slow_consumers: read(&self.slow_consumers),
-            slow_disconnects: read(&self.slow_disconnects),
-            ..Numbers::default()
+            slow_disconnects,
+            ..standing
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Connections are cut while somebody looks: no look shows one without what it had not taken.
+    #[test]
+    fn a_slow_disconnect_is_never_seen_without_the_messages_that_it_dropped() {
+        const CUT: u64 = 200_000;
+        let counters = Counters::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..CUT).for_each(|_| counters.cut(1)));
+            let looks = std::iter::repeat_with(|| counters.add_to(Numbers::default()));
+            let unequal = looks
+                .take_while(|numbers| numbers.slow_disconnects < CUT)
+                .find(|numbers| numbers.dropped < numbers.slow_disconnects);
+            assert_eq!(unequal, None);
+        });
     }
 }

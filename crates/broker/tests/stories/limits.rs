@@ -57,7 +57,9 @@ fn who_says_nothing_is_shown_out_at_every_door() {
     let secure = Desk::open_within(limits, &[], Some(certificate().1));
     // Here it is not known yet in which language an ERROR would be.
     assert_eq!([silent(&secure, secure.tcp), silent(&secure, secure.tls)], ["", ""]);
-    let mut websocket = Client::over(WebSocket::at(secure.ws));
+    // This one has asked for the upgrade, for which it may take its time.
+    let desk = Desk::open_within(Limits { connect_wait: SOON, ..Limits::default() }, &[], None);
+    let mut websocket = Client::over(WebSocket::at(desk.ws));
     assert!(websocket.rest().starts_with("ERROR\nmessage:no CONNECT arrived in time\n"));
     assert_eq!(websocket.stream.closed_with, Some(1008));
 }
@@ -67,9 +69,9 @@ fn a_websocket_is_asked_whether_it_is_there_and_its_answer_counts_as_a_heart_bea
     let limits = Limits { ping_every: SOON, ..Limits::default() };
     let desk = Desk::open_within(limits, &[], None);
     let mut client = Client::over(WebSocket::at(desk.ws));
-    client.send("CONNECT\naccept-version:1.2\nhost:desk\nheart-beat:500,0\n\n");
-    assert!(client.frame().contains("\nheart-beat:0,500\n"));
-    // Three intervals of silence are borne; these pings come over more than twice as many.
+    client.send("CONNECT\naccept-version:1.2\nhost:desk\nheart-beat:1000,0\n\n");
+    assert!(client.frame().contains("\nheart-beat:0,1000\n"));
+    // Three intervals of silence are borne; these pings come over more than that.
     for _ in 0..12 {
         client.stream.wait_for_ping();
         client.stream.send(PONG, b"");
@@ -139,7 +141,7 @@ fn hear(desk: &Desk, sequence: u64) -> String {
 
 #[test]
 fn of_too_many_lines_of_the_log_the_count_is_published() {
-    const LINES: u64 = 250;
+    const LINES: u64 = 2_000;
     let desk = Desk::open();
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");

@@ -100,6 +100,11 @@ impl Progress {
         self.since
     }
 
+    /// Whether it was said that the client is slow, and it has not caught up since.
+    pub fn is_told(&self) -> bool {
+        self.is_told
+    }
+
     /// To be asked at [`Progress::late_at`]; `waiting` octets must not be lost.
     pub fn check(&mut self, now: Time, waiting: usize, patience: Patience) -> Result<Pressure, SlowConsumer> {
         let still = now.since(self.since);
