@@ -27,12 +27,12 @@ pub const CODES: &[Code] = &[
     row(400, "unknown-parameter", "the path does not take this query parameter"),
     row(400, "malformed-parameter", "a query parameter stands twice, or its value cannot be read"),
     row(400, "ambiguous-parameter", "a name in a query parameter fits several things; give the id"),
-    row(400, "missing-parameter", "a query parameter that is needed is not there"),
+    row(400, "missing-parameter", "a required query parameter is missing"),
     row(400, "malformed-search", "the search cannot be understood; the detail says at which character"),
     row(400, "malformed-body", "the body broke off or cannot be read"),
     row(400, "malformed-json", "the body is not the JSON that belongs here; the detail says where"),
     row(400, "malformed-field", "a field has the wrong type or form; `errors` names it"),
-    row(401, "login-needed", "the path is not for everybody, and the request does not say who asks"),
+    row(401, "login-needed", "the path needs a login, and the request has no credentials"),
     row(401, "unreadable-credentials", "the header `Authorization` is neither Basic nor Bearer, or stands twice"),
     row(401, "wrong-credentials", "the user, the password or the token is wrong, or the token has expired"),
     row(401, "session-ended", "the session has ended; log in again"),
@@ -48,8 +48,8 @@ pub const CODES: &[Code] = &[
     row(408, "request-timeout", "the body did not arrive in time"),
     row(409, "duplicate-order", "an order with this intId exists and was not touched; `order` and `Location` show it"),
     row(409, "duplicate-transaction", "a transaction with this uuid is recorded already"),
-    row(409, "name-taken", "a user or a token has this name already"),
-    row(409, "no-admin-left", "there would be users and no admin among them; the first user must be an admin"),
+    row(409, "name-taken", "a user or a token already has this name"),
+    row(409, "no-admin-left", "there would be users and no admin; the first user must be an admin"),
     row(409, "order-closed", "the order is finished"),
     row(409, "cancel-pending", "the order is being cancelled already"),
     row(409, "replace-pending", "the order is being replaced; wait for the outcome"),
@@ -59,7 +59,7 @@ pub const CODES: &[Code] = &[
     row(409, "not-runnable", "the strategy is a record: no code of it runs in this server"),
     row(409, "strategy-runs", "the strategy runs already"),
     row(409, "strategy-stopped", "the strategy does not run"),
-    row(409, "strategy-failed", "the strategy did not come through its phases; the detail and the log tell why"),
+    row(409, "strategy-failed", "the strategy failed in one of its phases; the detail and the log have the reason"),
     row(409, "phase-order", "the phases of a strategy's life come in order"),
     row(
         412,
@@ -70,9 +70,9 @@ pub const CODES: &[Code] = &[
     row(413, "settings-too-large", "the settings of a user are longer than the limit"),
     row(414, "url-too-long", "path and query are longer than the limit"),
     row(415, "unsupported-media-type", "the body is not sent as plain `application/json`"),
-    row(422, "missing", "a field that is needed is not there"),
-    row(422, "unknown-field", "the body has a key that it does not have here; the reason offers the nearest one"),
-    row(422, "not-needed", "a field is there that does not belong to this kind of order or role"),
+    row(422, "missing", "a required field is missing"),
+    row(422, "unknown-field", "the body has an unknown key; the reason offers the nearest one"),
+    row(422, "not-needed", "a field does not belong to this kind of order or role"),
     row(422, "conflicting-fields", "two fields contradict each other"),
     row(
         422,
@@ -80,9 +80,9 @@ pub const CODES: &[Code] = &[
         "a modification tries to change what cannot change, or a booking is not in its security's currency",
     ),
     row(422, "tif-fixed", "no venue gives a live order this time in force"),
-    row(422, "other-order", "what is said of an order is of another one"),
+    row(422, "other-order", "a field of the request does not belong to this order"),
     row(422, "not-subscribing", "`subscribe` is false at the path that subscribes"),
-    row(422, "bad-reference-data", "the files of reference data cannot be used; the detail tells why"),
+    row(422, "bad-reference-data", "the files of reference data cannot be used; the detail has the reason"),
     row(422, "unknown-security", "no such security"),
     row(422, "unknown-security-family", "no such security family"),
     row(422, "unknown-account", "no such account"),
@@ -98,7 +98,7 @@ pub const CODES: &[Code] = &[
     row(422, "security-expired", "the security has expired"),
     row(422, "account-inactive", "the account is not active"),
     row(422, "no-account", "no active account reaches the exchange"),
-    row(422, "account-ambiguous", "several accounts would do; choose one"),
+    row(422, "account-ambiguous", "several accounts fit; name one"),
     row(422, "no-route", "the account's adapter does not serve that exchange, or the security is not listed there"),
     row(422, "not-positive", "the value must be more than zero"),
     row(422, "not-a-multiple", "the value is not a multiple of the lot or the tick"),
@@ -110,7 +110,11 @@ pub const CODES: &[Code] = &[
     row(422, "date-in-the-past", "the good-till date lies in the past"),
     row(422, "no-auction", "the exchange has no such auction"),
     row(422, "market-closed", "the exchange is closed, and the order needs an open market"),
-    row(422, "would-flip", "the order may only reduce the position, and is larger than what nobody closes yet"),
+    row(
+        422,
+        "would-flip",
+        "the order may only reduce the position, and is larger than the part that no other order closes yet",
+    ),
     row(422, "no-rate", "no exchange rate is known"),
     row(422, "cash-unknown", "the account holds a currency without a rate, so its cash is not known"),
     row(422, "exposure-unknown", "the scope holds a currency without a rate, so its exposure is not known"),
@@ -141,7 +145,7 @@ pub const CODES: &[Code] = &[
     row(503, "access-unavailable", "users cannot be looked up at the moment; try again"),
     row(503, "adapter-down", "the adapter of the account is not connected; try again"),
     row(503, "adapter-reconciling", "the adapter is comparing orders with its venue; try again soon"),
-    row(503, "door-closed", "the door that was asked for is not open on this server"),
+    row(503, "door-closed", "the interface that the request is about is switched off on this server"),
     row(503, "history-behind", "history has not caught up yet; try again"),
     row(503, "busy", "too many requests wait; this one had no effect, try again"),
     row(503, "stopping", "the server is stopping; the request had no effect"),
@@ -157,11 +161,12 @@ mod tests {
     fn page() -> String {
         let mut page = String::from(
             "# Errors\n\n\
-             A call that fails answers `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail`, a \
-             stable\n`code` and, where fields are to blame, `errors` with `field`, `code` and `reason` of each. Programs \
-             go by the code,\npeople by the detail. An `unknown-` code is 404 where the name or id stands in the path or \
-             in a query parameter. A 429,\nand a 503 other than `outcome-unknown` and `door-closed`, carries `Retry-After`. Headers over the limit \
-             get a bare 431.\n\n\
+             A call that fails returns `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail` and a stable \
+             `code`. Where\nfields are wrong, `errors` has `field`, `code` and `reason` of each. Programs should use the code; \
+             the detail is for people.\n\n\
+             - An `unknown-` code is 404 where the name or id is in the path or in a query parameter.\n\
+             - A 429, and a 503 other than `outcome-unknown` and `door-closed`, has the header `Retry-After`.\n\
+             - Headers over the limit get a 431 without a body.\n\n\
              | Status | Code | Meaning |\n|---|---|---|\n",
         );
         for Code { code, status, meaning } in CODES {

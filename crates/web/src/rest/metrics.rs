@@ -100,7 +100,7 @@ impl Collector for Trading {
         let encoder = &mut encoder;
         gauges(encoder, "open_orders", "Orders that are open", self.by_status_and_door())?;
         let in_doubt = self.open.iter().filter(|order| order.in_doubt).count() as u64;
-        let help = "Orders of which nobody knows whether the venue has them";
+        let help = "Orders of which it is unknown whether the venue has them";
         encoder.encode_descriptor("orders_in_doubt", help, None, MetricType::Gauge)?.encode_gauge(&in_doubt)?;
         let adapters = self.adapters.iter().map(|(name, state)| ([("adapter", name.to_string())], *state as u64));
         gauges(encoder, "adapter_state", "0 disconnected, 1 connected, 2 logged on, 3 subscribed", adapters)?;
@@ -114,7 +114,7 @@ struct Refusals(BTreeMap<String, u64>);
 
 impl Collector for Refusals {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Times that somebody was turned away at any door, by code";
+        let help = "Refused logins and requests without the needed rights on all interfaces, by code";
         let mut metric = encoder.encode_descriptor("auth_failures", help, None, MetricType::Counter)?;
         for (code, count) in &self.0 {
             ConstCounter::new(*count).encode(metric.encode_family(&[("code", code.as_str())])?)?;
@@ -133,7 +133,7 @@ impl Collector for Sessions {
             self.0.iter().map(move |session| ([("session", session.id.clone())], number(session)))
         };
         let encoder = &mut encoder;
-        gauges(encoder, "fix_session_state", "0 away, 1 logged on", of_each(|s| u64::from(s.is_logged_on())))?;
+        gauges(encoder, "fix_session_state", "0 disconnected, 1 logged on", of_each(|s| u64::from(s.is_logged_on())))?;
         gauges(encoder, "fix_next_in", "Number of the next message that the client sends", of_each(|s| s.next_in))?;
         gauges(encoder, "fix_next_out", "Number of the next message that we send", of_each(|s| s.next_out))
     }

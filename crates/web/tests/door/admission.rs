@@ -41,10 +41,10 @@ fn the_table_says_what_every_role_may_do() {
 const PAGE: &str = "\
 # Roles
 
-What each role may call once a user is configured; `nobody` shows no credentials. This page is what a server answered
-when a test called every path for every role: 401 means that a login is needed, 403 that the role is too low. A caller
-with the role strategy is a trader bound to one strategy: where he may act at all, he acts in its name only. How users
-and tokens are made is told in [access](access.md).
+This page shows what each role may call once a user is configured. The column `nobody` is for requests without credentials. A test
+wrote the table from the answers of a server to every path for every role: 401 means that a login is needed, 403 that the role is too
+low. The role strategy is a trader bound to one strategy: its orders and its other actions always belong to that strategy. How to
+create users and tokens: [access](access.md).
 
 | Call | nobody | viewer | trader | strategy | admin |
 |---|---|---|---|---|---|
