@@ -38,6 +38,8 @@ follow(surroundings.desk.settings, document, matchMedia('(prefers-color-scheme: 
 document.addEventListener('visibilitychange', () => document.hidden || feed.hurry());
 window.addEventListener('online', () => feed.hurry());
 
+// Nobody should see one language and then another.
+await surroundings.whenLoaded();
 const target = document.getElementById('app');
 if (target) mount(App, { target, props: { surroundings } });
 void surroundings.access.ask();

@@ -76,11 +76,7 @@ describe('a call', () => {
     const { rest } = answering(refused, { status: 400 });
     const error = await failureOf(rest.tell('POST', '/rest/execution/order/market', {}));
     expect([error.status, error.code, error.message]).toEqual([400, refused.code, refused.detail]);
-    expect(['side', 'quantity', 'limit'].map((field) => error.reasonFor(field))).toEqual([
-      'is needed',
-      'must be a number',
-      '',
-    ]);
+    expect(error.errors.map(({ field, reason }) => `${field} ${reason}`)).toEqual(['side is needed', 'quantity must be a number']);
   });
 
   it('that is refused without a problem says at least the status', async () => {

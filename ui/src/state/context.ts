@@ -1,14 +1,16 @@
-/** How components come to the desk, its words and its formats: the shell provides them, every feature uses them. */
+/** How components come to the desk, its words, formats and messages: the shell provides them, every feature uses them. */
 
 import { getContext, setContext } from 'svelte';
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
 import type { Desk, Readable } from './api';
+import type { Messages } from './messages';
 
 export interface Surroundings {
   desk: Desk;
   texts: Readable<Texts>;
   formats: Readable<Formats>;
+  messages: Readable<Messages>;
 }
 
 const SURROUNDINGS = Symbol('surroundings');
@@ -29,6 +31,11 @@ export function useTexts(): Readable<Texts> {
 /** `const formats = useFormats();` then `$formats.money(value)`. */
 export function useFormats(): Readable<Formats> {
   return use().formats;
+}
+
+/** `const messages = useMessages();` then `$messages.error(error)`. */
+export function useMessages(): Readable<Messages> {
+  return use().messages;
 }
 
 function use(): Surroundings {

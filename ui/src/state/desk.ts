@@ -1,6 +1,5 @@
 /** All stores, made in the order in which they need each other, and what happens when the connection comes and goes. */
 
-import { textsOf } from '../texts';
 import { formatsOf } from '../texts/formats';
 import type { Feed } from '../wire/feed';
 import type { Server } from '../wire/server';
@@ -13,8 +12,10 @@ import type { Surroundings } from './context';
 import { Book, Tape } from './depth';
 import { Herald } from './herald';
 import { IntentBoard } from './intents';
+import { Languages } from './languages';
 import { LogLines } from './log';
 import { MarketPrices } from './market';
+import { Messages } from './messages';
 import { NoticeBoard } from './notifications';
 import { OrderBlotter } from './orders';
 import { Holdings } from './portfolio';
@@ -44,6 +45,8 @@ export interface DeskTools {
 
 export interface OpenDesk extends Surroundings {
   access: Entrance;
+  /** The words of the chosen language are there. */
+  whenLoaded(): Promise<void>;
   /** A call got no answer. */
   suspect(): void;
 }
@@ -54,13 +57,15 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const settings = rememberedSettings(preferences, { language });
   // The description of the interface is a page of its own that knows no user: it looks as the screen does.
   settings.subscribe(({ theme }) => memory.write('settings', { theme }));
-  const texts = derive([settings], (chosen) => textsOf(chosen.language));
+  const languages = new Languages({ clock, settings });
+  const { texts } = languages;
   const formats = derive([settings], (chosen) => formatsOf(chosen, () => clock.now()));
+  const messages = derive([texts, formats], (words, written) => new Messages(words, written));
   const access = new Entrance(server, clock, () => preferences.flush());
   const connection = new Connection(feed, clock);
   const selection = rememberedSelection(preferences);
-  const notifications = new NoticeBoard(clock);
-  const herald = new Herald({ notifications, settings, texts, formats, strategy: selection.strategyId });
+  const notifications = new NoticeBoard(clock, (error) => messages.get().error(error));
+  const herald = new Herald({ notifications, settings, texts, formats, messages, strategy: selection.strategyId });
   const onTrouble = (error: unknown) => herald.trouble(error);
   const tools = { server, feed, clock, onTrouble, strategy: selection.strategyId };
 
@@ -124,7 +129,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     notifications.clear();
     herald.forget();
   });
-  return { desk, access, texts, formats, suspect: () => connection.suspect() };
+  return { desk, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), suspect: () => connection.suspect() };
 }
 
 /** Whoever is let in listens; a lost connection may mean that the session ended, so it is asked about. */

@@ -6,6 +6,7 @@ import { UNREACHABLE, WireError } from '../wire/error';
 import type { LogEvent, OrderVO } from '../wire/types';
 import type { Fill, Notifications, Readable, Reference, Settings } from './api';
 import { OrderFills } from './fills';
+import type { Messages } from './messages';
 import type { OrderNews } from './orders';
 
 export interface HeraldTools {
@@ -13,6 +14,7 @@ export interface HeraldTools {
   settings: Readable<Settings>;
   texts: Readable<Texts>;
   formats: Readable<Formats>;
+  messages: Readable<Messages>;
   /** The one that is selected. */
   strategy: Readable<number | null>;
 }
@@ -65,7 +67,7 @@ export class Herald {
   /** What cannot be read is told once, however often it comes; that the server is away shows elsewhere. */
   trouble(error: unknown): void {
     if (error instanceof WireError && error.code === UNREACHABLE) return;
-    const text = error instanceof Error ? error.message : String(error);
+    const text = this.tools.messages.get().error(error);
     if (this.told.has(text)) return;
     this.told.add(text);
     this.tools.notifications.raise('error', this.words().trouble, text);
@@ -107,15 +109,20 @@ export class Herald {
     const { rejected } = this.words();
     const what = `${this.tools.texts.get().side[order.side]} ${this.tools.formats.get().quantity(order.quantity)} ${names.symbol(order.securityId)}`;
     if (order.source === 'STRATEGY') return this.rejectOfStrategy(order, what, names);
-    this.tools.notifications.raise('reject', rejected(what), order.reason ?? order.intId);
+    this.tools.notifications.raise('reject', rejected(what), this.reasonOf(order));
   }
 
   /** A strategy may be rejected many times a minute: one notice counts. */
-  private rejectOfStrategy({ strategyId, reason, intId }: OrderVO, what: string, names: Names): void {
+  private rejectOfStrategy(order: OrderVO, what: string, names: Names): void {
+    const { strategyId } = order;
     const count = (this.rejects.get(strategyId) ?? 0) + 1;
     this.rejects.set(strategyId, count);
     const title = this.words().strategyRejected(names.strategyName(strategyId), this.tools.formats.get().quantity(count));
-    this.tools.notifications.raise('reject', title, `${what}: ${reason ?? intId}`, `rejects ${strategyId}`);
+    this.tools.notifications.raise('reject', title, `${what}: ${this.reasonOf(order)}`, `rejects ${strategyId}`);
+  }
+
+  private reasonOf({ reason, intId }: OrderVO): string {
+    return reason === null ? intId : this.tools.messages.get().text(null, reason);
   }
 
   private words(): Texts['notices'] {

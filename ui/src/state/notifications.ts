@@ -9,7 +9,11 @@ export class NoticeBoard implements Notifications {
   readonly all: FrameCell<readonly Notice[]>;
   private lastId = 0;
 
-  constructor(private readonly clock: Clock) {
+  constructor(
+    private readonly clock: Clock,
+    /** A failed call in the words of the screen. */
+    private readonly describe: (error: unknown) => string,
+  ) {
     this.all = new FrameCell<readonly Notice[]>([], clock);
   }
 
@@ -21,7 +25,7 @@ export class NoticeBoard implements Notifications {
   }
 
   raiseError(title: string, error: unknown): void {
-    this.raise('error', title, error instanceof Error ? error.message : String(error));
+    this.raise('error', title, this.describe(error));
   }
 
   /** It stays in the list and leaves the corner. */

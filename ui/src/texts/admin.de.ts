@@ -13,7 +13,7 @@ export const admin: typeof english = {
     removeTitle: (name) => `${name} entfernen?`,
     removeText: 'Wer ihn benutzt, wird von jetzt an abgewiesen.',
     name: 'Name',
-    password: 'Kennwort',
+    password: 'Passwort',
     role: 'Rolle',
     strategy: 'Strategie',
     days: 'Gültig für Tage',

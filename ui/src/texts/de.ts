@@ -1,10 +1,12 @@
 import type { Texts } from './en';
 import { admin } from './admin.de';
+import { server } from './server.de';
 import { trading } from './trading.de';
 
 export const de: Texts = {
   ...trading,
   ...admin,
+  server,
   common: {
     cancel: 'Abbrechen',
     close: 'Schließen',
@@ -37,6 +39,7 @@ export const de: Texts = {
     logout: 'Abmelden',
     anonymous: 'ohne Anmeldung',
     skip: 'Zu den Fenstern springen',
+    notLoaded: 'Das ließ sich nicht laden',
   },
   tiles: {
     label: 'Portfolio',

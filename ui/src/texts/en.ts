@@ -1,10 +1,12 @@
 import { admin } from './admin.en';
+import { server } from './server.en';
 import { trading } from './trading.en';
 
 /** Every word on the screen, in English; the shape that other languages follow. Functions take what is inserted. */
 export const en = {
   ...trading,
   ...admin,
+  server,
   common: {
     cancel: 'Cancel',
     close: 'Close',
@@ -37,6 +39,7 @@ export const en = {
     logout: 'Log out',
     anonymous: 'no login',
     skip: 'Skip to the widgets',
+    notLoaded: 'This could not be loaded',
   },
   tiles: {
     label: 'Portfolio',

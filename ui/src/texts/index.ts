@@ -1,12 +1,18 @@
-/** One table of words per language. */
+/** One table of words per language. English is part of the screen, another language is loaded when it is wanted. */
 
-import { de } from './de';
 import { en, type Texts } from './en';
 
 export type { Texts };
 
-const TABLES: Record<'en' | 'de', Texts> = { en, de };
+export type Language = 'en' | 'de';
 
-export function textsOf(language: keyof typeof TABLES): Texts {
-  return TABLES[language];
+const LOADERS: Record<Language, () => Promise<Texts>> = {
+  en: async () => en,
+  de: async () => (await import('./de')).de,
+};
+
+export const ENGLISH: Texts = en;
+
+export function loadTexts(language: Language): Promise<Texts> {
+  return LOADERS[language]();
 }

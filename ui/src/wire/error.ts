@@ -28,8 +28,9 @@ export class WireError extends Error {
     return new WireError(0, UNREACHABLE, 'the server cannot be reached');
   }
 
-  /** The reasons that concern one field, joined; `''` where there are none. */
-  reasonFor(field: string): string {
-    return this.errors.filter((error) => error.field === field).map((error) => error.reason).join('; ');
+  /** A form that is wrong in ways which need no server to be seen; it is told as the server would. */
+  static ofFields(errors: readonly FieldError[]): WireError {
+    const detail = errors.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+    return new WireError(422, errors[0]?.code ?? 'malformed-field', detail, errors);
   }
 }

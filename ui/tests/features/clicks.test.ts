@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clickName, CLICKED } from '../../src/features/common/clicks';
 import { scopeName } from '../../src/features/risk/scopes';
 import type { Reference } from '../../src/state/api';
-import { textsOf } from '../../src/texts';
+import { ENGLISH, loadTexts } from '../../src/texts';
 import { formatsOf } from '../../src/texts/formats';
 
 describe('a click on a price', () => {
@@ -10,10 +10,10 @@ describe('a click on a price', () => {
     expect(CLICKED).toEqual({ ask: 'BUY', bid: 'SELL' });
   });
 
-  it('says before what it does, and how much stands there', () => {
-    expect(clickName(textsOf('en'), 'ask', '272.35', '300')).toBe('Buy @ 272.35, 300 offered');
-    expect(clickName(textsOf('en'), 'bid', '272.33', '2,100')).toBe('Sell @ 272.33, 2,100 bid');
-    expect(clickName(textsOf('de'), 'bid', '272,33', null)).toBe('Verkaufen @ 272,33');
+  it('says before what it does, and how much stands there', async () => {
+    expect(clickName(ENGLISH, 'ask', '272.35', '300')).toBe('Buy @ 272.35, 300 offered');
+    expect(clickName(ENGLISH, 'bid', '272.33', '2,100')).toBe('Sell @ 272.33, 2,100 bid');
+    expect(clickName(await loadTexts('de'), 'bid', '272,33', null)).toBe('Verkaufen @ 272,33');
   });
 });
 

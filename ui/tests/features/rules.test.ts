@@ -6,10 +6,10 @@ import { commissionOf } from '../../src/features/transactions/columns';
 import { runByKey } from '../../src/parts/grid/actions';
 import type { RowChange } from '../../src/parts/grid/types';
 import type { LogLine } from '../../src/state/api';
-import { textsOf } from '../../src/texts';
+import { ENGLISH } from '../../src/texts';
 import type { OrderStatus, OrderStatusVO, OrderVO } from '../../src/wire/types';
 
-const { refusal } = textsOf('en');
+const { refusal } = ENGLISH;
 const order = (status: OrderStatus) => ({ status }) as OrderVO;
 
 test('an order is changed only while nothing else is under way', () => {

@@ -7,12 +7,12 @@ import { openOrderColumns } from '../../src/features/orders/columns';
 import { positionColumns } from '../../src/features/positions/columns';
 import type { GridColumn } from '../../src/parts/grid/types';
 import type { Quote, Reference } from '../../src/state/api';
-import { textsOf } from '../../src/texts';
+import { ENGLISH } from '../../src/texts';
 import { formatsOf } from '../../src/texts/formats';
 import type { OrderVO, PositionVO, SecurityVO } from '../../src/wire/types';
 import { tick } from '../state/samples';
 
-const texts = textsOf('en');
+const texts = ENGLISH;
 const formats = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
 const AAPL = { id: 1, symbol: 'AAPL' } as SecurityVO;
 const QUOTE: Quote = { securityId: 1, tick: tick(), receivedAt: 0, last: 272, change: 1, changePercent: 0.01, spark: [] };

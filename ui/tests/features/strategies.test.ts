@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { refusalToStart, refusalToStop } from '../../src/features/strategies/rules';
-import { textsOf } from '../../src/texts';
+import { ENGLISH } from '../../src/texts';
 import type { StrategyVO } from '../../src/wire/types';
 
-const words = textsOf('en').strategies;
+const words = ENGLISH.strategies;
 
 test.each([
   ['TREND', 'RUN', 'it runs already', 'may'],

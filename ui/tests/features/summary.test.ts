@@ -3,17 +3,17 @@
 import { expect, test } from 'vitest';
 import { BLANK, bodyOf, type TicketForm } from '../../src/features/ticket/form';
 import { lifeOf, summaryOf } from '../../src/features/ticket/summary';
-import { textsOf } from '../../src/texts';
+import { ENGLISH, loadTexts, type Texts } from '../../src/texts';
 import { formatsOf } from '../../src/texts/formats';
 
 const FORM: TicketForm = { ...BLANK, side: 'SELL', quantity: '2000', limit: '254', stop: '255' };
 
-const inLanguage = (language: 'en' | 'de', locale: string) => {
+const inLanguage = (texts: Texts, locale: string) => {
   const formats = formatsOf({ locale, timeZone: 'UTC' });
-  return (change: Partial<TicketForm>) => summaryOf(bodyOf({ ...FORM, ...change }, 1, formats), 'AAPL', textsOf(language), formats);
+  return (change: Partial<TicketForm>) => summaryOf(bodyOf({ ...FORM, ...change }, 1, formats), 'AAPL', texts, formats);
 };
-const english = inLanguage('en', 'en-GB');
-const german = inLanguage('de', 'de-DE');
+const english = inLanguage(ENGLISH, 'en-GB');
+const german = inLanguage(await loadTexts('de'), 'de-DE');
 
 test('every kind is told from the others, with all its prices', () => {
   expect([
@@ -49,6 +49,6 @@ test('numbers stand as they were understood, and what is none does not look like
 
 test('how long it lives is said with the day', () => {
   const life = (change: Partial<TicketForm>) =>
-    lifeOf(bodyOf({ ...FORM, ...change }, 1, formatsOf({ locale: 'en-GB', timeZone: 'UTC' })), textsOf('en'));
+    lifeOf(bodyOf({ ...FORM, ...change }, 1, formatsOf({ locale: 'en-GB', timeZone: 'UTC' })), ENGLISH);
   expect([life({}), life({ tif: 'GTD', until: '2030-06-28' })]).toEqual(['Day', 'Good till date 2030-06-28']);
 });

@@ -11,7 +11,9 @@ import {
   type TicketForm,
 } from '../../src/features/ticket/form';
 import { needsConfirmation } from '../../src/features/ticket/confirm';
-import { DryRuns, remarksOf, remarksOfError, type DryRun } from '../../src/features/ticket/verdict';
+import { DryRuns, remarksOf, type DryRun } from '../../src/features/ticket/verdict';
+import { Messages } from '../../src/state/messages';
+import { ENGLISH } from '../../src/texts';
 import { formatsOf } from '../../src/texts/formats';
 import { WireError } from '../../src/wire/error';
 import type { OrderBody, OrderVO, VerdictVO } from '../../src/wire/types';
@@ -129,6 +131,7 @@ test('orders from the threshold on are confirmed', () => {
   ]).toEqual([false, true, true, true, false]);
 });
 
+const messages = new Messages(ENGLISH, formatsOf({ locale: 'en-GB', timeZone: 'UTC' }));
 const REFUSED: VerdictVO = {
   accepted: false,
   code: 'not-a-multiple',
@@ -140,8 +143,8 @@ const REFUSED: VerdictVO = {
 
 test('a verdict stands beside its field, or below where there is none', () => {
   const run: DryRun = { kind: 'verdict', verdict: REFUSED };
-  expect(remarksOf(run, ['quantity'])).toEqual({ fields: { quantity: REFUSED.reason }, general: '' });
-  expect(remarksOf(run, ['limit'])).toEqual({ fields: {}, general: REFUSED.reason });
+  expect(remarksOf(run, ['quantity'], messages)).toEqual({ fields: { quantity: REFUSED.reason }, general: '' });
+  expect(remarksOf(run, ['limit'], messages)).toEqual({ fields: {}, general: REFUSED.reason });
 });
 
 test('a problem stands beside each field that it names', () => {
@@ -150,12 +153,13 @@ test('a problem stands beside each field that it names', () => {
     { field: 'limit', code: 'missing', reason: 'is needed' },
   ];
   const error = new WireError(422, 'missing', 'quantity is needed; limit is needed', errors);
-  expect(remarksOfError(error, ['quantity', 'limit'])).toEqual({
+  const refused: DryRun = { kind: 'refused', error };
+  expect(remarksOf(refused, ['quantity', 'limit'], messages)).toEqual({
     fields: { quantity: 'is needed', limit: 'is needed' },
     general: '',
   });
-  expect(remarksOfError(error, ['quantity']).general).toBe('quantity is needed; limit is needed');
-  expect(remarksOfError(WireError.unreachable(), ['quantity']).general).toBe('the server cannot be reached');
+  expect(remarksOf(refused, ['quantity'], messages)).toEqual({ fields: { quantity: 'is needed' }, general: 'limit is needed' });
+  expect(remarksOf({ kind: 'refused', error: WireError.unreachable() }, ['quantity'], messages).general).toBe('the server cannot be reached');
 });
 
 test('a question that another one follows is given up', () => {

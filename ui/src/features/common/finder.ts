@@ -2,10 +2,13 @@
 
 import type { Found } from '../../parts/SecuritySearch.svelte';
 import type { Reference } from '../../state/api';
+import type { Messages } from '../../state/messages';
 
-export function finderIn(reference: Reference): (query: string) => Promise<readonly Found[]> {
+export function finderIn(reference: Reference, messages: Messages): (query: string) => Promise<readonly Found[]> {
   return async (query) => {
-    const securities = await reference.search(query);
+    const securities = await reference.search(query).catch((error: unknown) => {
+      throw new Error(messages.error(error));
+    });
     return securities.map(({ id, symbol, description, objectType, exchangeId }) => ({
       id,
       symbol,

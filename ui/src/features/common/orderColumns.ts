@@ -7,6 +7,7 @@ import type { Reference } from '../../state/api';
 import { ORDER_TONE, SIDE_TONE } from '../../state/tones';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
+import { serverText } from '../../texts/server';
 import type { OrderVO } from '../../wire/types';
 import { securityColumn } from './symbols';
 
@@ -33,6 +34,7 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
       hidden: true,
     }),
     ...identityColumns(reference, texts),
+    words('reason', column.reason, 180, ({ reason }) => (reason === null ? '' : serverText(texts.server, formats, null, reason))),
   ];
 }
 
@@ -47,7 +49,6 @@ function identityColumns(reference: Reference, texts: Texts): Column[] {
     words('clientId', column.clientId, 96, (row) => row.clOrdId ?? '', { hidden: true }),
     words('venueId', column.venueId, 150, (row) => row.extId ?? '', { hidden: true }),
     words('reference', column.reference, 110, (row) => row.reference ?? '', { hidden: true }),
-    words('reason', column.reason, 180, (row) => row.reason ?? ''),
   ];
 }
 

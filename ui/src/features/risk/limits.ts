@@ -1,6 +1,8 @@
 /** Limits of a scope as a form: one line per limit, empty where there is none. */
 
+import type { Formats } from '../../texts/formats';
 import type { CountWithin, LimitsVO } from '../../wire/types';
+import { amountOf, typed } from '../common/amount';
 
 export const AMOUNTS = [
   'maxOrderQuantity',
@@ -21,11 +23,17 @@ export const COUNTS = ['duplicateGuard', 'rejectBreaker'] as const;
 
 export type AmountName = (typeof AMOUNTS)[number];
 export type CountName = (typeof COUNTS)[number];
-export type LimitLines = Record<AmountName, string> & Record<CountName, string>;
+export type LimitName = AmountName | CountName;
+export type LimitLines = Record<LimitName, string>;
+
+/** In the order of the form. */
+export const LINES: readonly LimitName[] = [...AMOUNTS, ...COUNTS];
+
+type Locale = Pick<Formats, 'price'>;
 
 /** A count within a time is written as in the configuration: `100 in 10000`. */
-export function linesOf(limits: LimitsVO): LimitLines {
-  const amounts = AMOUNTS.map((name) => [name, limits[name] === null ? '' : String(limits[name])]);
+export function linesOf(limits: LimitsVO, formats: Locale): LimitLines {
+  const amounts = AMOUNTS.map((name) => [name, typed(limits[name], formats)]);
   const counts = COUNTS.map((name) => [name, countText(limits[name])]);
   return Object.fromEntries([...amounts, ...counts]) as LimitLines;
 }
@@ -34,30 +42,19 @@ export function countText(limit: CountWithin | null): string {
   return limit === null ? '' : `${limit.count} in ${limit.millis}`;
 }
 
-export interface LimitProblem {
-  name: AmountName | CountName;
+/** The limits that the lines describe, or every line that can't be read. */
+export function limitsOf(before: LimitsVO, lines: LimitLines, formats: Locale): LimitsVO | { unreadable: LimitName[] } {
+  const amounts = AMOUNTS.map((name) => [name, readAmount(lines[name], formats)] as const);
+  const counts = COUNTS.map((name) => [name, readCount(lines[name])] as const);
+  const read = [...amounts, ...counts];
+  const unreadable = read.filter(([, value]) => value === undefined).map(([name]) => name);
+  return unreadable.length > 0 ? { unreadable } : { ...before, ...Object.fromEntries(read) };
 }
 
-/** The limits that the lines describe, or the first line that can't be read. */
-export function limitsOf(before: LimitsVO, lines: LimitLines): LimitsVO | LimitProblem {
-  const limits: LimitsVO = { ...before };
-  for (const name of AMOUNTS) {
-    const amount = readAmount(lines[name]);
-    if (amount === undefined) return { name };
-    limits[name] = amount;
-  }
-  for (const name of COUNTS) {
-    const count = readCount(lines[name]);
-    if (count === undefined) return { name };
-    limits[name] = count;
-  }
-  return limits;
-}
-
-function readAmount(line: string): number | null | undefined {
+function readAmount(line: string, formats: Locale): number | null | undefined {
   if (line.trim() === '') return null;
-  const amount = Number(line);
-  return Number.isFinite(amount) ? amount : undefined;
+  const amount = amountOf(line, formats);
+  return typeof amount === 'number' ? amount : undefined;
 }
 
 function readCount(line: string): CountWithin | null | undefined {

@@ -1,6 +1,7 @@
 /** The dry run: asks what the server thinks of an order while it is being written. */
 
 import type { Clock, Link, Stop } from '../../state/api';
+import type { Messages } from '../../state/messages';
 import { WireError } from '../../wire/error';
 import type { OrderBody, VerdictVO } from '../../wire/types';
 
@@ -127,22 +128,13 @@ export interface Remarks {
 
 export const NO_REMARKS: Remarks = { fields: {}, general: '' };
 
-/** What the server says, in the words of the person; by its code. */
-export type Saying = (code: string | null, text: string) => string;
-const AS_IT_IS: Saying = (_, text) => text;
+type Words = Pick<Messages, 'text' | 'faults'>;
 
-export function remarksOf(run: DryRun, shown: readonly string[], say: Saying = AS_IT_IS): Remarks {
-  if (run.kind === 'refused') return remarksOfError(run.error, shown, say);
+export function remarksOf(run: DryRun, shown: readonly string[], messages: Words): Remarks {
+  if (run.kind === 'refused') return messages.faults(run.error, shown);
   if (run.kind !== 'verdict' || run.verdict.accepted) return NO_REMARKS;
   const { field, reason, code } = run.verdict;
-  const said = say(code, reason ?? '');
+  const said = messages.text(code, reason ?? '');
   if (field !== null && shown.includes(field)) return { fields: { [field]: said }, general: '' };
   return { fields: {}, general: said };
-}
-
-export function remarksOfError(error: WireError, shown: readonly string[], say: Saying = AS_IT_IS): Remarks {
-  const placed = error.errors.filter(({ field }) => shown.includes(field));
-  const reasons = (name: string) => placed.filter(({ field }) => field === name).map(({ code, reason }) => say(code, reason));
-  const fields = Object.fromEntries(placed.map(({ field }) => [field, reasons(field).join('; ')]));
-  return { fields, general: placed.length < Math.max(error.errors.length, 1) ? say(error.code, error.message) : '' };
 }
