@@ -1,4 +1,4 @@
-//! Transactions that somebody records by hand, and what is done with the whole portfolio.
+//! Manual transactions and portfolio resets.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ impl Trading {
         Ok(Answer::Transaction(self.book(moment, transaction, security.as_deref(), out)?))
     }
 
-    /// Books a transaction that bears the next ids.
+    /// Books a transaction under the next ids.
     pub(crate) fn book(
         &mut self,
         moment: Moment,
@@ -32,7 +32,7 @@ impl Trading {
         Ok(transaction)
     }
 
-    /// What expires was held: an EXPIRATION neither opens a position nor turns it round.
+    /// An EXPIRATION only closes: it neither opens a position nor turns it round.
     fn check_held(&self, booked: &Transaction) -> Result<(), Refusal> {
         let Some(security) = booked.security.filter(|_| booked.kind == TransactionKind::Expiration) else {
             return Ok(());
@@ -102,12 +102,12 @@ impl Trading {
     }
 }
 
-/// For the kinds that move cash only it may be left out.
+/// Optional for the kinds that move only cash.
 fn quantity(ask: &RecordTransaction) -> Result<Quantity, Refusal> {
     ask.quantity.or(ask.kind.cash_sign()).ok_or(Refusal::Missing { field: "quantity" })
 }
 
-/// A booking of a security is in its currency; cash needs one to be named, or a security whose currency it is.
+/// A booking of a security is in its currency; a booking of cash needs a currency, or a security that has one.
 fn currency(ask: &RecordTransaction, security: Option<&Security>) -> Result<Currency, Refusal> {
     match (ask.kind.cash_sign(), security) {
         (None, None) => Err(Refusal::Missing { field: "securityId" }),

@@ -1,4 +1,4 @@
-//! Shared values on disk: encoded as the values themselves, keyed again when they are read.
+//! CBOR helpers for shared values and 128-bit keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

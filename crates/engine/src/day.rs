@@ -1,5 +1,5 @@
-//! Days and deadlines. The driver asks for the next deadline and says when it has passed; a server that slept over
-//! midnight rolls once.
+//! Platform day and deadlines. The runtime asks for the next deadline and reports when it has passed; a server that was
+//! down over midnight rolls once.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::orders::transitions::{Ask, may_ask};
 use crate::outbox::Outbox;
 use crate::trading::{Trading, valuer};
 
-/// Orders that ended are kept for so long after their day.
+/// Ended orders are kept for this long after their day.
 const SECONDS_KEPT_AFTER_THE_DAY: i64 = 86_400;
 
 impl Trading {
-    /// The next instant at which the engine has something to do by itself.
+    /// The next instant at which the engine has work to do without an input.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
         [self.day_ends, expiry, self.awaited.next_due(), self.waiting.next_due()].into_iter().flatten().min()
@@ -33,7 +33,7 @@ impl Trading {
         }
     }
 
-    /// Before the first input there is no day; from then on there always is one.
+    /// There is no platform day before the first input.
     pub(crate) fn ensure_day(&mut self, at: Timestamp) {
         if self.day_ends.is_none() {
             self.set_day_end(at);
@@ -64,17 +64,17 @@ impl Trading {
 
     fn roll(&mut self, moment: Moment, out: &mut Outbox) {
         let day_start = self.day_start(moment.at);
-        // Decision 0007: a venue may still speak of what ended yesterday.
+        // Decision 0007: a venue may still report on orders that ended yesterday.
         let kept_since = day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY);
         self.orders.retire(kept_since);
         self.retire_mass_cancels(kept_since);
         self.portfolio.roll(day_start, &valuer(&self.marks, &self.directory, &self.settings, moment.at));
         self.set_day_end(moment.at);
-        // In the new day, which then lists what it brought.
+        // Settled in the new day, whose lists then show the bookings.
         self.settle_expired(moment, out);
     }
 
-    /// A replace moved the end of an order.
+    /// A replace changed the expiry of an order.
     pub(crate) fn watch_expiry_anew(&mut self, order: &Order) {
         if !self.desks.expires_orders(&order.adapter) {
             self.expiries.retain(|(_, id)| *id != order.id);

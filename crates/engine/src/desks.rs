@@ -1,4 +1,4 @@
-//! What is known of each adapter: what it serves and whether it is there.
+//! Adapter states: capabilities, session, and whether reconciliation is done.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ struct Desk {
     profile: Profile,
     #[n(1)]
     session: SessionState,
-    /// Compared with the venue since it connected.
+    /// Reconciled with the venue since it connected.
     #[n(2)]
     reconciled: bool,
 }
@@ -37,7 +37,7 @@ impl Desks {
         self.0.iter().filter(move |(_, desk)| serves(desk)).map(|(name, _)| name)
     }
 
-    /// An adapter is open for orders only after it was reconciled.
+    /// An adapter takes orders only after it was reconciled.
     pub(crate) fn session(&self, adapter: &AdapterName) -> SessionState {
         match self.0.get(adapter) {
             Some(desk) if desk.reconciled => desk.session,
@@ -66,8 +66,8 @@ impl Desks {
 }
 
 impl Trading {
-    /// An adapter appears, at start or anew: it is not connected yet, what it did not answer before is in doubt, and it
-    /// wants to know what to subscribe to.
+    /// An adapter attaches, at start or again: it is not connected yet, its unanswered requests are in doubt, and it
+    /// needs its subscriptions.
     pub(crate) fn attach(&mut self, moment: Moment, adapter: &AdapterName, profile: &Profile, out: &mut Outbox) {
         self.doubt_unanswered(moment, adapter, out);
         let desk = Desk { profile: profile.clone(), session: SessionState::Disconnected, reconciled: false };

@@ -1,4 +1,4 @@
-//! The reference data as the engine uses it: with calendars, routes and the present session of each exchange at hand.
+//! Reference data index: securities, calendars, routes and the current session of each exchange.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Directory {
     data: Arc<ReferenceData>,
-    /// Those of the data, which every order and every fill looks up.
+    /// All securities, because every order and every fill looks one up.
     securities: Index<SecurityId, Arc<Security>>,
     calendars: BTreeMap<ExchangeId, Hours>,
     adapters: BTreeMap<AccountId, AdapterName>,
     /// By underlying.
     options: BTreeMap<SecurityId, Vec<SecurityId>>,
-    /// Before this instant no session ends.
+    /// No session ends before this instant.
     sessions_end: Timestamp,
 }
 
-/// How often an exchange that has no session for weeks is asked again.
+/// How often an exchange without a session for weeks is checked again.
 const SECONDS_BETWEEN_LOOKS: i64 = 3_600;
 
-/// A calendar with the session that runs or comes next, so that an order need not compute it.
+/// A calendar with its current or next session, so that an order need not compute it.
 #[derive(Debug, Clone)]
 struct Hours {
     calendar: Calendar,
@@ -68,7 +68,7 @@ impl Directory {
         session.map_or(MarketPhase::Closed, |session| session.phase(at))
     }
 
-    /// Brings the present sessions up to an instant; every input does so first.
+    /// Moves the current sessions to an instant; every input does so first.
     pub(crate) fn advance(&mut self, at: Timestamp) {
         if at < self.sessions_end {
             return;
@@ -79,7 +79,7 @@ impl Directory {
             }
         }
         let closes = self.calendars.values().filter_map(|hours| Some(hours.session?.close));
-        // An exchange without sessions is looked at again together with the others, or in an hour.
+        // An exchange without sessions is checked again together with the others, or in an hour.
         self.sessions_end = closes.min().unwrap_or(at.plus_seconds(SECONDS_BETWEEN_LOOKS));
     }
 
@@ -88,7 +88,7 @@ impl Directory {
         self.calendars.get(&exchange).and_then(|hours| hours.session).map(|session| session.close)
     }
 
-    /// Whether all changes would be taken; a later one may stand on an earlier one.
+    /// Whether all changes are valid; a later one may depend on an earlier one.
     pub(crate) fn check(&self, changes: &[ReferenceChange]) -> Result<(), Refusal> {
         let mut exchanges: BTreeSet<ExchangeId> = self.data.exchanges.keys().copied().collect();
         for change in changes {

@@ -1,4 +1,4 @@
-//! The engine: one state, one door. Who calls `apply`, and with what time, is the runtime's business.
+//! Engine: applies inputs and answers queries. The runtime calls it and supplies the time.
 
 use domain::command::Command;
 use domain::query::{Answer, Reply};
@@ -9,7 +9,7 @@ use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
-/// The market half is fed by prices and forgotten at a restart; the trading half is the truth that is replayed.
+/// The market half is fed by prices and lost at a restart; the trading half is journalled and replayed.
 #[derive(Debug, Default)]
 pub struct Engine {
     market: Market,
@@ -24,7 +24,7 @@ impl Engine {
     pub fn apply(&mut self, input: &Stamped<Input>, out: &mut Outbox) -> Reply {
         let moment = Moment::from(input);
         match &input.what {
-            // Prices are not journalled: they must not touch the trading half, not even its clock.
+            // Prices are not journalled: they must not change the trading half, not even its clock.
             Input::Market(data) => self.market.take(data, moment.at, out),
             Input::Command(envelope) => return self.obey(moment, envelope, out),
             Input::Report(report) => {
@@ -47,7 +47,7 @@ impl Engine {
         reply
     }
 
-    /// A look at the present state; changes nothing.
+    /// Answers a query; changes nothing.
     pub fn answer(&self, at: Timestamp, sequence: u64, query: &Query) -> Reply {
         match query {
             Query::Ticks(filter) => Ok(Answer::Ticks(self.market.ticks(*filter))),
@@ -57,8 +57,8 @@ impl Engine {
         }
     }
 
-    /// The newest prices that changed since last asked and matter: of what is held, worked on or asked for, and of
-    /// every currency pair.
+    /// The newest prices that changed since the last call and are relevant: of securities with positions, open orders
+    /// or subscriptions, of the given securities, and of every currency pair.
     pub fn changed_marks(&mut self, subjects: &[SecurityId]) -> Vec<Mark> {
         let subjects = subjects.iter().filter_map(|security| self.market.changed_mark(*security));
         let mut marks: Vec<_> = subjects.collect();
@@ -67,23 +67,24 @@ impl Engine {
         marks
     }
 
-    /// As [`Self::changed_marks`], and also what changed before anybody cared for it: once a second.
+    /// As [`Self::changed_marks`], with prices that changed before they became relevant: once a second.
     pub fn all_changed_marks(&mut self) -> Vec<Mark> {
         let trading = &self.trading;
         self.market.all_changed_marks(|security| trading.cares_for(security))
     }
 
-    /// Time passes for the market: bars that ended are closed.
+    /// Advances the market clock: bars that ended are closed.
     pub fn advance_market(&mut self, at: Timestamp, out: &mut Outbox) {
         self.market.advance(at, out);
     }
 
-    /// How many messages of feeds made no sense and were dropped.
+    /// How many messages of feeds were invalid and dropped.
     pub fn dropped_prices(&self) -> u64 {
         self.market.dropped()
     }
 
-    /// Whether a command that names an order names one of ours. One that does not may mean an order that waits to be taken.
+    /// Whether a command that names an order names a known one. Otherwise it may mean an order that is still in the
+    /// inbox.
     pub fn knows(&self, asked: &Envelope) -> bool {
         match &asked.command {
             Command::Cancel(cancel) => self.trading.meant(&asked.caller, cancel.int_id.as_str()).is_some(),
@@ -95,7 +96,7 @@ impl Engine {
         self.trading.next_deadline()
     }
 
-    /// Whether a clock at that instant would settle what has expired: the newest marks must be known before.
+    /// Whether a clock input at that instant would settle expired securities: the newest marks must be applied before.
     pub fn settles_at(&self, at: Timestamp) -> bool {
         self.trading.settles_at(at)
     }
@@ -113,7 +114,7 @@ impl Engine {
         encode(&self.trading)
     }
 
-    /// The trading state as it is now, to be encoded by somebody who has the time: a copy takes a fraction of that.
+    /// A copy of the trading state, to be encoded on another thread: copying takes a fraction of the time of encoding.
     pub fn still(&self) -> Still {
         Still(self.trading.clone())
     }
@@ -127,11 +128,11 @@ impl Engine {
     }
 }
 
-/// A trading state that no longer moves.
+/// A frozen copy of the trading state.
 pub struct Still(Trading);
 
 impl Still {
-    /// The same bytes as those of the engine that it was taken from.
+    /// The same bytes as those of the engine that was copied.
     pub fn encode_state(&self) -> Vec<u8> {
         encode(&self.0)
     }
@@ -141,7 +142,7 @@ fn encode(trading: &Trading) -> Vec<u8> {
     minicbor::to_vec(trading).expect("a vector takes everything")
 }
 
-/// The security that a command is about: its newest price must be known before it is applied.
+/// The security of a command: its newest price must be applied before the command.
 pub fn subject(command: &Command) -> Option<SecurityId> {
     match command {
         Command::Place(ask) => Some(ask.security),
@@ -198,7 +199,7 @@ impl Trading {
         self.marks.is_pair(security)
             || is_held(&security)
             || self.orders.has_open(security)
-            // What an option is worth when it expires is told by its underlying alone.
+            // The settlement value of an option depends on its underlying alone.
             || self.directory.options_on(security).iter().any(is_held)
     }
 }

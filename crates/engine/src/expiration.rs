@@ -1,6 +1,6 @@
-//! Expiration: at the day roll, futures and options whose last day is over are settled as their family says, their orders
-//! are cancelled, and a warning is raised of those that come next. Everything follows from journalled inputs, so a replay
-//! settles the same with the same ids.
+//! Expiration: at the day roll, futures and options past their last day are settled as their family defines, their
+//! orders are cancelled, and a warning is raised for those that expire next. Everything follows from journalled inputs,
+//! so a replay settles the same with the same ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use crate::orders::transitions::{Ask, may_ask};
 use crate::outbox::Outbox;
 use crate::trading::{Trading, valuer};
 
-/// So many days before a security expires, and on the day itself, whoever holds it is warned.
+/// A warning is raised this many days before a security expires, and on the day itself, while a position is open.
 const DAYS_OF_WARNING: i64 = 2;
 
-/// A settlement price is kept for so long after its day.
+/// A settlement price is kept for this many days after its day.
 const PRICE_KEPT_DAYS: i64 = 31;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Expirations {
-    /// Given from outside, each with the day that it is of.
+    /// Settlement prices that were set, each for one day.
     #[n(0)]
     prices: BTreeMap<(SecurityId, Date), Price>,
-    /// Expired while no price was known. What is quoted later is not what they are worth, so only a settlement price counts.
+    /// Expired without a known price. A later quote is not the settlement value, so only a settlement price counts.
     #[n(1)]
     unsettled: BTreeSet<SecurityId>,
 }
 
 /// How one unit of a security is settled.
 struct SettlementTerms {
-    /// Of the EXPIRATION.
+    /// The price of the EXPIRATION.
     price: Price,
     delivery: Option<Delivery>,
     description: Text,
@@ -47,7 +47,7 @@ struct SettlementTerms {
 struct Delivery {
     underlying: Arc<Security>,
     price: Price,
-    /// What a long of one gets; below zero it gives.
+    /// Units that a long position of one receives; below zero it delivers.
     units: Decimal,
 }
 
@@ -55,13 +55,13 @@ struct Delivery {
 enum NotSettled {
     NoPrice(SecurityId),
     NoUnderlying,
-    /// It cannot be delivered at a price in another currency, nor can an index.
+    /// A security cannot be delivered at a price in another currency, and an index cannot be delivered at all.
     NotDeliverable(SecurityId),
     Refused(Refusal),
 }
 
 impl Trading {
-    /// Called at the day roll, when the new day has begun.
+    /// Called at the day roll, after the new day has begun.
     pub(crate) fn settle_expired(&mut self, moment: Moment, out: &mut Outbox) {
         self.cancel_expired(moment, None, out);
         let expired = self.held_derivatives(|security| self.has_expired(security, moment.at));
@@ -72,13 +72,13 @@ impl Trading {
             self.portfolio.publish(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
         }
         self.warn_of_expirations(moment, out);
-        // Only now: a server that slept for weeks needs the price of the day on which it settles.
+        // Only now: a server that was down for weeks needs the price of the day on which it settles.
         self.expirations.forget_old(self.platform_date(moment.at));
         let (waiting, portfolio) = (&mut self.expirations.unsettled, &self.portfolio);
         waiting.retain(|security| portfolio.holds(*security));
     }
 
-    /// A price that was missing may settle what waits for it.
+    /// A missing price may settle the positions that wait for it.
     pub(crate) fn set_settlement_price(&mut self, moment: Moment, ask: &SettlementPrice, out: &mut Outbox) -> Reply {
         let security = self.directory.security(ask.security)?;
         let today = Date(self.directory.calendar(security.exchange)?.local_date(moment.at));
@@ -92,7 +92,7 @@ impl Trading {
         Ok(Answer::Done)
     }
 
-    /// Whether the next roll has something to settle, so that the newest prices must be known before.
+    /// Whether the next roll settles something, so that the newest prices must be applied before.
     pub(crate) fn settles_at(&self, at: Timestamp) -> bool {
         self.day_ends.is_some_and(|end| at >= end)
             && !self.held_derivatives(|security| self.has_expired(security, at)).is_empty()
@@ -103,14 +103,14 @@ impl Trading {
         derivatives.filter(|security| self.portfolio.holds(security.id) && is_meant(security)).cloned().collect()
     }
 
-    /// Its last day is over at its exchange.
+    /// Whether its last day is over at its exchange.
     pub(crate) fn has_expired(&self, security: &Security, at: Timestamp) -> bool {
         let calendar = self.directory.calendar(security.exchange);
         let last_day = security.expiration();
         last_day.zip(calendar.ok()).is_some_and(|(last_day, calendar)| calendar.has_ended(last_day, at))
     }
 
-    /// Orders in what has expired cannot trade any more; of one adapter, or of all.
+    /// Orders in expired securities cannot trade any more; those of one adapter, or of all.
     pub(crate) fn cancel_expired(&mut self, moment: Moment, adapter: Option<&AdapterName>, out: &mut Outbox) {
         let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
         let is_meant = |order: &&Arc<Order>| adapter.is_none_or(|adapter| order.adapter == *adapter);
@@ -363,7 +363,7 @@ fn refused(overflow: Overflow) -> NotSettled {
     NotSettled::Refused(overflow.into())
 }
 
-/// In whose name orders in what has expired are cancelled.
+/// The caller of cancels of orders in expired securities.
 fn expirer() -> Caller {
     Caller { user: Some("expiration of the security".into()), ..Caller::platform() }
 }

@@ -1,4 +1,4 @@
-//! The phases of a strategy's life, in order; after EXIT it may begin again.
+//! Strategy phases and their legal order; after EXIT a strategy may begin again.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Trading {
         Ok(Answer::Done)
     }
 
-    /// A strategy that was stopped is an alarm, and is known as such until it begins again.
+    /// A failure raises an alarm and is kept until the strategy begins again.
     fn note_failure(&mut self, name: &str, step: &LifeCycle, out: &mut Outbox) {
         match &step.failure {
             Some(failure) => {
@@ -44,7 +44,7 @@ impl Trading {
 fn may_follow(now: Option<Phase>, next: Phase) -> bool {
     match (now, next) {
         (None | Some(Phase::Exit), next) => next == Phase::Init,
-        // A strategy may leave at any time; otherwise no phase is skipped.
+        // A strategy may exit at any time; otherwise no phase is skipped.
         (Some(_), Phase::Exit) => true,
         (Some(now), next) => next as u8 == now as u8 + 1,
     }

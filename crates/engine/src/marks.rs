@@ -1,4 +1,4 @@
-//! The prices that trading sees. They enter as a journalled input, so that a replay sees the same ones.
+//! Marks: the prices that trading sees. A journalled input, so a replay sees the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Ids minted from the state: a replay mints the same, and none is ever given twice.
+//! Id generator: ids follow from the state, so a replay generates the same. No id is given twice.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl Minted {
         self.int_ids.get_mut(prefix).expect("it is there now")
     }
 
-    /// The ids of the booking that is being planned; taken by [`Self::booked`].
+    /// The ids of the planned booking; used up by [`Self::booked`].
     pub(crate) fn next_booking(&self, instance: u64) -> (TransactionId, Uuid) {
         let number = self.bookings + 1;
         (TransactionId(number), Uuid::mint(instance, number))
@@ -43,7 +43,7 @@ impl Minted {
 }
 
 impl Trading {
-    /// `<sessionQualifier>-<n>`; ids that clients chose are stepped over.
+    /// `<sessionQualifier>-<n>`; ids that clients chose are skipped.
     pub(crate) fn mint_int_id(&mut self, account: AccountId) -> IntId {
         let account = self.directory.account(account).ok();
         let qualifier = account.and_then(|account| account.session_qualifier.as_deref());
@@ -62,7 +62,7 @@ impl Trading {
 /// What follows the prefix: a dash and up to twenty digits.
 const NUMBER_LENGTH_MAX: usize = 21;
 
-/// A qualifier that cannot be part of an id gives way to a plain one, which has its own row of numbers.
+/// A qualifier that cannot be part of an id is replaced by a plain one with its own sequence of numbers.
 fn can_begin_an_id(qualifier: &str) -> bool {
     qualifier.len() + NUMBER_LENGTH_MAX <= IntId::LENGTH_MAX && qualifier.bytes().all(|byte| byte.is_ascii_graphic())
 }

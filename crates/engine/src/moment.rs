@@ -1,4 +1,4 @@
-//! The stamp of the input that is being applied.
+//! Sequence and time of the input that is being applied.
 
 use domain::{Stamped, Timestamp};
 

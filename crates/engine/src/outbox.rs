@@ -1,4 +1,4 @@
-//! What one input causes: events for everyone, instructions for adapters. The runtime holds them until the input is durable.
+//! Output of one input: events and instructions. The runtime holds them until the input is durable.
 
 use std::sync::Arc;
 

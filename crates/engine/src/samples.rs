@@ -1,4 +1,4 @@
-//! Securities for the stories that tests tell.
+//! Securities for tests.
 
 use domain::{Currency, Decimal, ExchangeId, Security, SecurityId, SecurityKind};
 

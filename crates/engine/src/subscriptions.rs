@@ -1,4 +1,5 @@
-//! Who wants which prices. A security is subscribed at its venues while at least one strategy wants it.
+//! Market data subscriptions of strategies. A security is subscribed at its venues while at least one strategy
+//! subscribes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use crate::trading::Trading;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Subscriptions {
-    /// By security first, so that the wishes for one stand together.
+    /// Ordered by security, so that all subscriptions of one security are adjacent.
     #[n(0)]
     wishes: BTreeSet<(SecurityId, StrategyId)>,
 }

@@ -1,4 +1,4 @@
-//! The trading half: everything that is journalled, replayed and in the digest.
+//! Trading half of the engine: journalled, replayed, part of the digest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -54,12 +54,12 @@ pub(crate) struct Trading {
     /// The end of the platform day; absent before the first input.
     #[n(10)]
     pub(crate) day_ends: Option<Timestamp>,
-    /// When the engine itself must cancel an order whose venue does not expire it.
+    /// When the engine itself must cancel an order whose venue has no expiry.
     #[n(11)]
     pub(crate) expiries: BTreeSet<(Timestamp, OrderId)>,
     #[n(12)]
     pub(crate) awaited: Awaited,
-    /// Why strategies that have not begun again were stopped.
+    /// Why strategies were stopped that have not begun again.
     #[n(13)]
     #[cbor(default)]
     pub(crate) failures: BTreeMap<StrategyId, Failure>,
@@ -75,7 +75,7 @@ pub(crate) struct Trading {
 }
 
 impl Default for Trading {
-    /// Empty but for the server itself, in whose name everything without a strategy is done.
+    /// Empty except for the strategy `SERVER`, the owner of everything without a strategy.
     fn default() -> Self {
         let server = Strategy { id: StrategyId::SERVER, name: "SERVER".into(), auto_activate: true };
         let mut directory = Directory::default();
@@ -103,14 +103,14 @@ impl Default for Trading {
 }
 
 impl Trading {
-    /// Brings sessions and the platform day up to the instant of an input, before it is applied.
+    /// Moves sessions and the platform day to the instant of an input, before the input is applied.
     pub(crate) fn at(&mut self, moment: Moment) -> &mut Self {
         self.directory.advance(moment.at);
         self.ensure_day(moment.at);
         self
     }
 
-    /// Obeys or refuses. A session is told by an event, which outlives whoever holds the ticket.
+    /// Carries out or refuses a command. A session gets the refusal as an event too, which survives a crash.
     pub(crate) fn obey(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
         let reply = self.carry_out(moment, envelope, out);
         if let (Err(refusal), Some(origin)) = (&reply, &envelope.caller.origin) {
@@ -145,7 +145,7 @@ impl Trading {
         }
     }
 
-    /// Only the answer is wanted, with how the order stands.
+    /// Only answers, with the state of the order.
     fn decline(&self, caller: &Caller, ask: &DeclineRequest, out: &mut Outbox) -> Reply {
         if let Some(origin) = &caller.origin {
             let order = ask.order.as_ref().and_then(|name| self.meant(caller, name));
@@ -250,7 +250,7 @@ impl Trading {
         Ok(Answer::Done)
     }
 
-    /// New prices: value what is held, and hold the losses against their limits.
+    /// New prices: values positions and checks the loss limits.
     pub(crate) fn mark(&mut self, moment: Moment, marks: &[Mark], out: &mut Outbox) {
         self.marks.absorb(marks);
         let valuer = valuer(&self.marks, &self.directory, &self.settings, moment.at);
@@ -262,13 +262,13 @@ impl Trading {
         valuer(&self.marks, &self.directory, &self.settings, at)
     }
 
-    /// What follows from reference data and settings.
+    /// Rebuilds what is derived from reference data and settings.
     fn reindex(&mut self, at: Timestamp) {
         self.marks.index_pairs(self.directory.data());
         self.portfolio.refresh(&valuer(&self.marks, &self.directory, &self.settings, at));
     }
 
-    /// What follows from the rest and is not on disk, after a snapshot was read.
+    /// Rebuilds the indexes that are not on disk, after a snapshot was read.
     pub(crate) fn derive(&mut self) {
         self.reindex(Timestamp::default());
         let open: Vec<_> = self.orders.open().cloned().collect();
@@ -276,7 +276,7 @@ impl Trading {
     }
 }
 
-/// Apart from [`Trading::valuer`], so that the portfolio can be changed beside it.
+/// A free function beside [`Trading::valuer`], so that the portfolio can be changed while it is borrowed.
 pub(crate) fn valuer<'a>(marks: &'a Marks, directory: &'a Directory, settings: &Settings, at: Timestamp) -> Valuer<'a> {
     Valuer { marks, reference: directory.data(), base: settings.base_currency, at }
 }

@@ -1,6 +1,6 @@
-//! Stories of the trade, told to the engine line by line and compared whole.
+//! Engine scenarios: scripts of one line a step, compared with the whole output.
 
-// A story that cannot be told is a failed test.
+// A script that cannot be run is a failed test.
 #![allow(clippy::unwrap_used)]
 
 #[path = "stories/world.rs"]

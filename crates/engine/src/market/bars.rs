@@ -1,4 +1,4 @@
-//! Bars of one security. A price touches only the bar of its second; each bar that closes is added to the next size.
+//! Bar builder of one security. A price updates the bar of its second; a closed bar is merged into the next size.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Bars {
         Self { security, forming: Default::default(), closed: Default::default(), due: Timestamp(i64::MAX) }
     }
 
-    /// When the first of the forming bars ends.
+    /// When the first of the open bars ends.
     pub(super) fn due(&self) -> Timestamp {
         self.due
     }
@@ -121,7 +121,7 @@ impl Forming {
         }
     }
 
-    /// A longer bar that begins with this one.
+    /// A longer bar that starts with this one.
     fn begun(&self, size: BarSize) -> Self {
         let start = size.start_of(self.start);
         Self { start, end: start.plus_seconds(size.seconds()), ..self.clone() }
@@ -136,7 +136,7 @@ impl Forming {
         self.close = price;
     }
 
-    /// Nothing is booked by a bar, so a volume that does not fit any more just stays where it is.
+    /// Nothing is booked from a bar, so a volume that would overflow just stays.
     fn trade(&mut self, quantity: Quantity, value: Amount) {
         self.vol = self.vol.plus(quantity).unwrap_or(self.vol);
         self.turnover = self.turnover.plus(value).unwrap_or(self.turnover);

@@ -1,4 +1,4 @@
-//! One security: its newest quote, book and bars, and what no market can say of it.
+//! Market data of one security: last tick, book and bars, and the check for impossible prices.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Listing {
     pub(super) book: Option<Arc<OrderBook>>,
     pub(super) bars: Bars,
     pub(super) mark_changed: bool,
-    /// Whether it stands in the market's list of changed ones.
+    /// Whether it is in the market's list of changed securities.
     pub(super) is_queued: bool,
 }
 
@@ -49,7 +49,7 @@ impl Listing {
         self.floor = Floor::of(&security.kind);
     }
 
-    /// Takes what a feed says, or tells that it makes no sense.
+    /// Applies a message of a feed, or returns that it is invalid.
     pub(super) fn take(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) -> bool {
         match data {
             MarketData::Tick(tick) => self.admits_tick(tick) && self.take_tick(tick, at, out),
@@ -58,7 +58,7 @@ impl Listing {
         }
     }
 
-    /// A crossed quote passes: consolidated feeds and auctions show them.
+    /// A crossed quote is valid: consolidated feeds and auctions show them.
     fn admits_tick(&self, tick: &Tick) -> bool {
         let prices = [tick.last, tick.bid, tick.ask];
         let volumes = [tick.vol_last, tick.vol_bid, tick.vol_ask, tick.vol];
@@ -79,10 +79,10 @@ impl Listing {
 
     fn take_tick(&mut self, tick: &Tick, at: Timestamp, out: &mut Outbox) -> bool {
         let known = self.tick.get_or_insert_with(|| Arc::new(Tick::nothing_of(self.security)));
-        // In its place, unless somebody still looks at the one before.
+        // Updated in place, unless a reader still holds the previous one.
         Arc::make_mut(known).update(tick);
         let newest = known.clone();
-        // A security that trades is charted by its trades, any other by the middle of its quote.
+        // Bars of a security that trades are built from trades, of any other from the mid of its quote.
         let price = if newest.last.is_some() { tick.last } else { middle(&newest) };
         if let Some(price) = price {
             self.bars.add(price, None, &tick.feed, at, out);
@@ -125,8 +125,8 @@ impl Listing {
         Tick { feed, ..known }
     }
 
-    /// A trade or a book says more than a tick does, so the tick that follows from it is published only where a feed
-    /// that sends both did not tell it already.
+    /// A trade or a book has more information than a tick, so the derived tick is published only where the same feed
+    /// has not sent it already.
     fn put(&mut self, newest: Tick, out: &mut Outbox) -> bool {
         let newest = Arc::new(newest);
         let told = self.tick.as_deref().is_some_and(|known| Tick { at: newest.at, ..known.clone() } == *newest);

@@ -1,8 +1,6 @@
-//! The market half: last values, books and bars, as feeds tell them. Nothing here is journalled or in the digest.
+//! Market half of the engine: last values, books and bars. Not journalled, not in the digest.
 
-/// What prices did in spans of time.
 mod bars;
-/// What is known of one security, and what no market can say of it.
 mod listing;
 
 use std::sync::Arc;
@@ -16,12 +14,12 @@ use crate::outbox::Outbox;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Market {
-    /// One place for each security, found without a walk: millions of ticks a second pass here.
+    /// One slot per security, found without a search: millions of ticks a second pass here.
     listings: Vec<Listing>,
     places: Index<SecurityId, usize>,
-    /// Places whose mark changed since all marks were asked for, each once.
+    /// Slots whose mark changed since all marks were read, each once.
     changed: Vec<usize>,
-    /// When the first of all forming bars ends.
+    /// When the first of all open bars ends.
     bars_due: Timestamp,
     dropped: u64,
 }
@@ -39,7 +37,7 @@ impl Default for Market {
 }
 
 impl Market {
-    /// Makes room for every security; prices of others are dropped. Needed at start and when reference data changed.
+    /// Adds a slot for every security; prices of others are dropped. Needed at start and when reference data changed.
     pub(crate) fn list(&mut self, reference: &ReferenceData) {
         for security in reference.securities.values() {
             match self.places.get(&security.id) {
@@ -52,7 +50,7 @@ impl Market {
         }
     }
 
-    /// What a feed says; nonsense is counted and dropped.
+    /// Applies a message of a feed; an invalid one is counted and dropped.
     pub(crate) fn take(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) {
         let Some(place) = self.places.get(&data.security()).copied() else {
             self.dropped += 1;
@@ -70,7 +68,7 @@ impl Market {
         }
     }
 
-    /// Time passes: bars whose span is over are closed, also where nothing trades any more.
+    /// Advances the clock: closes bars whose span is over, also where nothing trades any more.
     pub(crate) fn advance(&mut self, at: Timestamp, out: &mut Outbox) {
         if at < self.bars_due {
             return;
@@ -81,8 +79,8 @@ impl Market {
         self.bars_due = self.listings.iter().map(|listing| listing.bars.due()).min().unwrap_or(Timestamp(i64::MAX));
     }
 
-    /// The newest marks that changed since they were asked for. What is not wanted is looked at again when it changes
-    /// again, so that a walk costs no more than what has changed since the last.
+    /// The newest marks that changed since the last call. An irrelevant one is checked again only when it changes
+    /// again, so the cost depends only on what has changed.
     pub(crate) fn changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
         let mut marks = Vec::new();
         for place in self.changed.drain(..) {
@@ -95,7 +93,7 @@ impl Market {
         marks
     }
 
-    /// Of all securities, also those that changed before they were wanted.
+    /// Of all securities, also those that changed before they became relevant.
     pub(crate) fn all_changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
         for place in self.changed.drain(..) {
             self.listings[place].is_queued = false;
@@ -104,7 +102,7 @@ impl Market {
         changed.filter_map(Listing::changed_mark).collect()
     }
 
-    /// The newest mark of one security where it changed since it was asked for: no walk over all that changed.
+    /// The newest mark of one security where it changed since the last call; costs no walk over all changes.
     pub(crate) fn changed_mark(&mut self, security: SecurityId) -> Option<Mark> {
         let place = self.places.get(&security)?;
         self.listings[*place].changed_mark()
@@ -132,7 +130,7 @@ impl Market {
         self.listing(security).map_or(Vec::new(), |listing| listing.bars.closed(size))
     }
 
-    /// How many messages of feeds made no sense.
+    /// How many messages of feeds were invalid.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }

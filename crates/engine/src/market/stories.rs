@@ -1,4 +1,4 @@
-//! What feeds say, and what is seen of it.
+//! Market half: feed messages, and what is published from them.
 
 use std::sync::Arc;
 
@@ -172,7 +172,7 @@ fn what_a_feed_leaves_out_keeps_its_last_value() {
 }
 
 #[test]
-fn trades_and_books_move_the_tick_and_say_it_once() {
+fn trades_and_books_update_the_tick_and_publish_it_once() {
     check(
         "
         0 book 1 5@9.9 7@9.8 | 4@10.1

@@ -1,5 +1,5 @@
-//! Requests that a venue has not answered. One that stays silent for too long puts the order in doubt, and a person is told:
-//! a connection that is there but mute must not look like an order that is merely slow.
+//! Venue timeouts: an order whose request the venue has not answered in time is put in doubt, and an alarm is raised. A
+//! connection that is up but silent must not look like a slow order.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
-/// In the order in which they fall due: all wait equally long.
+/// In the order of their deadlines: all have the same timeout.
 #[derive(Debug, Clone, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub(crate) struct Awaited(#[n(0)] VecDeque<(Timestamp, OrderId)>);
@@ -28,7 +28,7 @@ pub(crate) fn is_unanswered(order: &Order) -> bool {
 }
 
 impl Trading {
-    /// A request goes to the venue; without a limit it may wait for ever.
+    /// A request goes to the venue; without a timeout it may stay unanswered for ever.
     pub(crate) fn await_answer(&mut self, moment: Moment, order: OrderId) {
         let limit_seconds = i64::from(self.settings.answer_within_seconds);
         if limit_seconds > 0 {
@@ -36,7 +36,7 @@ impl Trading {
         }
     }
 
-    /// Drops what was answered in time from the front, so that nobody wakes for it.
+    /// Drops answered requests from the front, so that they cause no deadline.
     pub(crate) fn drop_answered(&mut self) {
         let is_waiting = |id: OrderId| self.orders.get(id).is_some_and(|order| is_unanswered(order) && !order.in_doubt);
         while self.awaited.0.front().is_some_and(|(_, id)| !is_waiting(*id)) {

@@ -1,4 +1,4 @@
-//! Executions that were booked, in that order; what a venue repeats is found by key.
+//! Booked executions by key, so that a repeated execution report is recognised.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Executions {
     booked: Vec<(u128, Execution)>,
-    /// Keys of executions whose orders are no longer kept.
+    /// Keys of executions of orders that are no longer kept.
     retired: BTreeSet<u128>,
-    /// Follows from what is booked.
+    /// Index, derived from the booked executions.
     places: Index<u128, usize>,
 }
 
@@ -25,12 +25,12 @@ pub(crate) struct Execution {
     pub(crate) quantity: Quantity,
     #[n(2)]
     pub(crate) price: Price,
-    /// Taken back since.
+    /// Busted since.
     #[n(3)]
     pub(crate) busted: bool,
     #[n(4)]
     pub(crate) costs: Costs,
-    /// What it cost in other currencies.
+    /// Charges in other currencies.
     #[n(5)]
     #[cbor(default)]
     pub(crate) charges: Vec<Charge>,
@@ -65,7 +65,7 @@ impl Costs {
     }
 }
 
-/// The key of an execution: what a venue repeats is the same execution.
+/// The key of an execution: a repeated report has the same key.
 pub(crate) fn execution_key(adapter: &AdapterName, account: AccountId, exec_id: &str) -> u128 {
     fingerprint(&[adapter.0.as_bytes(), &account.0.to_le_bytes(), exec_id.as_bytes()])
 }
@@ -93,7 +93,7 @@ impl Executions {
         self.booked.push((key, execution));
     }
 
-    /// Forgets executions of these orders, all but the fact that they were booked.
+    /// Drops the executions of these orders and keeps only their keys.
     pub(super) fn retire(&mut self, orders: &BTreeSet<OrderId>) {
         let Self { mut booked, mut retired, .. } = std::mem::take(self);
         let old = booked.extract_if(.., |(_, execution)| orders.contains(&execution.order));

@@ -1,5 +1,5 @@
-//! Executions. A fill changes order, transaction, position and cash in one step; a repeated one is counted and dropped;
-//! one that comes late is booked all the same, because it is the venue's truth.
+//! Fills, busts and corrections. A fill changes order, transaction, position and cash in one step; a repeated one is
+//! counted and dropped; a late one is booked, because the venue's record is authoritative.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::outbox::Outbox;
 use crate::portfolio::Booking;
 use crate::trading::{Trading, valuer};
 
-/// Everything that one execution will change, computed before anything is changed.
+/// All changes of one execution, computed before anything is changed.
 struct Effect {
     state: BaseState,
     step: Step,
@@ -27,7 +27,7 @@ struct Effect {
     turnover: Amount,
     costs: Costs,
     booking: Booking,
-    /// In other currencies, each to be booked by itself.
+    /// In other currencies, each booked as its own transaction.
     charges: Vec<Charge>,
 }
 
@@ -44,7 +44,7 @@ impl Trading {
         self.take_fill(word, adapter, fill, None, out);
     }
 
-    /// Says whether it was booked; `instead_of` is the execution that it corrects.
+    /// Returns whether it was booked; `instead_of` is the execution that it corrects.
     fn take_fill(
         &mut self,
         word: Word,
@@ -106,7 +106,7 @@ impl Trading {
         Ok(Effect { state, step, filled, turnover, costs, booking, charges })
     }
 
-    /// A kind of charge that the venue names takes the place of the family's.
+    /// A kind of charge that the venue reports replaces the family's.
     fn costs_of_fill(&self, security: &Security, fill: &VenueFill) -> Result<Costs, Refusal> {
         let mut costs = self.costs(security, fill.quantity)?;
         fill.charges.iter().for_each(|charge| *costs.of_kind(charge.kind) = Amount::ZERO);
@@ -118,7 +118,7 @@ impl Trading {
         Ok(costs)
     }
 
-    /// Charges in other currencies are looked at too, so that the fill and all of them are booked or nothing.
+    /// Charges in other currencies are planned too, so that the fill and all charges are booked, or nothing.
     fn plan_fill(&self, transaction: Transaction, security: &Security) -> Result<Booking, Refusal> {
         for charge in &transaction.charges {
             self.portfolio.plan(charge_of(&transaction, charge), None)?;
@@ -126,7 +126,7 @@ impl Trading {
         self.portfolio.plan(transaction, Some(security))
     }
 
-    /// Each by a transaction of its own, in the step of its fill.
+    /// Each is its own transaction, in the same step as its fill.
     fn book_charges(&mut self, moment: Moment, fill: &Transaction, out: &mut Outbox) {
         for charge in &fill.charges {
             let (id, uuid) = self.minted.next_booking(self.settings.instance);
@@ -163,7 +163,7 @@ impl Trading {
             order.state = effect.state;
             order.filled = effect.filled;
             order.turnover = effect.turnover;
-            // Whoever fills an order has it.
+            // A venue that fills an order has it.
             if order.in_doubt {
                 order.in_doubt = false;
                 order.reason = None;
@@ -237,7 +237,7 @@ impl Trading {
         })
     }
 
-    /// The venue takes a fill back: a new record with the opposite quantity undoes it.
+    /// The venue busts a fill: a new record with the opposite quantity reverses it.
     pub(crate) fn busted(
         &mut self,
         word: Word,
@@ -251,7 +251,7 @@ impl Trading {
         }
     }
 
-    /// The order without that fill, where it could be taken back; nobody is told of the order yet.
+    /// The order without that fill, where the fill could be reversed; no order event is published yet.
     fn take_back(
         &mut self,
         word: Word,
@@ -293,7 +293,7 @@ impl Trading {
         let turn = match filled {
             none if none.is_zero() => Turn::Emptied,
             part if part < order.terms.quantity => Turn::Reopened,
-            // Only an excess was taken back.
+            // Only an excess was busted.
             _ => Turn::FilledInFull,
         };
         let state = after(order.state, turn).unwrap_or(order.state);
@@ -344,7 +344,7 @@ impl Trading {
         order
     }
 
-    /// A correction takes the old fill back and books the new one, both as new records; of the order it is one change.
+    /// A correction reverses the old fill and books the new one, both as new records; the order changes once.
     pub(crate) fn corrected(
         &mut self,
         word: Word,
@@ -368,7 +368,7 @@ fn foreign_charges(security: &Security, fill: &VenueFill) -> Vec<Charge> {
     fill.charges.iter().filter(is_foreign).copied().collect()
 }
 
-/// What books a charge in another currency than its fill's; a rebate comes back as a refund.
+/// The transaction of a charge in another currency than its fill's; a rebate is booked as a refund.
 fn charge_of(fill: &Transaction, charge: &Charge) -> Transaction {
     let kind = if charge.amount.is_negative() { TransactionKind::Refund } else { TransactionKind::Fees };
     Transaction {

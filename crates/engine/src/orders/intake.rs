@@ -1,4 +1,4 @@
-//! A new order: given its defaults, routed, held against the rules of its security and exchange, then against risk.
+//! Order entry: defaults, routing, rules of the security and the exchange, then risk checks.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::outbox::Outbox;
 use crate::risk::{Candidate, Passed, Reservation};
 use crate::trading::Trading;
 
-/// What reports say in the place of an id where there is no order: none bears it.
+/// The order id in reports where there is no order: no order has this id.
 const NO_ORDER: &str = "NONE";
 
 /// An order that passed every check and can no longer be refused.
@@ -30,13 +30,13 @@ struct Draft {
     route: Route,
     reservation: Reservation,
     reduce_only: bool,
-    /// What must be cancelled or reduced before it leaves.
+    /// Orders that must be cancelled or reduced before it is sent.
     displaced: Vec<Displaced>,
-    /// Or it ends together with what it would trade with.
+    /// Or it is cancelled together with the orders that it would trade with.
     ends_both: bool,
 }
 
-/// Where an order goes and in whose name.
+/// Adapter, account and strategy of an order.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) security: Arc<Security>,
@@ -64,7 +64,7 @@ impl Trading {
         Ok(Answer::Order(self.take_on(moment, caller, ask, draft, out)))
     }
 
-    /// The verdict of all checks, without a trace.
+    /// The result of all checks, without any change.
     pub(crate) fn check_dry(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> domain::query::Verdict {
         let terms = Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
         let (notional, fee) = self.estimate(ask.security, ask.side, &terms);
@@ -93,7 +93,7 @@ impl Trading {
         Ok(Draft { int_id, route, reservation, reduce_only, displaced, ends_both })
     }
 
-    /// The id that the order will bear where the client chose one; `None`: mint one.
+    /// The id of the order where the client chose one; `None`: generate one.
     fn check_names(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> Result<Option<IntId>, Refusal> {
         if let Some(id) = &ask.int_id {
             return if self.orders.is_taken(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
@@ -105,8 +105,8 @@ impl Trading {
         Ok(cl_ord_id.parse().ok().filter(is_free))
     }
 
-    /// Decision 0012: a client uses a ClOrdID once a day, be it for an order or for a request. What it may have sent before
-    /// is looked for among older ones too.
+    /// Decision 0012: a client uses a ClOrdID once a day, for an order or for a request. With PossResend, older ones
+    /// are searched too.
     pub(crate) fn check_unused(&self, moment: Moment, caller: &Caller, cl_ord_id: &str) -> Result<(), Refusal> {
         let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.may_be_known);
         let today = self.day_start(moment.at);
@@ -177,7 +177,7 @@ impl Trading {
             TimeInForce::Gtd { until } if until <= at => Err(Refusal::DateInThePast),
             TimeInForce::Ato if !calendar.has_opening_auction() => Err(Refusal::NoAuction { tif: "ATO" }),
             TimeInForce::Atc if !calendar.has_closing_auction() => Err(Refusal::NoAuction { tif: "ATC" }),
-            // Decision 0002: only what must trade at once needs an open market; the rest waits at the venue.
+            // Decision 0002: only orders that must trade at once need an open market; the rest waits at the venue.
             TimeInForce::Ioc | TimeInForce::Fok if phase != MarketPhase::Continuous => {
                 Err(Refusal::MarketClosed(route.exchange))
             }
@@ -236,7 +236,7 @@ impl Trading {
     }
 }
 
-/// A close that ends with what it would trade with leaves the orders that protect its position alone.
+/// A close that is cancelled together with opposite orders leaves the orders that protect its position alone.
 fn displaced_by(met: Vec<OrderId>, protective: Vec<Displaced>, ends_both: bool) -> Vec<Displaced> {
     let met = met.into_iter().map(|order| Displaced { order, leaves: None, why: Why::SelfTrade });
     if ends_both { met.collect() } else { met.chain(protective).collect() }

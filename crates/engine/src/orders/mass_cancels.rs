@@ -1,4 +1,4 @@
-//! A session's wish to be rid of its orders: obeyed once, however often it is sent.
+//! Mass cancels of a session, carried out once however often they are sent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
-/// Mass cancels of a session that are remembered; of more the oldest is forgotten, because none is refused for that.
+/// Mass cancels kept per session; beyond that the oldest is dropped, because none is refused for that.
 const MASS_CANCELS_KEPT_MAX: usize = 1_000;
 
 /// By session, then by ClOrdID.
@@ -23,7 +23,7 @@ const MASS_CANCELS_KEPT_MAX: usize = 1_000;
 #[cbor(transparent)]
 pub(crate) struct MassCancels(#[n(0)] BTreeMap<Text, BTreeMap<Text, Obeyed>>);
 
-/// When a mass cancel was obeyed, and how far.
+/// When a mass cancel was carried out, and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct Obeyed {
     #[n(0)]
@@ -50,7 +50,7 @@ impl MassCancels {
         }
     }
 
-    /// Takes out those from before `kept_since`.
+    /// Removes those from before `kept_since`.
     fn take_out(&mut self, kept_since: Timestamp) -> Vec<(Source, Text)> {
         let mut old = Vec::new();
         self.0.retain(|comp_id, own| {
@@ -63,7 +63,7 @@ impl MassCancels {
 }
 
 impl Trading {
-    /// A session's own open orders, all or those of one security. Whose venue is not there stays as it is.
+    /// Cancels the open orders of a session, all or those of one security. Orders whose venue is not connected stay.
     pub(crate) fn cancel_own(&mut self, moment: Moment, caller: &Caller, ask: &CancelOwn, out: &mut Outbox) -> Reply {
         if let Some(obeyed) = self.obeyed_before(caller, ask) {
             tell_obeyed(caller, obeyed, out);
@@ -84,14 +84,14 @@ impl Trading {
         Ok(Answer::Done)
     }
 
-    /// What its sender may have sent before, and has, gets the same answer. Orders of in between are not meant.
+    /// A repeated PossResend request gets the same answer. Orders entered since then are not cancelled.
     fn obeyed_before(&self, caller: &Caller, ask: &CancelOwn) -> Option<Obeyed> {
         let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.may_be_known);
         let name = ask.cl_ord_id.as_ref().filter(|_| may_be_known)?;
         self.mass_cancels.get(&caller.source, name)
     }
 
-    /// Those that can be cancelled, and those whose venue is not there.
+    /// Orders that can be cancelled, and orders whose venue is not connected.
     fn own_orders(&self, caller: &Caller, ask: &CancelOwn) -> (Vec<Arc<Order>>, Vec<Arc<Order>>) {
         let is_meant = |order: &&Arc<Order>| {
             order.source == caller.source && ask.security.is_none_or(|security| security == order.security)
@@ -101,7 +101,7 @@ impl Trading {
         orders.partition(|order| self.waiting.contains(order.id) || self.check_adapter(&order.adapter).is_ok())
     }
 
-    /// Forgets old ones, all but the fact that their names were used.
+    /// Drops old ones and keeps only the fact that their ids were used.
     pub(crate) fn retire_mass_cancels(&mut self, kept_since: Timestamp) {
         for (source, name) in self.mass_cancels.take_out(kept_since) {
             self.orders.retire_name(&source, &name);

@@ -1,4 +1,5 @@
-//! ClOrdIDs: which orders they name, and which were used up by requests. Orders of several clients or days may share one.
+//! ClOrdID index: which orders an id names, and which ids were used by requests. Orders of several clients or days may
+//! share an id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +8,22 @@ use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    /// Of new orders, and of replaces that were accepted or wait for it: a request may go by any of them.
+    /// Ids of new orders, and of replaces that are accepted or pending: a request may use any of them.
     pub(super) given: BTreeMap<Text, Vec<OrderId>>,
-    /// Of cancels and refused replaces: they name no order, but were used.
+    /// Ids of cancels and rejected replaces: they name no order, but are used up.
     pub(super) spent: BTreeMap<Text, Vec<OrderId>>,
-    /// When and with what outcome a request used a name.
+    /// When and with what outcome a request used an id.
     pub(super) asked: BTreeMap<Text, Vec<Asked>>,
 }
 
-/// A request that was made under a name.
+/// A request that was made under an id.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Asked {
     #[n(0)]
     pub(super) order: OrderId,
     #[n(1)]
     pub(super) at: Timestamp,
-    /// Why, where it was.
+    /// The reason, where it was refused.
     #[n(2)]
     pub(super) refused: Option<Text>,
 }
@@ -36,7 +37,7 @@ impl Names {
         note(&mut self.spent, name, order);
     }
 
-    /// A name that was given is only spent.
+    /// The id no longer names the order, but stays used.
     pub(super) fn take_back(&mut self, name: &Text, order: OrderId) {
         if let Some(orders) = self.given.get_mut(name) {
             orders.retain(|bearer| *bearer != order);
@@ -58,7 +59,7 @@ impl Names {
         }
     }
 
-    /// The request on an order that went by this name.
+    /// The request on an order that had this id.
     pub(super) fn asked(&self, name: &str, order: OrderId) -> Option<&Asked> {
         self.asked.get(name)?.iter().find(|asked| asked.order == order)
     }
@@ -71,7 +72,7 @@ impl Names {
         self.bearers(name).chain(self.spent.get(name).into_iter().flatten().copied())
     }
 
-    /// Forgets orders that are no longer kept; gives the names that were theirs.
+    /// Drops orders that are no longer kept; returns their ids.
     pub(super) fn retire(&mut self, retired: &BTreeSet<OrderId>) -> Vec<(Text, OrderId)> {
         let theirs = |(name, orders): (&Text, &Vec<OrderId>)| {
             let gone = orders.iter().filter(|order| retired.contains(order));

@@ -1,4 +1,4 @@
-//! Orders by their number. Numbers are minted in rising order, so a new order is always the last.
+//! Orders by id. Ids rise, so a new order is always the last.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ impl Numbered {
         self.0.iter()
     }
 
-    /// Takes out those that are no longer wanted.
+    /// Removes orders that are no longer kept.
     pub(super) fn take_out(&mut self, unwanted: impl Fn(&Order) -> bool) -> Vec<Arc<Order>> {
         self.0.extract_if(.., |order| unwanted(order)).collect()
     }
 
-    /// Today's numbers have no gaps, so the distance from the newest tells the place; an older one is searched for.
+    /// Today's ids have no gaps, so the distance from the newest gives the index; older ones are searched for.
     fn place(&self, id: OrderId) -> Option<usize> {
         let distance = usize::try_from(self.0.last()?.id.0.checked_sub(id.0)?).ok()?;
         let guess = self.0.len().checked_sub(distance + 1);

@@ -1,5 +1,5 @@
-//! The venue's picture against ours, after each connect and before new orders: what is missing is applied, what was in
-//! doubt is settled, and what nobody can explain raises an alarm.
+//! Reconciliation with the venue after each connect: missing reports are applied, doubts are resolved, and breaks are
+//! raised as alarms. New orders wait until it is done.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Trading {
         }
         let seen: BTreeSet<OrderId> = picture.orders.iter().map(|order| order.order).collect();
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
-        // What waits was never sent, so nobody can have seen it.
+        // A waiting order was never sent, so the venue cannot have it.
         let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting.contains(order.id));
         for order in unseen.cloned().collect::<Vec<_>>() {
             self.settle_unseen(moment, &order, picture.complete, out);
@@ -39,7 +39,7 @@ impl Trading {
         self.cancel_expired(moment, Some(adapter), out);
     }
 
-    /// First the facts that must stand before fills are booked: the order is there, with these terms.
+    /// First what must be known before fills are booked: the order is there, with these terms.
     fn adopt(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
         let word = Word { moment, order: seen.order, ext_at: None };
         if self.orders.retired_owner(seen.order).is_some() {
@@ -50,7 +50,7 @@ impl Trading {
         if seen.fate != Fate::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
             self.accepted(word, seen.ext_id.as_ref(), out);
         }
-        // An order that has ended shows by its terms that a replace came first.
+        // The terms of an ended order show that a replace came first.
         let is_as_asked = order.pending.replace().is_some_and(|(_, terms)| terms == seen.terms);
         if order.is_open() && order.terms != seen.terms && (seen.fate == Fate::Live || is_as_asked) {
             self.replaced(word, seen.terms, seen.ext_id.as_ref(), out);
@@ -78,8 +78,8 @@ impl Trading {
         }
     }
 
-    /// A request that the venue's picture does not show did not reach it: the connection was lost first. A cancel does no
-    /// harm twice, and whoever asked for it relies on it; a replace could be stale by now.
+    /// A request that the venue's snapshot does not show was lost with the connection. A cancel is sent again, since a
+    /// second one does no harm and the client relies on it; a replace could be stale and is refused.
     fn settle_live(&mut self, word: Word, order: &Arc<Order>, out: &mut Outbox) {
         let reason = Text::from("the request was lost with the connection");
         match &order.pending {
@@ -111,7 +111,7 @@ impl Trading {
         order
     }
 
-    /// An open order of ours that the venue does not show.
+    /// An open order that the venue's snapshot does not show.
     fn settle_unseen(&mut self, moment: Moment, order: &Arc<Order>, complete: bool, out: &mut Outbox) {
         let word = Word { moment, order: order.id, ext_at: None };
         if !complete {
@@ -128,7 +128,7 @@ impl Trading {
         }
     }
 
-    /// Decision 0003: not blindly, only where the venue certainly does not have it and would refuse a second one.
+    /// Decision 0003: only where the venue certainly does not have it and would refuse a duplicate.
     fn may_send_again(&self, moment: Moment, order: &Order) -> bool {
         let age_seconds = moment.at.seconds_since(order.at);
         let limit_seconds = i64::from(self.settings.resend_within_seconds);
@@ -147,7 +147,7 @@ impl Trading {
         out.instruct(&order.adapter, Instruction::Submit(order.clone()));
     }
 
-    /// The connection is gone: whatever the venue has not answered is in doubt.
+    /// The connection is lost: every unanswered request is in doubt.
     pub(crate) fn doubt_unanswered(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
         let unanswered = |order: &&Arc<Order>| is_unanswered(order) && !self.waiting.contains(order.id);
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);

@@ -1,5 +1,5 @@
-//! Close and reduce: an opposite market order of at most the open quantity. Orders that protect the position and rest on the
-//! same side would flip it together with that order, so they are cancelled or reduced first, the newest first.
+//! Close and reduce: an opposite market order of at most the open quantity. Protective orders on the same side would
+//! flip the position together with it, so they are cancelled or reduced first, newest first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
-/// What a reducing order needs beside its terms.
+/// What a reducing order needs besides its terms.
 #[derive(Debug, Default)]
 pub(crate) struct Reduction {
     pub(crate) displaced: Vec<Displaced>,
-    /// How much less they could close then.
+    /// By how much less these can then close.
     pub(crate) freed: Quantity,
 }
 
@@ -29,7 +29,7 @@ impl Trading {
         self.place_as(moment, caller, &order, Some(reduction), out)
     }
 
-    /// An opposite market order that cannot flip the position. What is on its way closes its part already.
+    /// An opposite market order that cannot flip the position. Orders already sent close their part.
     fn reducing_order(&self, ask: &ReducePosition) -> Result<(PlaceOrder, Reduction), Refusal> {
         let holding = self.portfolio.position(ask.position).ok_or(Refusal::UnknownPosition(ask.position.0))?;
         let open = holding.quantity.abs();
@@ -55,7 +55,8 @@ impl Trading {
         Ok((market_order(&holding, side, quantity), reduction))
     }
 
-    /// Orders of the same side that rest, in the order in which they give way: what is being cancelled, then the newest.
+    /// Working orders of the same side, in the order in which they are displaced: pending cancels first, then the
+    /// newest.
     fn protective_orders(&self, holding: &Position, side: Side, all: Quantity) -> Vec<Arc<Order>> {
         if all.is_zero() {
             return Vec::new();
@@ -71,7 +72,7 @@ impl Trading {
         orders.iter().try_fold(Quantity::ZERO, |sum, order| Ok(sum.plus(self.risk.open_of(order.id)?)?))
     }
 
-    /// Who gives way until nothing is in excess, and how far.
+    /// The orders to displace until nothing is in excess, and how far.
     fn displace_for(&self, orders: &[Arc<Order>], mut excess: Quantity) -> Result<Reduction, Refusal> {
         let mut reduction = Reduction::default();
         for order in orders {
@@ -80,7 +81,7 @@ impl Trading {
             }
             let part = self.risk.open_of(order.id)?;
             let security = self.directory.security(order.security)?;
-            // The venue does not know an order that waits itself: it can be taken back, but not replaced.
+            // A waiting order is not at the venue: it can be withdrawn, but not replaced.
             let may_shrink = part > excess && !self.waiting.contains(order.id);
             let leaves = if may_shrink { reduced(security, order, excess) } else { None };
             let given = if leaves.is_some() { excess } else { part };
@@ -92,7 +93,7 @@ impl Trading {
     }
 }
 
-/// What can be called back: not what trades or ends at once, and no other close.
+/// Orders that can be cancelled: no order that trades or ends at once, and no other close.
 fn is_protective(order: &Order) -> bool {
     let is_on_its_way = match (order.terms.tif, order.terms.kind) {
         (TimeInForce::Ioc | TimeInForce::Fok, _) => true,
@@ -102,7 +103,7 @@ fn is_protective(order: &Order) -> bool {
     !is_on_its_way && !order.reduce_only
 }
 
-/// The quantity of an order that is reduced by so much; absent where it can only be cancelled.
+/// The quantity of an order that is reduced by this much; absent where it can only be cancelled.
 fn reduced(security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
     let quantity = order.terms.quantity.minus(by).ok()?;
     let is_possible = order.pending == Pending::Nothing

@@ -1,5 +1,5 @@
-//! Where orders and executions are kept and found. Open orders and those of today and yesterday are whole; of older ones
-//! only a fingerprint of their id remains, so that no id is ever taken twice, and whose they were.
+//! Order registry: open orders and those of today and yesterday in full; of older ones only a fingerprint of the id, so
+//! that no id is used twice, and the account.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub(crate) struct Registry {
     orders: Numbered,
     names: Names,
     pub(crate) executions: Executions,
-    /// Fingerprints of ids whose orders are no longer kept.
+    /// Fingerprints of ids of orders that are no longer kept.
     retired_ids: BTreeSet<u128>,
-    /// The accounts of orders that are no longer kept: a venue may repeat what it said of them.
+    /// The accounts of orders that are no longer kept: a venue may repeat its reports on them.
     retired_owners: BTreeMap<OrderId, AccountId>,
-    /// Fingerprints of the ClOrdIDs that sessions gave to orders that are no longer kept, and to mass cancels.
+    /// Fingerprints of ClOrdIDs of orders that are no longer kept, and of mass cancels.
     retired_names: BTreeSet<u128>,
-    /// How many executions came twice.
+    /// How many executions were reported twice.
     pub(crate) repeated_executions: u64,
     // Derived from the orders, not on disk.
     open: BTreeSet<OrderId>,
@@ -36,7 +36,7 @@ pub(crate) struct Registry {
     by_int_id: Index<u128, OrderId>,
 }
 
-/// What an order is found by while it lives.
+/// Index entries of an order while it is open.
 #[derive(Clone, Copy, PartialEq)]
 struct Standing {
     is_open: bool,
@@ -44,7 +44,7 @@ struct Standing {
 }
 
 impl Standing {
-    /// Of an order that is not kept.
+    /// Entries of an order that is not kept.
     const NONE: Self = Self { is_open: false, place: None };
 
     fn of(order: &Order) -> Self {
@@ -66,7 +66,7 @@ impl Registry {
         self.orders.push(order);
     }
 
-    /// A request takes its ClOrdID: that of a replace names the order from now on, that of a cancel never does.
+    /// A request uses its ClOrdID: that of a replace names the order from now on, that of a cancel never does.
     pub(crate) fn ask(&mut self, at: Timestamp, ask: Ask, cl_ord_id: Option<&Text>, order: OrderId) {
         let Some(cl_ord_id) = cl_ord_id else { return };
         self.names.note_asked(cl_ord_id, order, at);
@@ -76,7 +76,7 @@ impl Registry {
         }
     }
 
-    /// A request was refused: the ClOrdID of a replace is used, but names the order no longer.
+    /// A request was refused: the ClOrdID of a replace stays used, but no longer names the order.
     pub(crate) fn refuse(&mut self, step: Step, request: &Request, order: OrderId, reason: &Text) {
         let Some(cl_ord_id) = &request.cl_ord_id else { return };
         self.names.note_refused(cl_ord_id, order, reason);
@@ -85,12 +85,12 @@ impl Registry {
         }
     }
 
-    /// When a name was used for an order, be it by a request or with the order itself.
+    /// When an id was used for an order, by a request or by the order itself.
     pub(crate) fn used_at(&self, name: &str, order: &Order) -> Timestamp {
         self.names.asked(name, order.id).map_or(order.at, |asked| asked.at)
     }
 
-    /// Why the request of that name was refused.
+    /// Why the request with that id was refused.
     pub(crate) fn why_refused(&self, name: &str, order: OrderId) -> Option<&Text> {
         self.names.asked(name, order).and_then(|asked| asked.refused.as_ref())
     }
@@ -111,17 +111,17 @@ impl Registry {
         }
     }
 
-    /// All that bear a name, be it as intId or as a ClOrdID that was accepted or waits to be.
+    /// All orders with this id, as intId or as a ClOrdID that is accepted or pending.
     pub(crate) fn bearing(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
         self.with_id(name).into_iter().chain(self.kept(self.names.bearers(name)))
     }
 
-    /// All that a name was used for, be it that of the order or of any request on it.
+    /// All orders that an id was used for, by the order itself or by a request on it.
     pub(crate) fn using(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
         self.with_id(name).into_iter().chain(self.kept(self.names.users(name)))
     }
 
-    /// Two ids could share a fingerprint; then the later one was refused as taken, and only the first is meant here.
+    /// Two ids can share a fingerprint; then the later one was refused as used, and only the first is meant here.
     pub(crate) fn with_id(&self, id: &str) -> Option<&Arc<Order>> {
         let order = self.by_int_id.get(&id_key(id)).and_then(|id| self.orders.get(*id));
         order.filter(|order| order.int_id.as_str() == id)
@@ -131,7 +131,7 @@ impl Registry {
         ids.filter_map(|id| self.orders.get(id))
     }
 
-    /// Changes an order in place; those who hold the old one keep it.
+    /// Changes an order in place; readers that hold the old one keep it.
     pub(crate) fn change(&mut self, id: OrderId, edit: impl FnOnce(&mut Order)) -> Arc<Order> {
         let slot = self.orders.get_mut(id).expect("only orders that were found are changed");
         let before = Standing::of(slot);
@@ -145,8 +145,8 @@ impl Registry {
         self.open.iter().filter_map(|id| self.orders.get(*id))
     }
 
-    /// The orders of an account in a security that could trade with one that comes from the other side, the most eager
-    /// first. Market orders rest only while an auction is called.
+    /// The orders of an account in a security that could trade with an incoming one from the other side, best priced
+    /// first. Market orders rest only during an auction call.
     pub(crate) fn resting(
         &self,
         account: AccountId,
@@ -182,7 +182,7 @@ impl Registry {
         self.retired_owners.get(&id).copied()
     }
 
-    /// Whether a session gave this ClOrdID to something that is no longer kept.
+    /// Whether a session used this ClOrdID for something that is no longer kept.
     pub(crate) fn is_retired_name(&self, source: &Source, name: &str) -> bool {
         name_key(source, name).is_some_and(|key| self.retired_names.contains(&key))
     }
@@ -191,7 +191,7 @@ impl Registry {
         self.retired_names.extend(name_key(source, name));
     }
 
-    /// Forgets orders that ended before `kept_since`, all but the fact that their ids are taken.
+    /// Drops orders that ended before `kept_since` and keeps only the fact that their ids are used.
     pub(crate) fn retire(&mut self, kept_since: Timestamp) {
         let retired = self.orders.take_out(|order| !order.is_open() && order.changed_at < kept_since);
         for order in &retired {
@@ -234,7 +234,7 @@ fn id_key(id: &str) -> u128 {
     fingerprint(&[id.as_bytes()])
 }
 
-/// Only clients of FIX say that they may have sent something before.
+/// Only FIX clients send PossResend.
 fn name_key(source: &Source, name: &str) -> Option<u128> {
     match source {
         Source::Fix(comp_id) => Some(fingerprint(&[comp_id.as_bytes(), name.as_bytes()])),

@@ -1,4 +1,4 @@
-//! What a venue says of an order. A turn that the table does not know raises an error event and leaves the order as it is.
+//! Venue reports on orders. A transition that the table does not have raises an error event and changes nothing.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
-/// An adapter's word on one order, with the venue's time.
+/// A venue report on one order, with the venue's time.
 #[derive(Clone, Copy)]
 pub(crate) struct Word {
     pub(crate) moment: Moment,
@@ -51,9 +51,9 @@ impl Trading {
     pub(crate) fn accepted(&mut self, word: Word, ext_id: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         let Some(state) = self.turn(order, Turn::Accepted, out) else { return };
-        // A confirmation that a fill overtook still brings the venue's id.
+        // A confirmation that comes after a fill still has the venue's id.
         let is_news = state != order.state || (ext_id.is_some() && ext_id != order.ext_id.as_ref());
-        // Said before, and nothing was in doubt: nothing new.
+        // Repeated, and nothing was in doubt: no change.
         if !is_news && !order.in_doubt {
             return;
         }
@@ -88,7 +88,7 @@ impl Trading {
     pub(crate) fn ended(&mut self, word: Word, step: Step, reason: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         let pending = order.pending.clone();
-        // Whoever asked for a cancel may have said why.
+        // The client that requested the cancel may have given a reason.
         let asked = pending.cancel().filter(|_| step == Step::Canceled).and_then(|request| request.reason.clone());
         let Some(state) = self.turn(order, Turn::Ended, out) else {
             return self.refuse_pending(word, &"the order was finished already".into(), out);
@@ -106,7 +106,7 @@ impl Trading {
         self.tell_too_late(word, &order, &pending.without_cancel(), out);
     }
 
-    /// Requests that the end of their order leaves without an answer, in the order in which they were made.
+    /// Requests that stay unanswered because their order ended, in the order in which they were made.
     fn tell_too_late(&mut self, word: Word, order: &Arc<Order>, unanswered: &Pending, out: &mut Outbox) {
         let replace = unanswered.replace().map(|(request, _)| (Step::ReplaceRefused, request));
         let cancel = unanswered.cancel().map(|request| (Step::CancelRefused, request));
@@ -118,7 +118,7 @@ impl Trading {
         }
     }
 
-    /// The venue will not answer what waits: it is refused, in the order in which it was asked for.
+    /// The venue will not answer pending requests: they are refused, in the order in which they were made.
     pub(crate) fn refuse_pending(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
         let Some(pending) = self.orders.get(word.order).map(|order| order.pending.clone()) else { return };
         if pending.replace().is_some() {
@@ -164,7 +164,7 @@ impl Trading {
         self.refused(word, Step::ReplaceRefused, reason, out);
     }
 
-    /// A refused request never changes the base state; one that waits beside it goes on waiting.
+    /// A refused request never changes the base state; another pending request stays pending.
     fn refused(&mut self, word: Word, step: Step, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         let is_cancel = step == Step::CancelRefused;
@@ -186,7 +186,8 @@ impl Trading {
         tell(word.moment, &order, Change::at_venue(step, word.ext_at).answering(Some(request)), out);
     }
 
-    /// Its fate is not known: it keeps its status, and its exposure stays reserved until the venue has spoken.
+    /// Whether the venue has it is unknown: it keeps its status, and its exposure stays reserved until the venue
+    /// answers.
     pub(crate) fn doubted(&mut self, word: Word, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.known(word, out) else { return };
         if order.in_doubt || !order.is_open() {
@@ -200,7 +201,7 @@ impl Trading {
         tell(word.moment, &order, Change::at_venue(Step::Doubted, word.ext_at), out);
     }
 
-    /// An order belongs to one adapter; what another says of it is an error of that one.
+    /// An order belongs to one adapter; a report from another adapter is an error of that adapter.
     pub(crate) fn may_speak_of(&self, adapter: &AdapterName, order: OrderId, out: &mut Outbox) -> bool {
         match self.orders.get(order) {
             Some(order) if order.adapter != *adapter => {
@@ -230,7 +231,7 @@ impl Trading {
     }
 }
 
-/// Of an order that is over it was told already that requests came too late.
+/// For an order that is over, the requests were already rejected as too late.
 fn warn_of_no_request(order: &Order, step: Step, out: &mut Outbox) {
     if order.is_open() {
         out.warn("nothing-pending", format!("order {}: {step:?} without such a request", order.int_id));

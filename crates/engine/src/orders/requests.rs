@@ -1,4 +1,4 @@
-//! Requests on live orders: modify and cancel.
+//! Modify and cancel requests on open orders.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ impl Trading {
         order
     }
 
-    /// The venue knows nothing of the client's own note, so it is not asked, and nothing happened to the order there.
+    /// The client's own note is not part of the order at the venue, so no request is sent and the status does not
+    /// change.
     fn change_note(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
         let order = self.changeable(moment, caller, ask)?;
         let order = self.orders.change(order.id, |order| {
@@ -62,7 +63,7 @@ impl Trading {
         Ok(Answer::Order(order))
     }
 
-    /// The live order that is to be changed, where all that the request repeats of it is so.
+    /// The open order to be changed, where all restated fields are equal.
     fn changeable(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Result<Arc<Order>, Refusal> {
         let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
         check_unchanged(&order, &ask.restated)?;
@@ -99,7 +100,8 @@ impl Trading {
         Ok((order, terms, passed.reservation))
     }
 
-    /// The verdict on new terms for a live order, without a trace; notional and fee are of the order as it would then be.
+    /// The result of the checks of new terms for an open order, without any change; notional and fee are of the order
+    /// as it would be.
     pub(crate) fn check_modify_dry(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Verdict {
         let proposed =
             self.meant(caller, ask.int_id.as_str()).and_then(|order| Some((order, new_terms(order, ask).ok()?)));
@@ -126,14 +128,14 @@ impl Trading {
         let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Cancel)?;
         check_meant(&order, &ask.restated)?;
         self.check_second_name(caller, &order, &ask.restated)?;
-        // What waits is not at the venue, so it can be ended without it.
+        // A waiting order is not at the venue, so it ends without it.
         if !self.waiting.contains(order.id) {
             self.check_adapter(&order.adapter)?;
         }
         Ok(Answer::Order(self.ask_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
 
-    /// The live order of that name, where the request may be made now, and under this ClOrdID.
+    /// The open order of that id, where the request may be made now, and under this ClOrdID.
     fn askable(
         &self,
         moment: Moment,
@@ -156,8 +158,8 @@ impl Trading {
         Ok(order.clone())
     }
 
-    /// A FIX client speaks of its own orders, by any ClOrdID of their chain; an id used on several days means the one
-    /// that lives, else the newest.
+    /// A FIX client names its own orders by any ClOrdID of their chain; an id used on several days means the open
+    /// order, else the newest.
     pub(crate) fn meant(&self, caller: &Caller, name: &str) -> Option<&Arc<Order>> {
         match caller.source {
             Source::Fix(_) => {
@@ -168,7 +170,7 @@ impl Trading {
         }
     }
 
-    /// Two names in one request must mean the same order.
+    /// Two ids in one request must name the same order.
     fn check_second_name(&self, caller: &Caller, order: &Order, restated: &Restated) -> Result<(), Refusal> {
         let Some(name) = &restated.order else { return Ok(()) };
         match self.meant(caller, name).is_some_and(|other| other.id == order.id) {
@@ -189,7 +191,7 @@ impl Trading {
         self.send_cancel(moment, order, request(caller, cl_ord_id), out)
     }
 
-    /// An order that never left is over at once.
+    /// An order that was never sent ends at once.
     pub(super) fn send_cancel(
         &mut self,
         moment: Moment,
@@ -212,7 +214,7 @@ impl Trading {
         order
     }
 
-    /// Cancels everything in a scope that can be; gives how many.
+    /// Cancels every order in a scope that can be cancelled; returns how many.
     pub(crate) fn cancel_all(&mut self, moment: Moment, caller: &Caller, scope: Scope, out: &mut Outbox) -> usize {
         let in_scope = |order: &&Arc<Order>| crate::risk::touches(scope, order.account, order.strategy, order.security);
         let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
@@ -228,7 +230,7 @@ pub(super) fn request(caller: &Caller, cl_ord_id: Option<Text>) -> Request {
     Request { cl_ord_id, source: caller.source.clone(), by: caller.user.clone(), reason: None }
 }
 
-/// The reason why an earlier request was refused says nothing about this one, which may have its own; a doubt remains.
+/// The reason why an earlier request was refused does not apply to this one; a doubt remains.
 fn forget_answer(order: &mut Order, request: &Request) {
     if !order.in_doubt {
         order.reason = request.reason.clone();
@@ -241,8 +243,8 @@ fn note(order: &mut Order, ask: &ModifyOrder) {
     }
 }
 
-/// An order that rests can rest for another time, but not become one that trades at once or in an auction, nor can one of
-/// these become a resting one: no venue does that.
+/// A resting order can change to another resting time in force, but not to one that trades at once or in an auction,
+/// nor the reverse: no venue supports that.
 fn check_tif(now: TimeInForce, wanted: TimeInForce) -> Result<(), Refusal> {
     let lasts = |tif| matches!(tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. });
     if now == wanted || lasts(now) && lasts(wanted) {
@@ -251,18 +253,18 @@ fn check_tif(now: TimeInForce, wanted: TimeInForce) -> Result<(), Refusal> {
     Err(Refusal::TifFixed { now: now.name(), wanted: wanted.name() })
 }
 
-/// What a modification repeats must be what the order is.
+/// The restated fields of a modification must equal the order's.
 fn check_unchanged(order: &Order, restated: &Restated) -> Result<(), Refusal> {
     differing(order, restated).map_or(Ok(()), |field| Err(Refusal::FieldFixed(field)))
 }
 
-/// What a cancel says of its order must be so: it could mean another.
+/// The restated fields of a cancel must equal the order's: it could mean another order.
 fn check_meant(order: &Order, restated: &Restated) -> Result<(), Refusal> {
     let other = |field| Refusal::OtherOrder { int_id: order.int_id.clone(), field };
     differing(order, restated).map_or(Ok(()), |field| Err(other(field)))
 }
 
-/// The first field that is not the order's.
+/// The first field that differs from the order's.
 fn differing(order: &Order, restated: &Restated) -> Option<&'static str> {
     let differs = [
         ("side", restated.side.is_some_and(|side| side != order.side)),
@@ -275,7 +277,7 @@ fn differing(order: &Order, restated: &Restated) -> Option<&'static str> {
     differs.into_iter().find(|(_, differs)| *differs).map(|(field, _)| field)
 }
 
-/// The order's terms with what was asked; a total below the filled quantity amends to it.
+/// The order's terms with the requested changes; a total below the filled quantity is raised to it.
 fn new_terms(order: &Order, ask: &ModifyOrder) -> Result<Terms, Refusal> {
     let kind = new_kind(&order.terms.kind, ask.limit, ask.stop)?;
     let quantity = ask.quantity.unwrap_or(order.terms.quantity);

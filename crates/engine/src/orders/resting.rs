@@ -1,5 +1,5 @@
-//! Working orders per account, security and side: those that could trade with one that comes from the other side, by how
-//! eager they are, and beside them those that could not.
+//! Working orders per account, security and side, best priced first, for the self-trade check. Orders that cannot trade
+//! with an incoming order are kept beside them.
 
 use std::collections::BTreeSet;
 
@@ -19,13 +19,13 @@ struct Sides {
 pub(super) struct Working {
     /// Limit orders, and market orders for an auction.
     resting: BTreeSet<(Eagerness, OrderId)>,
-    /// Market orders that trade as soon as the market does: they rest only while orders are collected for an auction.
+    /// Market orders that trade as soon as the market is open: they rest only during an auction call.
     market: BTreeSet<OrderId>,
-    /// What never rests: stops, whose trigger nobody tells us, and orders that end at once.
+    /// Orders that never rest: stops, whose trigger the venue does not report, and orders that end at once.
     aside: BTreeSet<OrderId>,
 }
 
-/// Where a working order is kept.
+/// Group of a working order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Resting(Eagerness),
@@ -33,11 +33,10 @@ pub(super) enum Place {
     Aside,
 }
 
-/// How much an order gives to trade: a buy is the more eager the higher its limit, a sell the lower, a market order
-/// takes any price.
+/// Rank by price: a buy is better the higher its limit, a sell the lower; a market order is best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Eagerness {
-    /// The limit, of a sell with its sign turned: the larger, the more eager.
+    /// The limit, negated for a sell: the larger, the better.
     Limited(Price),
     AnyPrice,
 }
@@ -61,7 +60,7 @@ impl Place {
 }
 
 impl Working {
-    /// Those that could trade with one that comes, the most eager first. Market orders only while an auction is called.
+    /// Orders that could trade with an incoming one, best priced first. Market orders only during an auction call.
     pub(super) fn most_eager_first(&self, with_market: bool) -> impl Iterator<Item = OrderId> {
         let market = with_market.then_some(&self.market).into_iter().flatten().rev();
         market.chain(self.resting.iter().rev().map(|(_, order)| order)).copied()
@@ -97,7 +96,7 @@ impl Resting {
         })
     }
 
-    /// Follows a change of an order.
+    /// Moves an order between groups after a change.
     pub(super) fn put(&mut self, order: &Order, before: Option<Place>, after: Option<Place>) {
         if before == after {
             return;

@@ -1,4 +1,4 @@
-//! What an order's change looks like from outside: the order itself and a status event that says what happened.
+//! Order events: the order and a status event for each change.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use domain::{Event, Fill, Source, Text, Timestamp};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 
-/// A change worth telling.
+/// A change to publish.
 pub(crate) struct Change<'a> {
     pub(crate) step: Step,
     pub(crate) fill: Option<&'a Fill>,
     pub(crate) ext_at: Option<Timestamp>,
     /// The request that this answers.
     pub(crate) request: Option<Request>,
-    /// The ClOrdID that was accepted last, where this change has put another in its place.
+    /// The ClOrdID that was accepted last, where this change replaced it.
     pub(crate) accepted_before: Option<Text>,
-    /// The venue's id of the execution that is taken back or corrected.
+    /// The venue's id of the execution that is busted or corrected.
     pub(crate) undoes: Option<Text>,
-    /// Why, where the order's own reason is another.
+    /// The reason, where it differs from the order's own.
     pub(crate) reason: Option<Text>,
 }
 
@@ -72,7 +72,7 @@ fn status(moment: Moment, order: &Order, change: Change<'_>) -> OrderStatus {
     }
 }
 
-/// Only the client of a FIX session may have to be told later; for others it would be a burden.
+/// Only a FIX session may need to send it later; other orders are spared the size.
 fn client_view(order: &Order, change: &Change<'_>) -> Option<ClientView> {
     let Source::Fix(comp_id) = &order.source else { return None };
     Some(ClientView {

@@ -1,8 +1,8 @@
-//! How an order may change. Two tables are the whole truth: one for the base state, one for the pending request.
+//! Transition tables of an order: one for the base state, one for the pending request.
 
 use domain::order::{BaseState, Pending};
 
-/// What can happen to the base state.
+/// Events of the base state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     Accepted,
@@ -15,9 +15,9 @@ pub(crate) enum Turn {
     Replaced,
     /// New terms, and the filled quantity is all of them.
     ReplacedToFilled,
-    /// Fills were taken back; others remain.
+    /// Fills were busted; others remain.
     Reopened,
-    /// Fills were taken back; none remains.
+    /// Fills were busted; none remains.
     Emptied,
 }
 
@@ -36,7 +36,7 @@ impl Turn {
     ];
 }
 
-/// The state after a turn; `None` where the turn is not legal. A pair that is not here is refused.
+/// The state after an event; `None` where it is not legal. A pair that is not listed is refused.
 pub(crate) fn after(state: BaseState, turn: Turn) -> Option<BaseState> {
     use BaseState::{Canceled, Filled, New, PartiallyFilled, PendingNew, Rejected};
     Some(match (state, turn) {
@@ -48,28 +48,28 @@ pub(crate) fn after(state: BaseState, turn: Turn) -> Option<BaseState> {
         (PendingNew | New | PartiallyFilled, Turn::FilledInFull) => Filled,
         (PendingNew | New | PartiallyFilled, Turn::Ended) => Canceled,
         (New | PartiallyFilled, Turn::Replaced) => state,
-        // The fill may have overtaken the confirmation.
+        // The fill may have come before the confirmation.
         (New | PartiallyFilled | Filled, Turn::ReplacedToFilled) => Filled,
-        // A filled order that was increased works on.
+        // A filled order that was increased works again.
         (Filled, Turn::Replaced) => PartiallyFilled,
         (PartiallyFilled | Filled, Turn::Reopened) => PartiallyFilled,
         (PartiallyFilled | Filled, Turn::Emptied) => New,
-        // More than was ordered is an error of the venue, but it is its truth.
+        // More than was ordered is an error of the venue, but its record is authoritative.
         (Filled, Turn::FilledInPart | Turn::FilledInFull) => Filled,
-        // What the venue traded is booked, also when it comes late; the order stays what it is.
+        // A late fill is booked, because the venue has traded it; the order keeps its state.
         (Canceled | Rejected, Turn::FilledInPart | Turn::FilledInFull | Turn::Reopened | Turn::Emptied) => state,
         _ => return None,
     })
 }
 
-/// What can happen to the pending request.
+/// Kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
     Cancel,
     Replace,
 }
 
-/// Whether a request may be made while another waits.
+/// Whether a request may be made while another is pending.
 pub(crate) fn may_ask(pending: &Pending, ask: Ask) -> bool {
     match (pending, ask) {
         (Pending::Nothing, Ask::Cancel | Ask::Replace) => true,

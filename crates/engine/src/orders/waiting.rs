@@ -1,6 +1,6 @@
-//! Orders that leave only when the venue has cancelled or reduced others: they would trade with them, or together with them
-//! flip a position. Such an order is open like one on its way, its reason says what it waits for, and it is in no venue's
-//! hands yet. What it waits for is state like all else here, so a restart forgets nothing.
+//! Waiting orders: sent to the venue only after other orders were cancelled or reduced, because they would trade with
+//! them or flip a position. Such an order is open, its reason names what it waits for, and it is not at the venue yet.
+//! It is part of the journalled state and survives a restart.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +18,16 @@ use crate::outbox::Outbox;
 use crate::risk::Candidate;
 use crate::trading::Trading;
 
-/// Orders that wait at a time; one more is refused as if nothing could be cancelled for it.
+/// Orders that may wait at a time; another is refused as if nothing could be cancelled for it.
 const WAITING_MAX: usize = 1_000;
 
-/// The venue must have cancelled or reduced the others within this time, or the order is rejected.
+/// The venue must cancel or reduce the others within this time, or the order is rejected.
 const CANCELS_WITHIN_SECONDS: i64 = 5;
 
-/// A reason names so many orders; of more it gives the count.
+/// A reason names this many orders; beyond that it gives the count.
 const NAMES_MAX: usize = 5;
 
-/// All wait equally long, so the one with the lowest number falls due first.
+/// All have the same timeout, so the one with the lowest id is due first.
 #[derive(Debug, Clone, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub(crate) struct Waiting(#[n(0)] BTreeMap<OrderId, Wait>);
@@ -40,7 +40,7 @@ struct Wait {
     displaced: Vec<Displaced>,
 }
 
-/// An order that must be over, or smaller, before another may leave.
+/// An order that must end or shrink before another is sent.
 #[derive(Debug, Clone, Encode, Decode)]
 pub(crate) struct Displaced {
     #[n(0)]
@@ -62,7 +62,7 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    /// What the displaced order shows.
+    /// The reason that the displaced order shows.
     fn reason(self, by: &Order) -> Text {
         match self {
             Self::SelfTrade => format!("self-trade: order {} of the same account meets it", by.int_id).into(),
@@ -70,7 +70,7 @@ impl Why {
         }
     }
 
-    /// The code of the refusal where the venue stays silent.
+    /// The code of the refusal where the venue does not answer.
     fn code(self) -> &'static str {
         match self {
             Self::SelfTrade => "self-trade",
@@ -98,14 +98,14 @@ impl Waiting {
 }
 
 impl Trading {
-    /// What an order shows while it waits.
+    /// The reason that an order shows while it waits.
     pub(crate) fn waiting_reason(&self, displaced: &[Displaced]) -> Text {
         let names = self.names_of(displaced.iter());
         let is_reduced = displaced.iter().any(|first| first.leaves.is_some());
         format!("waits for the venue to {} {names}", if is_reduced { "reduce or cancel" } else { "cancel" }).into()
     }
 
-    /// Asks for what must come first, and lets the order wait for it.
+    /// Requests the cancels and replaces that must come first, and adds the order to the waiting ones.
     pub(crate) fn wait_for(
         &mut self,
         moment: Moment,
@@ -121,7 +121,7 @@ impl Trading {
         self.waiting.0.insert(order.id, Wait { due, displaced });
     }
 
-    /// The order and those that it would trade with end each other.
+    /// The order and those that it would trade with are all cancelled.
     pub(crate) fn cancel_both(
         &mut self,
         moment: Moment,
@@ -138,7 +138,7 @@ impl Trading {
         self.ended(word, Step::Canceled, Some(&reason.into()), out);
     }
 
-    /// A cancel that is under way already need not be asked for again.
+    /// A cancel that is pending already is not requested again.
     fn displace(&mut self, moment: Moment, caller: &Caller, by: &Order, first: &Displaced, out: &mut Outbox) {
         let Some(order) = self.orders.get(first.order).cloned() else { return };
         let request = Request { reason: Some(first.why.reason(by)), ..request(caller, None) };
@@ -152,7 +152,7 @@ impl Trading {
         }
     }
 
-    /// Lets those leave whose way is clear. After every input that could clear one.
+    /// Sends waiting orders that nothing blocks any more. Runs after every input that could unblock one.
     pub(crate) fn send_cleared(&mut self, moment: Moment, out: &mut Outbox) {
         while let Some(order) = self.next_cleared() {
             self.waiting.remove(order);
@@ -171,14 +171,14 @@ impl Trading {
         self.waiting.0.iter().find(is_cleared).map(|(id, _)| *id)
     }
 
-    /// A fill ends an order as well as a cancel does.
+    /// A fill ends an order as a cancel does.
     fn is_displaced(&self, first: &Displaced) -> bool {
         let Some(order) = self.orders.get(first.order).filter(|order| order.state.is_working()) else { return true };
         let is_small = |quantity| order.terms.quantity <= quantity;
         order.pending == Pending::Nothing && first.leaves.is_some_and(is_small)
     }
 
-    /// Much may have happened since the order was let in, so it is checked once more.
+    /// Checked once more, because the state may have changed since the order was accepted.
     fn leave(&mut self, moment: Moment, id: OrderId, out: &mut Outbox) {
         let Some(order) = self.orders.get(id).filter(|order| waits(order)).cloned() else { return };
         match self.check_leaving(moment, &order) {
@@ -191,7 +191,7 @@ impl Trading {
         }
     }
 
-    /// The terms to leave with. A close shrinks to what fills have left to close; absent where that is nothing.
+    /// The terms to send. A close shrinks to what is left to close; absent where that is nothing.
     fn check_leaving(&self, moment: Moment, order: &Order) -> Result<Option<Terms>, Refusal> {
         let (route, caller) = (self.route_of(order)?, Caller::platform());
         let mut candidate = Candidate {
@@ -207,7 +207,7 @@ impl Trading {
             let closable = self.closable(&candidate)?;
             candidate.terms.quantity = order.terms.quantity.min(closable);
             if candidate.terms.quantity.is_zero() {
-                // Nothing is left to close, or orders that came meanwhile take all of it: only the first is a good end.
+                // Nothing is left to close, or later orders close all of it: only the first is a success.
                 return if self.is_closed(order) { Ok(None) } else { Err(Refusal::WouldFlip { open: closable }) };
             }
         }
@@ -217,7 +217,7 @@ impl Trading {
         Ok(Some(candidate.terms))
     }
 
-    /// Whether nothing is held any more that an order of this side could close.
+    /// Whether no position is left that an order of this side could close.
     fn is_closed(&self, order: &Order) -> bool {
         let held = self.portfolio.quantity(order.strategy, order.account, order.security);
         !order.side.opposite().signed(held).is_positive()
@@ -235,7 +235,7 @@ impl Trading {
         self.submit(moment, &order, out);
     }
 
-    /// Not a reject of the venue, so no breaker counts it.
+    /// Not a reject of the venue, so the reject breaker does not count it.
     fn reject_waiting(&mut self, moment: Moment, id: OrderId, reason: Text, out: &mut Outbox) {
         let order = self.orders.change(id, |order| {
             order.state = BaseState::Rejected;
@@ -247,7 +247,7 @@ impl Trading {
         tell(moment, &order, Change::plain(Step::Refused), out);
     }
 
-    /// Time is up for those that have waited long enough.
+    /// Rejects waiting orders past their deadline.
     pub(crate) fn reject_overdue(&mut self, moment: Moment, out: &mut Outbox) {
         while self.waiting.next_due().is_some_and(|due| due <= moment.at) {
             let Some((id, wait)) = self.waiting.0.pop_first() else { return };
@@ -277,7 +277,7 @@ impl Trading {
     }
 }
 
-/// Not sent, and nobody has said otherwise: an order that a venue speaks of is there, whoever brought it.
+/// Not sent, and no venue has reported it: an order that a venue reports is at the venue.
 fn waits(order: &Order) -> bool {
     order.state == BaseState::PendingNew && order.pending == Pending::Nothing
 }

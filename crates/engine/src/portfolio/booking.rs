@@ -1,4 +1,4 @@
-//! A transaction on its way into the books: everything is checked and computed before anything changes.
+//! Booking plan: everything is checked and computed before anything changes.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use super::Portfolio;
 use super::books::{Books, CashKey, Effect, Entry};
 use super::holding::Contract;
 
-/// A transaction with all that it will change; only the newest plan can be committed.
+/// A transaction with all its changes; only the newest plan can be committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Booking {
     pub(super) entry: Entry,
     pub(super) effect: Effect,
-    /// What it brings in or takes out.
+    /// Cash that it pays in or out.
     pub(super) flow: Option<(CashKey, Amount)>,
 }
 
@@ -27,7 +27,7 @@ impl Booking {
 }
 
 impl Portfolio {
-    /// What a transaction will change, or why it cannot be booked.
+    /// The changes of a transaction, or why it cannot be booked.
     pub(crate) fn plan(&self, transaction: Transaction, security: Option<&Security>) -> Result<Booking, Refusal> {
         if self.taken.contains(transaction.uuid, transaction.id) {
             return Err(Refusal::DuplicateTransaction(transaction.uuid));
@@ -37,7 +37,7 @@ impl Portfolio {
             None => Some(contract(security)?),
             Some(_) => check_cash(&transaction)?,
         };
-        // The time of booking is known only when it happens.
+        // The time of booking is known only at the commit.
         let entry = Entry { transaction: Arc::new(transaction), contract, booked_at: Timestamp::default() };
         let flow = flow(&entry)?;
         if let Some((key, amount)) = flow {
@@ -72,7 +72,7 @@ fn check_sign(kind: TransactionKind, quantity: Quantity) -> Result<(), Refusal> 
     if is_right { Ok(()) } else { Err(Refusal::WrongSign { field: "quantity", value: quantity.0 }) }
 }
 
-/// Money paid in or out and positions moved in or out are no result of trading.
+/// Cash paid in or out and transferred positions are not results of trading.
 fn flow(entry: &Entry) -> Result<Option<(CashKey, Amount)>, Overflow> {
     let booked = &entry.transaction;
     let (currency, size) = match (booked.kind, entry.contract) {

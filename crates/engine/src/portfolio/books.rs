@@ -1,4 +1,4 @@
-//! Positions and cash as a fold over transactions, and nothing else.
+//! Positions and cash as a fold over transactions.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(super) struct Entry {
     pub(super) booked_at: Timestamp,
 }
 
-/// What an entry makes of the books: new values, not differences.
+/// The result of an entry: new values, not differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) position: Option<Row<PositionKey, Holding>>,
@@ -65,7 +65,7 @@ pub(super) struct Row<K, V> {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Books {
-    /// A position stays when it is closed: its realised P/L counts on.
+    /// A closed position stays: its realised P/L still counts.
     #[n(0)]
     pub(super) positions: Table<PositionKey, Holding>,
     #[n(1)]
@@ -112,12 +112,12 @@ impl Books {
             return Ok([self.balance_after(transaction, currency, principal.plus(charges)?, next)?, None]);
         }
         let paid = self.balance_after(transaction, currency, principal, next)?;
-        // Where both balances are new they need two places.
+        // Two new balances need two rows.
         let next = if paid.is_some_and(|row| row.place == next) { next + 1 } else { next };
         Ok([paid, self.balance_after(transaction, transaction.currency, charges, next)?])
     }
 
-    /// The balance after a change, at the `next` place where it is new; nothing where nothing moves.
+    /// The balance after a change, at row `next` where it is new; nothing where nothing moves.
     fn balance_after(
         &self,
         transaction: &Transaction,
@@ -137,7 +137,7 @@ impl Books {
     }
 }
 
-/// Places count from zero, ids from one.
+/// Rows count from zero, ids from one.
 pub(super) fn id_at(place: usize) -> u64 {
     place as u64 + 1
 }
@@ -145,8 +145,9 @@ pub(super) fn id_at(place: usize) -> u64 {
 /// The cash that a change of position moves, charges aside.
 ///
 /// An expiration settles like a trade at its price, which is zero for what expires worthless. A transfer pays nothing:
-/// what leaves realises the difference to its cost, what arrives costs the same price, so both ends add up at any price.
-/// The value of a future is its unsettled P/L, which cannot move along, so it is settled here as well.
+/// the position that leaves realises the difference to its cost, the one that arrives costs the same price, so both
+/// ends add up at any price. The value of a future is its unsettled P/L, which cannot be transferred, so it is settled
+/// here as well.
 fn principal(transaction: &Transaction, contract: Contract, realized: Amount) -> Result<Amount, Overflow> {
     if contract.margined {
         return Ok(realized);
@@ -165,7 +166,7 @@ fn check_bound(amount: Decimal) -> Result<(), Overflow> {
     if super::is_within_bound(amount) { Ok(()) } else { Err(Overflow) }
 }
 
-/// A shared value on disk is the value.
+/// A shared value is encoded as the value.
 mod shared {
     use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What a transaction does to a position: cost is an exact sum, a closing trade takes cost in proportion.
+//! Position state: cost and realised P/L after a transaction. Cost is an exact sum; a closing trade takes cost in
+//! proportion.
 
 use domain::amount::{decimal, divide};
 use domain::{
@@ -6,8 +7,8 @@ use domain::{
 };
 use minicbor::{Decode, Encode};
 
-/// The terms by which a security is booked. Kept with the transaction, so that a later change of reference data
-/// does not change what was booked.
+/// The contract terms by which a security is booked. Kept with the transaction, so that a later change of reference
+/// data does not change past bookings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Contract {
     #[n(0)]
@@ -31,7 +32,7 @@ impl From<&Security> for Contract {
     }
 }
 
-/// A position as the books have it.
+/// A position in the books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Holding {
     #[n(0)]
@@ -79,7 +80,7 @@ impl Holding {
         self.reduced(closing, price, size)?.extended(change.minus(closing)?, price, size)
     }
 
-    /// This position after it was charged; what is charged in another currency is no part of it.
+    /// This position after charges; charges in another currency are not part of it.
     pub(super) fn charged(self, booked: &Transaction) -> Result<Self, Overflow> {
         if booked.currency != self.currency {
             return Ok(self);
@@ -105,7 +106,7 @@ impl Holding {
         })
     }
 
-    /// The part of the cost that a closing change takes along; the last one takes all, so that no dust stays behind.
+    /// The part of the cost that a closing change takes along; the last one takes all, so that no remainder stays.
     fn cost_of(&self, change: Quantity) -> Result<Amount, Overflow> {
         if change.abs() == self.quantity.abs() {
             return Ok(self.cost);
@@ -113,7 +114,7 @@ impl Holding {
         self.cost.times(change.abs().0)?.over(self.quantity.abs().0)
     }
 
-    /// What one unit of the underlying cost on average.
+    /// Average cost of one unit of the underlying.
     pub(super) fn avg_price(&self, size: Decimal) -> Option<Price> {
         if self.quantity.is_zero() {
             return None;

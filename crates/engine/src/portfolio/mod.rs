@@ -1,22 +1,13 @@
-//! Transactions and what they add up to: positions, cash, P/L. Only a booked transaction changes any of it.
+//! Portfolio: positions, cash and P/L, changed only by booked transactions.
 
-/// What a transaction is allowed to be, and what it will change.
 mod booking;
-/// Positions and cash as a fold over transactions.
 mod books;
-/// Where each scope began the day, and how high it has been.
 mod day;
-/// What a transaction does to one position.
 mod holding;
-/// What outsiders are shown.
 mod reads;
-/// Rows that are never removed, found by key.
 mod table;
-/// Sums by platform, account, strategy and security.
 mod totals;
-/// Which uuids are taken.
 mod uuids;
-/// What a position is worth, seen from the marks.
 mod valuer;
 
 #[cfg(test)]
@@ -45,17 +36,17 @@ pub(crate) use self::booking::Booking;
 pub(crate) use self::totals::Exposure;
 pub(crate) use self::valuer::Valuer;
 
-/// 10^18. No quantity, cost, P/L, balance or value grows beyond it: sums over everything then always fit.
+/// 10^18. No quantity, cost, P/L, balance or value exceeds it, so all sums fit.
 const AMOUNT_MAX: Decimal = Decimal::from_parts(0xa764_0000, 0x0de0_b6b3, 0, false, 0);
 
-/// Values that only the market moved are published this often.
+/// Values that changed only by market prices are published this often.
 const PUBLISH_EVERY_MILLIS: i64 = 1_000;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Portfolio {
     #[n(0)]
     live: Books,
-    /// The fold of all transactions before today, made from them alone: with today's it proves the live books.
+    /// The fold of all transactions before today, from them alone: with today's it verifies the live books.
     #[n(1)]
     baseline: Books,
     /// Newest last.
@@ -72,10 +63,10 @@ pub(crate) struct Portfolio {
     published: BTreeMap<StrategyId, PortfolioValue>,
     #[n(7)]
     published_at: Timestamp,
-    /// Currencies that a warning of a missing rate was raised for.
+    /// Currencies for which a missing rate was reported.
     #[n(8)]
     unrated: BTreeSet<Currency>,
-    /// Securities of transactions that moved cash only.
+    /// Securities of transactions that moved only cash.
     #[n(9)]
     named: BTreeSet<SecurityId>,
     /// Booked before today and dated today or later, oldest booking first.
@@ -86,7 +77,7 @@ pub(crate) struct Portfolio {
 }
 
 impl Portfolio {
-    /// Works out again what is not encoded: needed after every decode, and when reference data or base currency changed.
+    /// Recomputes what is not encoded: needed after every decode, and when reference data or base currency changed.
     pub(crate) fn refresh(&mut self, valuer: &Valuer<'_>) {
         self.totals = Totals::default();
         for place in 0..self.live.positions.rows().len() {
@@ -100,7 +91,7 @@ impl Portfolio {
         }
     }
 
-    /// Does what was planned. The plan must be the newest: nothing else was booked since.
+    /// Commits a plan. It must be the newest: nothing else was booked since.
     pub(crate) fn commit(&mut self, booking: Booking, valuer: &Valuer<'_>, out: &mut Outbox) {
         let Booking { entry, effect, flow } = booking;
         let contract = entry.contract;
@@ -118,7 +109,7 @@ impl Portfolio {
         }
     }
 
-    /// A scope that was never seen began the day with nothing.
+    /// A new scope began the day with nothing.
     fn open_scopes(&mut self, effect: &Effect) {
         for scope in effect.opened_scopes(&self.live) {
             if !self.totals.knows(scope) {
@@ -166,7 +157,7 @@ impl Portfolio {
         }
     }
 
-    /// New prices: values follow at once, and are published once a second where they changed.
+    /// New prices: values change at once, and are published once a second where they changed.
     pub(crate) fn revalue(&mut self, changed: &[Mark], valuer: &Valuer<'_>, out: &mut Outbox) {
         for mark in changed {
             self.revalue_holders(mark.security, valuer);
@@ -185,7 +176,7 @@ impl Portfolio {
         }
     }
 
-    /// Tells what positions and strategies are worth now, where it changed.
+    /// Publishes the values of positions and strategies that changed.
     pub(crate) fn publish(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
         self.published_at = valuer.at;
         for id in std::mem::take(&mut self.moved) {
@@ -215,7 +206,7 @@ impl Portfolio {
         out.publish(Event::Portfolio(Arc::new(value)));
     }
 
-    /// One warning for each currency, and another only when its rate was there in between.
+    /// One warning per currency; another only after its rate was known in between.
     fn warn_of_missing_rate(&mut self, currency: Currency, valuer: &Valuer<'_>, out: &mut Outbox) {
         if valuer.marks.rate(currency, valuer.base).is_some() {
             self.unrated.remove(&currency);
@@ -241,7 +232,7 @@ impl Portfolio {
         self.sample_day(valuer);
     }
 
-    /// Positions as the recorded transactions give them; what differs is corrected and published.
+    /// Recomputes positions from the recorded transactions; differences are corrected and published.
     pub(crate) fn reset_positions(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
         let right = self.rebuilt().positions;
         let wrong = std::mem::replace(&mut self.live.positions, right);
@@ -251,7 +242,7 @@ impl Portfolio {
         }
     }
 
-    /// Cash as the recorded transactions give it; what differs is corrected and published.
+    /// Recomputes cash from the recorded transactions; differences are corrected and published.
     pub(crate) fn reset_cash(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
         let right = self.rebuilt().cash;
         let wrong = std::mem::replace(&mut self.live.cash, right);
@@ -272,25 +263,25 @@ impl Portfolio {
     }
 }
 
-/// Not beyond [`AMOUNT_MAX`]. An amount with no more digits than that is within, wherever its point stands.
+/// Whether an amount is at most [`AMOUNT_MAX`]. One with no more digits is within, wherever its point is.
 fn is_within_bound(amount: Decimal) -> bool {
     amount.mantissa().unsigned_abs() <= AMOUNT_MAX.mantissa().unsigned_abs() || amount.abs() <= AMOUNT_MAX
 }
 
-/// Brings the value of a position up to date; tells whether it moved.
+/// Updates the value of a position; returns whether it changed.
 fn value(books: &Books, totals: &mut Totals, place: usize, valuer: &Valuer<'_>) -> bool {
     let Some((key, holding)) = books.positions.row(place) else { return false };
     let new = valuer.value(key.security, valuer.contract(key.security), holding);
     totals.put_position(place, *key, holding.currency, &new)
 }
 
-/// The places where the right rows differ from the wrong ones.
+/// The rows where the correct table differs from the current one.
 fn corrected<K: Copy + Eq + Hash, V: PartialEq>(wrong: &Table<K, V>, right: &Table<K, V>) -> Vec<usize> {
     let rows = right.rows().iter().enumerate();
     rows.filter(|(place, row)| wrong.row(*place) != Some(row)).map(|(place, _)| place).collect()
 }
 
-/// Shared values on disk are the values.
+/// Shared values are encoded as the values.
 mod ahead {
     use std::sync::Arc;
 

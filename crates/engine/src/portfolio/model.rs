@@ -1,4 +1,4 @@
-//! The portfolio against a slow and obvious model: every transaction from the first, folded again with plain decimals.
+//! Test model: the portfolio against a slow fold of every transaction with plain decimals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What outsiders are shown, and what the risk gate asks.
+//! Portfolio queries, for clients and for the risk gate.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -29,7 +29,7 @@ impl Portfolio {
             .collect()
     }
 
-    /// Any position that ever was.
+    /// Any position, also a closed one.
     pub(crate) fn position(&self, id: PositionId) -> Option<Position> {
         let place = usize::try_from(id.0.checked_sub(1)?).ok()?;
         let (key, holding) = self.live.positions.row(place)?;
@@ -43,7 +43,7 @@ impl Portfolio {
             .collect()
     }
 
-    /// Transactions that bear a time of this day, newest first: those booked today, and earlier ones that were dated ahead.
+    /// Transactions dated on this day, newest first: those booked today, and earlier ones that were dated ahead.
     pub(crate) fn dated_in(&self, day: &Range<Timestamp>, filter: Filter) -> Vec<Arc<Transaction>> {
         let booked = self.today.iter().map(|entry| &entry.transaction).chain(&self.ahead);
         let is_wanted = |booked: &&Arc<Transaction>| {
@@ -54,7 +54,7 @@ impl Portfolio {
         dated
     }
 
-    /// All that is held of a security.
+    /// All open positions in a security.
     pub(crate) fn open_in(&self, security: SecurityId) -> Vec<Position> {
         let positions =
             self.totals.places(security).iter().filter_map(|place| self.position(PositionId(id_at(*place))));
@@ -66,7 +66,7 @@ impl Portfolio {
         self.today.iter().rev().map(|entry| &entry.transaction).find(|booked| booked.id == id).cloned()
     }
 
-    /// What one strategy, or each, is worth in base currency.
+    /// Value of one strategy, or of each, in base currency.
     pub(crate) fn values(&self, valuer: &Valuer<'_>, strategy: Option<StrategyId>) -> Vec<PortfolioValue> {
         let strategies = valuer.reference.strategies.keys();
         let wanted = strategies.filter(|id| strategy.is_none_or(|wanted| wanted == **id));
@@ -97,12 +97,12 @@ impl Portfolio {
         held.map_or(Quantity::ZERO, |holding| holding.quantity)
     }
 
-    /// Whether anybody has an open position in a security.
+    /// Whether there is an open position in a security.
     pub(crate) fn holds(&self, security: SecurityId) -> bool {
         self.totals.places(security).iter().any(|place| !self.totals.valued(*place).quantity.is_zero())
     }
 
-    /// Whether any transaction ever named a security.
+    /// Whether any transaction names a security.
     pub(crate) fn is_used(&self, security: SecurityId) -> bool {
         !self.totals.places(security).is_empty() || self.named.contains(&security)
     }
@@ -131,7 +131,7 @@ impl Portfolio {
         self.day.result(scope, self.worth(scope, valuer)?)
     }
 
-    /// How far a scope is below its best of the day, of which a sample is taken whenever values are published.
+    /// How far a scope is below its best of the day, sampled whenever values are published.
     pub(crate) fn drawdown(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
         if !self.totals.knows(scope) {
             return Some(Amount::ZERO);
@@ -139,7 +139,7 @@ impl Portfolio {
         self.day.drawdown(scope, self.worth(scope, valuer)?)
     }
 
-    /// The value whose course through the day is the result.
+    /// The value that the day's result and drawdown are computed from.
     pub(super) fn worth(&self, scope: Scope, valuer: &Valuer<'_>) -> Option<Amount> {
         let totals = &self.totals;
         match scope {

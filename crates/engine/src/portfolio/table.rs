@@ -1,4 +1,4 @@
-//! Rows in the order in which they were opened, found by key. None is ever removed, so a row's place is its id for good.
+//! Append-only table with an index; the row number is the id.
 
 use std::hash::Hash;
 
@@ -34,7 +34,7 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
         self.place(key).map(|place| &self.rows[place].1)
     }
 
-    /// Replaces the row at a place, or opens the next one.
+    /// Replaces a row, or appends the next one.
     pub(super) fn put(&mut self, place: usize, key: K, value: V) {
         if let Some(row) = self.rows.get_mut(place) {
             row.1 = value;
@@ -44,7 +44,7 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
         self.rows.push((key, value));
     }
 
-    /// The row of a key, opened where there is none.
+    /// The row of a key, appended where there is none.
     pub(super) fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,

@@ -1,5 +1,5 @@
-//! Sums over positions and cash by platform, account, strategy and security, kept up with every change because the risk
-//! gate asks for them on every order. All of it follows from the books and the marks, so nothing here is encoded.
+//! Running totals by platform, account, strategy and security, updated with every change because the risk gate reads
+//! them on every order. Derived from the books and the marks, not encoded.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use super::table::Table;
 use super::valuer::{Valued, Valuer};
 use crate::risk::exact::Exact;
 
-/// What a scope holds of one currency. Currencies stay apart, so that a new rate changes no sum.
+/// Totals of a scope in one currency. Currencies are kept apart, so that a new rate changes no sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Sums {
     cash: Exact,
-    /// Brought in less taken out today: no result of trading.
+    /// Paid in less paid out today: no result of trading.
     flow: Exact,
     held: Worth,
 }
 
-/// What one position, or all of a scope, adds to the sums.
+/// What one position, or a whole scope, adds to the totals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Worth {
     market_value: Exact,
@@ -34,7 +34,7 @@ struct Worth {
     unpriced: i64,
 }
 
-/// What moves with the market, in base currency: at the exit price, where there is none at cost. Both are positive.
+/// Market exposure in base currency: at the exit price, without one at cost. Both are positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exposure {
     pub(crate) long: Amount,
@@ -49,7 +49,7 @@ pub(super) struct Totals {
     accounts: BTreeMap<AccountId, PerCurrency>,
     strategies: BTreeMap<StrategyId, PerCurrency>,
     securities: Table<SecurityId, Held>,
-    /// By the place of the position: its value, and what the sums contain of it.
+    /// By row of the position: its value, and its part of the totals.
     valued: Vec<(Valued, Worth)>,
 }
 
@@ -59,7 +59,7 @@ struct Held {
     sums: PerCurrency,
     places: Vec<usize>,
     net: Exact,
-    // A walk through these few is quicker than a map.
+    // For these few a linear search is faster than a map.
     by_account: Vec<(AccountId, Exact)>,
     by_strategy: Vec<(StrategyId, Exact)>,
 }
@@ -69,7 +69,7 @@ impl Totals {
         self.valued.get(place).map_or_else(Valued::default, |(valued, _)| *valued)
     }
 
-    /// Takes a new value of a position; tells whether it is another.
+    /// Sets the value of a position; returns whether it changed.
     pub(super) fn put_position(&mut self, place: usize, key: PositionKey, currency: Currency, new: &Valued) -> bool {
         if place == self.valued.len() {
             self.valued.push(Default::default());
@@ -112,7 +112,7 @@ impl Totals {
         ]
     }
 
-    /// The places of all positions in a security.
+    /// The rows of all positions in a security.
     pub(super) fn places(&self, security: SecurityId) -> &[usize] {
         self.securities.get(security).map_or(&[], |held| &held.places)
     }
@@ -192,7 +192,7 @@ impl Totals {
         !self.sums(scope).is_empty()
     }
 
-    /// Every scope that ever held something.
+    /// Every scope that ever had a position or cash.
     pub(super) fn scopes(&self) -> impl Iterator<Item = Scope> + '_ {
         let accounts = self.accounts.keys().map(|account| Scope::Account(*account));
         let strategies = self.strategies.keys().map(|strategy| Scope::Strategy(*strategy));

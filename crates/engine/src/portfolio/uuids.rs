@@ -1,18 +1,18 @@
-//! Which uuids are taken, for ever, in little memory.
+//! Used transaction uuids, in little memory.
 
 use std::collections::BTreeSet;
 
 use domain::{TransactionId, Uuid};
 use minicbor::{Decode, Encode};
 
-/// A uuid that we minted contains its transaction's id, which is never given twice, so it need not be remembered:
-/// it is enough that nobody else may use the space of its issuer.
+/// A uuid that we generated contains its transaction's id, which is never given twice, so it need not be kept: it is
+/// enough that no client may use the space of its issuer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub(super) struct TakenUuids {
-    /// The instances that minted, as the upper half of their uuids has them.
+    /// The instances that generated uuids, as in the upper half of their uuids.
     #[n(0)]
     issuers: BTreeSet<u64>,
-    /// Brought by clients.
+    /// Chosen by clients.
     #[n(1)]
     foreign: BTreeSet<Uuid>,
 }
@@ -33,7 +33,7 @@ impl TakenUuids {
     }
 }
 
-/// The upper half, and whether the whole is what the issuer of that half mints for a transaction.
+/// The upper half, and whether the whole is what the issuer of that half generates for a transaction.
 fn parts(uuid: Uuid, id: TransactionId) -> (u64, bool) {
     let issuer = u64::try_from(uuid.0 >> 64).expect("64 bits are left");
     (issuer, Uuid::mint(issuer, id.0) == uuid)

@@ -1,4 +1,4 @@
-//! What a position is worth, seen from the marks.
+//! Valuation of positions at the marks.
 
 use domain::amount::DIVISION_DECIMALS;
 use domain::{Amount, Currency, Decimal, Price, Quantity, ReferenceData, SecurityId, Timestamp};
@@ -6,7 +6,7 @@ use domain::{Amount, Currency, Decimal, Price, Quantity, ReferenceData, Security
 use super::holding::{Contract, Holding};
 use crate::marks::Marks;
 
-/// Everything that a value depends on beside the books.
+/// Everything that a value depends on besides the books.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Valuer<'a> {
     pub(crate) marks: &'a Marks,
@@ -15,8 +15,7 @@ pub(crate) struct Valuer<'a> {
     pub(crate) at: Timestamp,
 }
 
-/// The value of a holding in its own currency. Rounded like a division, so that sums can be kept up by adding and taking
-/// away and still equal a fresh sum.
+/// The value of a position in its own currency. Rounded like a division, so that running totals equal a fresh sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Valued {
     pub(super) quantity: Quantity,
@@ -27,7 +26,7 @@ pub(super) struct Valued {
     pub(super) contract_size: Option<Decimal>,
     /// Market value and unrealised P/L; absent where an open position has no price.
     pub(super) worth: Option<(Amount, Amount)>,
-    /// What moves with the market: at the price, else at cost. Signed as the quantity is.
+    /// Market exposure: at the price, else at cost. Signed as the quantity is.
     pub(super) exposure: Amount,
 }
 

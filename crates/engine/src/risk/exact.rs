@@ -1,14 +1,14 @@
-//! Sums that are exact and quick: amounts in whole millionths of a millionth.
+//! Fixed-point sums with 12 decimals.
 
 use std::ops::{Add, Sub};
 
 use domain::{Decimal, Overflow};
 
-/// What is finer than this is rounded.
+/// Finer amounts are rounded.
 const DECIMALS: u32 = 12;
 const ONE: i128 = 1_000_000_000_000;
 
-/// By how much an amount of each scale is multiplied.
+/// The factor for an amount of each scale.
 const FINER: [i64; DECIMALS as usize + 1] = {
     let mut finer = [1; DECIMALS as usize + 1];
     let mut scale = DECIMALS as usize;
@@ -26,12 +26,12 @@ impl Exact {
     /// 10^18: a hundred million of these add up without overflow.
     pub(crate) const MAX: Self = Self(1_000_000_000_000_000_000 * ONE);
 
-    /// What is larger counts as the largest.
+    /// Larger amounts are clamped.
     pub(crate) fn of(amount: Decimal) -> Self {
         let amount = if amount.scale() > DECIMALS { amount.round_dp(DECIMALS) } else { amount };
         let finer = FINER[amount.scale() as usize];
         let mantissa = amount.mantissa();
-        // Two numbers of 64 bits have a product that fits and costs one instruction.
+        // The product of two 64-bit numbers fits and costs one instruction.
         let units = match i64::try_from(mantissa) {
             Ok(short) => Some(i128::from(short) * i128::from(finer)),
             Err(_) => mantissa.checked_mul(finer.into()),
@@ -41,7 +41,7 @@ impl Exact {
 
     pub(crate) fn decimal(self) -> Result<Decimal, Overflow> {
         Decimal::try_from_i128_with_scale(self.0, DECIMALS)
-            // So large that only whole ones fit.
+            // So large that only whole units fit.
             .or_else(|_| Decimal::try_from_i128_with_scale(self.0 / ONE, 0))
             .map_err(|_| Overflow)
     }

@@ -1,4 +1,4 @@
-//! What open orders could still do: reserved per order, added up per scope so that a check costs a look-up.
+//! Open order exposure: reserved per order, summed per scope, so that a check costs one look-up.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use minicbor::{Decode, Encode};
 use super::exact::Exact;
 use super::touches;
 
-/// What an order may cost, per unit of its quantity, in base currency at the prices when it was checked.
+/// Possible cost of an order, per unit of its quantity, in base currency at the prices when it was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct Reservation {
     #[n(0)]
@@ -40,15 +40,15 @@ pub(crate) struct Exposure {
 struct Reserved {
     #[n(0)]
     now: Reservation,
-    /// Boxed, since few orders have one and every open order has a place for it.
+    /// Boxed, since few orders have one and every open order has the field.
     #[n(1)]
     proposed: Option<Box<Reservation>>,
-    /// What the sums contain of it, so that it can be taken out again exactly.
+    /// Its part of the sums, so that it can be subtracted exactly.
     #[cbor(skip)]
     counted: Part,
 }
 
-/// What one order adds to the sums.
+/// The part of one order in the sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     orders: i64,
@@ -57,7 +57,7 @@ pub(crate) struct Part {
     cash: Exact,
 }
 
-/// What all open orders of a scope could still do.
+/// Exposure of all open orders of a scope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) orders: i64,
@@ -69,11 +69,11 @@ pub(crate) struct Totals {
 #[derive(Debug, Clone, Default)]
 struct InSecurity {
     totals: Totals,
-    // A walk through these few is quicker than a map.
+    // For these few a linear search is faster than a map.
     desks: Vec<(Desk, Sides)>,
 }
 
-/// Who trades a security.
+/// Account and strategy that trade a security.
 type Desk = (AccountId, StrategyId);
 
 /// Open quantities of one security by side.
@@ -94,7 +94,7 @@ impl Exposure {
         totals.copied().unwrap_or_default()
     }
 
-    /// Of one security, by everybody in a scope.
+    /// Of one security, in a scope.
     pub(crate) fn open_quantities(&self, scope: Scope, security: SecurityId) -> Sides {
         let desks = self.securities.get(&security).map_or(&[][..], |within| &within.desks);
         let within = desks.iter().filter(|((account, strategy), _)| touches(scope, *account, *strategy, security));
@@ -107,7 +107,7 @@ impl Exposure {
         within.and_then(|within| of(&within.desks, (account, strategy))).copied().unwrap_or_default()
     }
 
-    /// What the sums contain of one order.
+    /// The part of one order in the sums.
     pub(crate) fn of(&self, order: OrderId) -> Part {
         self.reserved.get(&order).map_or_else(Part::default, |reserved| reserved.counted)
     }
@@ -126,7 +126,7 @@ impl Exposure {
         self.update(order);
     }
 
-    /// The venue took new terms. A price that nobody proposed is reserved as the old one was.
+    /// The venue accepted new terms. A price that was not proposed is reserved as the old one was.
     pub(crate) fn accept(&mut self, order: &Order) {
         if let Some(reserved) = self.reserved.get_mut(&order.id) {
             let accepted = reserved.proposed.take().map_or(reserved.now, |proposed| *proposed);
@@ -135,7 +135,7 @@ impl Exposure {
         self.update(order);
     }
 
-    /// What was proposed is over, and the old terms stand.
+    /// The proposed terms are void; the old terms stay.
     pub(crate) fn withdraw(&mut self, order: &Order) {
         if let Some(reserved) = self.reserved.get_mut(&order.id) {
             reserved.proposed = None;
@@ -147,7 +147,7 @@ impl Exposure {
         self.reserved.contains_key(&order)
     }
 
-    /// Brings the sums up to the order's present state; a finished order reserves nothing.
+    /// Updates the sums for the order's current state; a finished order reserves nothing.
     pub(crate) fn update(&mut self, order: &Order) {
         let Some(reserved) = self.reserved.get_mut(&order.id) else { return };
         let part = if order.is_open() { part(order, reserved) } else { Part::default() };
@@ -192,7 +192,8 @@ fn part(order: &Order, reserved: &Reserved) -> Part {
     reserved.proposed.as_ref().map_or(now, |proposed| now.larger(&part(proposed)))
 }
 
-/// Whether an order can be counted for what it is. More than that can only come from a venue, by a replace of its own.
+/// Whether an order is within the range that can be counted. Larger ones can only come from a venue, by its own
+/// replace.
 pub(super) fn check_countable(quantity: Quantity, notional: Amount) -> Result<(), Overflow> {
     let is_countable = Exact::of(quantity.0) < Exact::MAX && Exact::of(notional.0) < Exact::MAX;
     if is_countable { Ok(()) } else { Err(Overflow) }

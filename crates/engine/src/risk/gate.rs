@@ -1,4 +1,4 @@
-//! The checks of one order, cheapest first. All on `&self`: a refusal leaves no trace.
+//! Risk checks of one order, cheapest first. All on `&self`: a refusal changes nothing.
 
 use domain::amount::divide;
 use domain::order::{Order, OrderKind, Side, Terms};
@@ -11,17 +11,17 @@ use crate::moment::Moment;
 use crate::orders::intake::closes;
 use crate::trading::Trading;
 
-/// What a percent is multiplied by.
+/// Factor of a percentage.
 const HUNDREDTH: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 
-/// What an order is expected to be worth, per unit of quantity.
+/// Expected value of an order, per unit of quantity.
 struct Worth {
     unit_notional: Amount,
     unit_fee: Amount,
 }
 
 impl Trading {
-    /// What the order may reserve and what must go before it, or why it is refused.
+    /// What the order reserves and which orders must be cancelled before it, or why it is refused.
     pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<Passed, Refusal> {
         let binding = self.risk.binding(candidate.scopes());
         let opening = self.opening_quantity(candidate)?;
@@ -43,7 +43,7 @@ impl Trading {
         Ok(Passed { reservation, met })
     }
 
-    /// The part of the order that would open or enlarge a position; the rest only closes.
+    /// The part of the order that would open or increase a position; the rest closes.
     fn opening_quantity(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let still = candidate.still()?;
         let closable = self.closable(candidate)?;
@@ -53,7 +53,7 @@ impl Trading {
         Ok(still.minus(closable)?.max(Quantity::ZERO))
     }
 
-    /// What the order could close of the position, beside others that close it.
+    /// How much of the position the order could close, besides other closing orders.
     pub(crate) fn closable(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
         let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
@@ -63,14 +63,14 @@ impl Trading {
         Ok(position.abs().minus(self.closing_elsewhere(candidate)?)?.max(Quantity::ZERO))
     }
 
-    /// What open orders of the same side, strategy and account would close already.
+    /// How much open orders of the same side, strategy and account would close already.
     fn closing_elsewhere(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
         let open = self.risk.exposure.open_at_desk(route.account, route.strategy, route.security.id);
         Ok(open.of(candidate.side)?.minus(self.replaced_part(candidate).quantity()?)?.minus(candidate.freed)?)
     }
 
-    /// What is reserved for the order that would be replaced.
+    /// The reservation of the order that would be replaced.
     fn replaced_part(&self, candidate: &Candidate<'_>) -> exposure::Part {
         candidate.replaces.map(|order| self.risk.exposure.of(order.id)).unwrap_or_default()
     }
@@ -193,14 +193,14 @@ impl Trading {
         let security = &candidate.route.security;
         let unit_cash = match self.unit_cash(security, candidate.side, worth)? {
             _ if security.is_margined() && opening.is_zero() => Amount::ZERO,
-            // Spread over all that is left, since only a part of it may open.
+            // Spread over the whole remaining quantity, since only a part of it may open.
             margin if security.is_margined() => margin.scaled(divide(opening.0, candidate.still()?.0)?)?,
             price => price,
         };
         Ok(Reservation { quantity: candidate.terms.quantity, unit_notional: worth.unit_notional, unit_cash })
     }
 
-    /// What one unit needs that opens a position.
+    /// Cash that one opening unit needs.
     fn unit_cash(&self, security: &Security, side: Side, worth: &Worth) -> Result<Amount, Overflow> {
         match side {
             _ if security.is_margined() => worth.unit_notional.scaled(self.settings.margin_rate)?.plus(worth.unit_fee),
@@ -209,7 +209,7 @@ impl Trading {
         }
     }
 
-    /// An order that was over and works again reserves again, at the prices of now and as if all of it opened.
+    /// An ended order that works again reserves again, at current prices and as if all of it opened.
     pub(crate) fn reserve_again(&mut self, order: &Order) {
         if !order.is_open() || self.risk.exposure.knows(order.id) {
             return;
@@ -219,7 +219,7 @@ impl Trading {
         self.risk.exposure.reserve(order, reservation);
     }
 
-    /// Absent where the price or the rate that it was taken in at is gone.
+    /// Absent where the price or the rate from its check is gone.
     fn units_of(&self, order: &Order) -> Option<(Amount, Amount)> {
         let security = self.directory.security(order.security).ok()?;
         let worth = self.worth(security, order.side, order.terms.kind).ok()?;
@@ -257,7 +257,7 @@ impl Trading {
         }
     }
 
-    /// Notional in base currency and costs in the security's, as well as they can be told.
+    /// Notional in base currency and costs in the security's, as far as they are known.
     pub(crate) fn estimate(&self, security: SecurityId, side: Side, terms: &Terms) -> (Option<Amount>, Option<Amount>) {
         let Ok(security) = self.directory.security(security) else { return (None, None) };
         let worth = self.worth(security, side, terms.kind).ok();
@@ -279,7 +279,7 @@ fn check_size(candidate: &Candidate<'_>, worth: &Worth, binding: &Binding<'_>) -
     Ok(exposure::check_countable(quantity, notional)?)
 }
 
-/// The word of account, strategy and security counts before the platform's, and the stricter one wins.
+/// The settings of account, strategy and security come before the platform's, and the stricter one wins.
 fn needs_cash(binding: &Binding<'_>) -> bool {
     let said = |by_platform: bool| {
         let words = binding.each(|limits| limits.cash_check);
@@ -288,10 +288,10 @@ fn needs_cash(binding: &Binding<'_>) -> bool {
     said(false).or_else(|| said(true)).unwrap_or(true)
 }
 
-/// Only the aggressive side is guarded: a buy far above the market, a sell far below it.
+/// Only the aggressive side is checked: a buy far above the market, a sell far below it.
 fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> Result<(), Refusal> {
     let Some(price) = candidate.terms.kind.limit() else { return Ok(()) };
-    // A stop-limit is meant for the market as it will be when the stop is reached.
+    // A stop-limit is compared with the market as it will be when the stop is reached.
     let reference = candidate.terms.kind.stop().unwrap_or(market);
     let band = reference.scaled(percent * HUNDREDTH)?;
     let through = match candidate.side {

@@ -1,17 +1,11 @@
-//! The risk gate: one gate for every door and for modifications. Limits and trading states belong to scopes; an order
-//! touches four of them, and the strictest wins.
+//! Risk gate for new orders and modifications. Limits and trading states belong to scopes; the strictest of the four
+//! scopes of an order applies.
 
-/// Sums that are exact and quick.
 pub(crate) mod exact;
-/// What open orders could still do.
 mod exposure;
-/// The checks of one order.
 mod gate;
-/// How fast orders and rejects come.
 mod pace;
-/// Orders that would trade with one of the same account.
 mod self_trade;
-/// Trading states, kill switch, loss limits.
 mod states;
 
 use std::collections::BTreeMap;
@@ -39,28 +33,28 @@ pub(crate) struct Risk {
     exposure: Exposure,
 }
 
-/// An order, or new terms for one, before it is let through.
+/// An order, or new terms for one, before the checks.
 pub(crate) struct Candidate<'a> {
     pub(crate) route: &'a Route,
     pub(crate) side: Side,
     pub(crate) terms: Terms,
-    /// The live order whose terms these would become.
+    /// The open order whose terms these would become.
     pub(crate) replaces: Option<&'a Order>,
     pub(crate) reduce_only: bool,
-    /// What orders of its side will give up before it leaves, so that it may close that much more.
+    /// What orders of its side give up before it is sent, so that it may close that much more.
     pub(crate) freed: Quantity,
     pub(crate) caller: &'a Caller,
 }
 
-/// An order that may be let through.
+/// An order that passed the checks.
 pub(crate) struct Passed {
     pub(crate) reservation: Reservation,
-    /// Orders of the same account that must be cancelled before it leaves.
+    /// Orders of the same account that must be cancelled before it is sent.
     pub(crate) met: Vec<OrderId>,
 }
 
 impl Candidate<'_> {
-    /// What would be left to trade.
+    /// The remaining quantity.
     pub(crate) fn still(&self) -> Result<Quantity, Overflow> {
         self.terms.quantity.minus(self.replaces.map_or(Quantity::ZERO, |order| order.filled))
     }
@@ -70,7 +64,7 @@ impl Candidate<'_> {
     }
 }
 
-/// The scopes that an order touches.
+/// The scopes of an order.
 pub(crate) fn scopes(account: AccountId, strategy: StrategyId, security: SecurityId) -> [Scope; 4] {
     [Scope::Platform, Scope::Account(account), Scope::Strategy(strategy), Scope::Security(security)]
 }
@@ -79,15 +73,15 @@ pub(crate) fn touches(scope: Scope, account: AccountId, strategy: StrategyId, se
     scopes(account, strategy, security).contains(&scope)
 }
 
-/// The limits of all scopes that an order touches, looked up once.
+/// The limits of all scopes of an order, looked up once.
 struct Binding<'a> {
     limits: [Option<(Scope, &'a Limits)>; 4],
-    /// How many of them are there, from the front: a dozen checks walk through them.
+    /// How many of them exist, from the front: a dozen checks iterate over them.
     count: usize,
 }
 
 impl<'a> Binding<'a> {
-    /// Where one limit is set, and to what.
+    /// The scopes where one limit is set, and its value.
     fn each<T>(&self, limit: impl Fn(&'a Limits) -> Option<T>) -> impl Iterator<Item = (Scope, T)> {
         self.limits[..self.count].iter().flatten().filter_map(move |(scope, limits)| Some((*scope, limit(limits)?)))
     }
@@ -109,7 +103,7 @@ impl Risk {
         self.limits.iter().map(|(scope, limits)| (*scope, limits.clone())).collect()
     }
 
-    /// The limits of a scope as they stand.
+    /// The current limits of a scope.
     pub(crate) fn limits_of(&self, scope: Scope) -> Limits {
         self.limits.get(&scope).cloned().unwrap_or_default()
     }
@@ -118,7 +112,7 @@ impl Risk {
         self.limits.insert(scope, limits);
     }
 
-    /// What open orders of one side could still close or open for a strategy and account.
+    /// Open quantity of one side for a strategy and account.
     pub(crate) fn open_at_desk(
         &self,
         account: AccountId,
@@ -129,12 +123,12 @@ impl Risk {
         self.exposure.open_at_desk(account, strategy, security).of(side)
     }
 
-    /// What one order could still trade.
+    /// The open quantity of one order.
     pub(crate) fn open_of(&self, order: OrderId) -> Result<Quantity, Overflow> {
         self.exposure.of(order).quantity()
     }
 
-    /// An order was let through.
+    /// An order was accepted.
     pub(crate) fn took_on(&mut self, moment: Moment, order: &Order, caller: &Caller, reservation: Reservation) {
         let scopes = scopes(order.account, order.strategy, order.security);
         self.pace.spend(moment.at, scopes, &self.limits);
@@ -142,7 +136,7 @@ impl Risk {
         self.exposure.reserve(order, reservation);
     }
 
-    /// New terms were let through; until the venue has answered, the larger of both is reserved.
+    /// New terms were accepted; until the venue has answered, the larger of both is reserved.
     pub(crate) fn reserve(&mut self, order: &Order, reservation: Reservation) {
         self.exposure.propose(order, reservation);
     }
@@ -151,12 +145,12 @@ impl Risk {
         self.exposure.update(order);
     }
 
-    /// The venue took new terms.
+    /// The venue accepted new terms.
     pub(crate) fn replaced(&mut self, order: &Order) {
         self.exposure.accept(order);
     }
 
-    /// The order is over, or keeps the terms that it has.
+    /// The order ended, or keeps its terms.
     pub(crate) fn settled(&mut self, order: &Order) {
         self.exposure.withdraw(order);
     }

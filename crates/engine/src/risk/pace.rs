@@ -1,5 +1,5 @@
-//! How fast orders and rejects come: token buckets, a guard against the same order again and again, a reject breaker.
-//! Only journalled instants move it, so a replay decides the same.
+//! Rate limits: token buckets, duplicate guard, reject breaker. Driven by journalled time only, so a replay decides the
+//! same.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -32,7 +32,7 @@ struct Bucket {
 
 const WHOLE: u64 = 1_000_000;
 
-/// What makes two orders look like one sent twice.
+/// The fields that make two orders look like one sent twice.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 struct Content {
     #[n(0)]
@@ -94,7 +94,7 @@ impl Pace {
         }
     }
 
-    /// Counts a reject of the venue; says whether that is one too many.
+    /// Counts a reject of the venue; returns whether the limit is exceeded.
     pub(super) fn rejected(&mut self, at: Timestamp, scope: Scope, breaker: Burst) -> bool {
         let rejects = self.rejects.entry(scope).or_default();
         forget_older(rejects, at, breaker, |at| *at);

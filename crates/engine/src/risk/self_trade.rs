@@ -1,5 +1,5 @@
-//! Self-trades: an order is held against those of its account that rest on the other side, or wait for the auction that it
-//! is bound for. What cannot rest, such as a market order on its way, meets nobody.
+//! Self-trade prevention: an order against the orders of its account that rest on the other side or wait for the same
+//! auction. Orders that cannot rest, such as a market order already sent, are not checked.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ struct Sessions {
 }
 
 impl Trading {
-    /// The orders of the same account that must be cancelled before it leaves. New terms of a live order cannot wait, so
-    /// they are refused whatever the policy.
+    /// The orders of the same account that must be cancelled before it is sent. New terms of an open order cannot wait,
+    /// so they are refused whatever the policy.
     pub(super) fn check_own_orders(
         &self,
         moment: Moment,
@@ -40,14 +40,14 @@ impl Trading {
         Ok(std::iter::once(first).chain(met).map(|order| order.id).collect())
     }
 
-    /// Whether an order of the account that would trade with a resting one ends with it.
+    /// Whether an order of the account that would trade with a resting one is cancelled together with it.
     pub(crate) fn cancels_both(&self, account: AccountId) -> bool {
         let scopes = [Scope::Account(account), Scope::Platform];
         let mut policies = scopes.iter().filter_map(|scope| self.risk.limits.get(scope)?.self_trade);
         policies.next() == Some(SelfTrade::CancelBoth)
     }
 
-    /// Orders of the same account that it could trade with, the most eager first.
+    /// Orders of the same account that it could trade with, best priced first.
     fn met_by<'a>(
         &'a self,
         moment: Moment,
@@ -63,8 +63,8 @@ impl Trading {
         own.filter(move |own| self.reaches(candidate, own) && sessions.overlap(Sessions::of(&own.terms, phase)))
     }
 
-    /// Whether the prices of both meet. A market order takes the best price, so it meets a limit only where that is the best
-    /// of its side.
+    /// Whether the prices of both cross. A market order takes the best price, so it trades with a limit only where that
+    /// is the best of its side.
     fn reaches(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
         match (candidate.terms.kind.limit(), own.terms.kind.limit()) {
             (Some(limit), Some(resting)) => is_through(candidate.side, limit, resting),
@@ -74,7 +74,7 @@ impl Trading {
         }
     }
 
-    /// Also where no price is known that would be better.
+    /// Also true where no better price is known.
     fn is_best(&self, candidate: &Candidate<'_>, side: Side, limit: Price) -> bool {
         let best = self.marks.get(candidate.route.security.id).and_then(|mark| match side {
             Side::Buy => mark.bid,
@@ -90,7 +90,7 @@ impl Sessions {
             (TimeInForce::Ato, _) => Self { continuous: false, opening: true, closing: false },
             (TimeInForce::Atc, _) => Self { continuous: false, opening: false, closing: true },
             (TimeInForce::Ioc | TimeInForce::Fok, _) => Self { continuous: true, opening: false, closing: false },
-            // It trades in what is under way, and what is left of it then ends.
+            // It trades in the current session, and its remainder then ends.
             (_, OrderKind::Market) => Self {
                 continuous: phase == MarketPhase::Continuous,
                 opening: phase == MarketPhase::OpeningCall,
@@ -105,7 +105,7 @@ impl Sessions {
     }
 }
 
-/// The account's word, else the platform's, else none.
+/// The account's policy, else the platform's, else none.
 fn policy(binding: &Binding<'_>) -> SelfTrade {
     let said = binding.each(|limits| limits.self_trade);
     let said = said.filter(|(scope, _)| matches!(scope, Scope::Platform | Scope::Account(_)));

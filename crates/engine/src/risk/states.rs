@@ -1,4 +1,4 @@
-//! Trading states per scope, the kill switch, and the limits that pull it.
+//! Trading states per scope, kill switch, loss limits.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Trading {
         Ok(Answer::Killed { cancels })
     }
 
-    /// A venue refused an order; too many of these halt the scope.
+    /// The venue rejected an order; too many rejects halt the scope.
     pub(crate) fn count_reject(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
         for scope in scopes(order.account, order.strategy, order.security) {
             let Some(breaker) = self.risk.limits.get(&scope).and_then(|limits| limits.reject_breaker) else { continue };
@@ -62,7 +62,7 @@ impl Trading {
         }
     }
 
-    /// Holds every scope with a loss limit against its result of the day.
+    /// Checks every scope with a loss limit against its result of the day.
     pub(crate) fn check_losses(&mut self, moment: Moment, out: &mut Outbox) {
         let limited: Vec<_> = self
             .risk
@@ -97,7 +97,7 @@ impl Trading {
         }
     }
 
-    /// The platform itself tightens a scope; it never loosens one.
+    /// The platform itself restricts a scope; it never relaxes one.
     fn restrict(&mut self, moment: Moment, scope: Scope, state: TradingState, reason: String, out: &mut Outbox) {
         if self.risk.state(scope) >= state {
             return;
@@ -107,7 +107,7 @@ impl Trading {
     }
 }
 
-/// In whose name the kill switch cancels.
+/// The caller of the cancels of the kill switch.
 fn killer(caller: &Caller, reason: Option<&str>) -> Text {
     let user = caller.user.as_ref().map(|user| format!(", {user}")).unwrap_or_default();
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Any history: engine and model agree after every step, on decisions, orders, books, events and instructions.
+//! Any sequence of steps: engine and model agree after every step, on decisions, orders, books, events and
+//! instructions.
 
 use proptest::prelude::*;
 

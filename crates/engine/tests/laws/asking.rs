@@ -1,4 +1,4 @@
-//! What people ask of a trial: engine and model decide alike, on the reason and on its numbers.
+//! Client commands of a test run: engine and model decide alike, on the reason and on its numbers.
 
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated};
 use domain::order::{BaseState, OrderKind, Side, Terms};
@@ -29,7 +29,7 @@ impl Trial {
         out
     }
 
-    /// Both decided alike; what was let through is known to both.
+    /// Both decided alike; an accepted order is added to the model.
     fn settle(
         &mut self,
         candidate: &Candidate,
@@ -63,7 +63,7 @@ impl Trial {
         self.model.sweep();
     }
 
-    /// What must be gone before the order leaves, and whether it ends with that.
+    /// Orders that must end before this one is sent, and whether it ends with them.
     fn displaced_by(&self, candidate: &Candidate, protective: Vec<Displaced>) -> (Vec<Displaced>, bool) {
         let cancels = |order: &&Order| Displaced::cancelled(order.id);
         let met = |model: &Model| model.met_by(candidate).iter().map(cancels).collect::<Vec<_>>();
@@ -110,7 +110,7 @@ impl Trial {
         self.model.decide(&Candidate { terms, replaces: Some(place), ..Candidate::like(order) })
     }
 
-    /// What the model would say to another quantity and price.
+    /// The model's decision on another quantity and price.
     pub(crate) fn decide_modify(&self, place: usize, quantity: i64, ticks: i64) -> Result<Units, Refusal> {
         let order = &self.model.orders[place];
         let (limit, stop) = new_prices(order, Some(ticks));

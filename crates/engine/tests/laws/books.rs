@@ -1,4 +1,4 @@
-//! Positions and cash as the desk would work them out on paper: all bookings from the first, folded anew each time.
+//! Model of positions and cash: all bookings from the first, folded again each time.
 
 use std::collections::BTreeMap;
 

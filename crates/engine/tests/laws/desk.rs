@@ -1,4 +1,4 @@
-//! The desk that the laws are tried on: two exchanges, two accounts at two venues, three strategies, and a security of
+//! Test fixture of the property tests: two exchanges, two accounts at two venues, three strategies, and a security of
 //! every kind that is booked differently.
 
 use domain::command::{Command, RecordTransaction, ReferenceChange};
@@ -25,7 +25,7 @@ pub(crate) const EURO_STOCK: SecurityId = SecurityId(4);
 pub(crate) const OPTION: SecurityId = SecurityId(5);
 pub(crate) const SECURITIES: [SecurityId; 5] = [STOCK, FUTURE, FOREX, EURO_STOCK, OPTION];
 
-/// An engine with all that it was told.
+/// An engine with all inputs that it was given.
 pub(crate) struct Desk {
     pub(crate) engine: Engine,
     pub(crate) inputs: Vec<Stamped<Input>>,

@@ -1,4 +1,5 @@
-//! Orders that the platform itself ends, because their venue does not: at their last end, not at an earlier one.
+//! Orders that the platform itself expires, because their venue does not: at their latest expiry, not at an earlier
+//! one.
 
 use domain::order::{Side, Status};
 use domain::{AccountId, StrategyId, TimeInForce};

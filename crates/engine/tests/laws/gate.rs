@@ -1,4 +1,4 @@
-//! The risk gate restated from its rules, with no running totals: every figure is added up from all orders and bookings.
+//! Model of the risk gate, without running totals: every figure is summed from all orders and bookings.
 
 use domain::order::{OrderKind, Side, Terms};
 use domain::refusal::Control;
@@ -11,7 +11,7 @@ use domain::{
 use crate::desk::adapter_name;
 use crate::model::{Link, Model, Order, Units};
 
-/// An order that is asked for, or new terms for one.
+/// A requested order, or new terms for one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) account: AccountId,
@@ -143,7 +143,7 @@ impl Model {
         Ok(())
     }
 
-    /// The account's word counts before the platform's. New terms cannot wait.
+    /// The account's policy comes before the platform's. New terms cannot wait.
     fn meets_no_own_order(&self, ask: &Candidate) -> Result<(), Refusal> {
         let waits = matches!(self.policy(ask.account), Some(SelfTrade::CancelResting | SelfTrade::CancelBoth));
         match self.policy(ask.account) {
@@ -230,7 +230,7 @@ impl Model {
         Ok(())
     }
 
-    /// The word of account, strategy and security counts before the platform's, the stricter one first.
+    /// The settings of account, strategy and security come before the platform's, the stricter one first.
     fn needs_cash(&self, ask: &Candidate) -> bool {
         let said: Vec<_> = self.bound(ask, |limits| limits.cash_check).collect();
         let own = |wanted: bool| said.iter().any(|(scope, word)| *scope != Scope::Platform && *word == wanted);

@@ -1,4 +1,4 @@
-//! How the model takes the word of a venue: each report adds a fact, or nothing where the rules do not know it.
+//! Venue reports in the model: each report adds a fact, or nothing where the rules do not allow it.
 
 use domain::order::{BaseState, Terms};
 use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
@@ -180,7 +180,7 @@ impl Model {
         });
     }
 
-    /// The venue's picture: first what is there, then the fills, then how it ended, then what is missing.
+    /// The venue's snapshot: first the orders, then the fills, then how they ended, then what is missing.
     fn compare(&mut self, adapter: usize, picture: &Picture) {
         for seen in &picture.orders {
             self.adopt(seen);
@@ -220,7 +220,7 @@ impl Model {
         match seen.fate {
             Fate::Canceled | Fate::Expired if self.orders[place].is_working() => self.end(seen.order),
             Fate::Rejected if self.orders[place].is_working() => self.reject(seen.order),
-            // A cancel that did not reach the venue goes there again.
+            // A cancel that did not reach the venue is sent again.
             _ if self.orders[place].is_working() && self.orders[place].asked.is_cancel() => {
                 self.answer(seen.order, Asked::without_replace);
                 let order = &self.orders[place];
@@ -248,7 +248,7 @@ pub(crate) fn scopes(order: &Order) -> [Scope; 4] {
     [Scope::Platform, Scope::Account(order.account), Scope::Strategy(order.strategy), Scope::Security(order.security)]
 }
 
-/// A fill as a venue tells it.
+/// A fill as a venue reports it.
 pub(crate) fn venue_fill(order: OrderId, exec_id: &str, quantity: i64, price: Price) -> VenueFill {
     VenueFill { order, exec_id: exec_id.into(), quantity: quantity.into(), price, at: None, fee: None, charges: vec![] }
 }

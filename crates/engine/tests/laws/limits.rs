@@ -1,5 +1,5 @@
-//! Every control of the gate just below, at and just above its limit, on any day, for every scope, for new orders and
-//! for modifications. That engine and model decide alike is asserted with each question.
+//! Every risk control just below, at and just above its limit, on any day, for every scope, for new orders and for
+//! modifications. Each check asserts that engine and model decide alike.
 
 use domain::refusal::Control;
 use domain::risk::Burst;

@@ -1,4 +1,4 @@
-//! The slow model: what was said of each order is kept as plain facts, and everything else is worked out from them anew.
+//! The slow model: the facts of each order are kept, and everything else is computed from them again.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct Model {
     pub(crate) limits: BTreeMap<Scope, Limits>,
     pub(crate) states: BTreeMap<Scope, TradingState>,
     pub(crate) links: [Link; 2],
-    /// Orders let through, where a rate or a guard against repetition was on for the scope.
+    /// Accepted orders, where a rate limit or the duplicate guard was on for the scope.
     pub(crate) paced: Vec<Paced>,
     pub(crate) rejects: Vec<(Scope, Timestamp)>,
     /// What this step should send.
@@ -88,7 +88,7 @@ pub(crate) struct Order {
     pub(crate) deadline: Option<Timestamp>,
     /// Of an earlier day and over: no longer known.
     pub(crate) is_forgotten: bool,
-    /// Not sent before others are gone.
+    /// Not sent before others have ended.
     pub(crate) waits: Option<Waits>,
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct Units {
 }
 
 impl Order {
-    /// The account's number tells the venue: the first has the first.
+    /// The account's number gives the venue: the first account has the first venue.
     pub(crate) fn adapter(&self) -> usize {
         usize::try_from(self.account.0).unwrap() - 1
     }
@@ -191,7 +191,7 @@ impl Order {
         if self.is_working() { self.terms.quantity.0 - self.filled() } else { Decimal::ZERO }
     }
 
-    /// What could still trade: of what it is and what it was asked to become, the larger.
+    /// Quantity that could still trade: the larger of current and requested terms.
     pub(crate) fn may_trade(&self) -> Decimal {
         let after = self.proposed.map_or(Decimal::ZERO, |(quantity, _)| quantity - self.filled());
         if self.is_working() { self.remaining().max(after) } else { Decimal::ZERO }
@@ -277,7 +277,7 @@ impl Model {
         order.is_open() && order.is_working() && !order.asked.is_cancel()
     }
 
-    /// Time has passed: orders that nobody else expires, then the day.
+    /// Time has passed: orders that the venue does not expire, then the day.
     pub(crate) fn clock(&mut self) {
         let mut due: Vec<_> = (0..self.orders.len())
             .filter_map(|place| Some((self.orders[place].deadline.filter(|at| *at <= self.now)?, place)))

@@ -1,4 +1,4 @@
-//! Nothing that is said can bring the engine down: numbers of 28 digits, ids of nobody, venues that were never attached.
+//! Invalid input never stops the engine: numbers of 28 digits, unknown ids, venues that were never attached.
 
 use domain::command::{ModifyOrder, Restated};
 use domain::query::Filter;
@@ -13,7 +13,7 @@ use crate::odd::{odd_input, odd_place};
 use crate::steps::{Lasting, Shape, Step, Ticket, any_step};
 use crate::trial::Trial;
 
-/// Everything can still be asked, and the state can be written and read.
+/// All queries still work, and the state can be encoded and decoded.
 fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
     let filter = Filter::default();
     let mut queries = vec![

@@ -1,4 +1,4 @@
-//! Inputs that no sane peer would send.
+//! Inputs that no correct client or venue would send.
 
 use domain::command::{
     CancelOrder, Command, GenericEvent, MarketData, Mode, ModifyOrder, Phase, PlaceOrder, RecordTransaction,
@@ -279,7 +279,7 @@ fn strategy() -> impl Strategy<Value = StrategyId> {
     id(3).prop_map(StrategyId)
 }
 
-/// What is mostly said.
+/// The usual value, most of the time.
 fn mostly<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Option<T>> {
     prop::option::weighted(0.9, value)
 }

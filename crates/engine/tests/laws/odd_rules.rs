@@ -1,4 +1,4 @@
-//! Reference data, limits and settings that no sane administrator would write.
+//! Reference data, limits and settings that no administrator would write.
 
 use domain::command::ReferenceChange;
 use domain::reference::{Exchange, Family, Security, SecurityKind, Strategy as DomainStrategy, TradingHours};

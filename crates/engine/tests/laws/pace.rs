@@ -1,4 +1,4 @@
-//! How fast orders may come, restated from the list of all that were let through.
+//! Model of the rate limits, from the list of all accepted orders.
 
 use domain::refusal::Control;
 use domain::{Decimal, Refusal, Scope, Timestamp};
@@ -39,7 +39,7 @@ impl Model {
         refilled(level, self.now, per_second)
     }
 
-    /// An order was let through.
+    /// An order was accepted.
     pub(crate) fn let_through(&mut self, ask: &Candidate) {
         for scope in ask.scopes() {
             let limits = self.limits.get(&scope);

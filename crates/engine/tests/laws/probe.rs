@@ -1,4 +1,4 @@
-//! Questions to the gate that leave no trace: what it would decide, and the figures that its refusals give away.
+//! Dry runs of the risk gate: its decision, and the figures in its refusals.
 
 use domain::command::{Command, PlaceOrder};
 use domain::order::{OrderKind, Side, Terms};
@@ -33,11 +33,11 @@ impl Trial {
         }
     }
 
-    /// What the gate says is available, heard from the refusal of an order that nobody can pay.
+    /// The available cash, read from the refusal of an order that is far too large.
     pub(crate) fn told_available(&self, account: AccountId) -> Decimal {
         match self.check(&buy(account, FOREX, Quantity::from(1_000_000), 1_000_000)) {
             Some(Refusal::InsufficientCash { available, .. }) => available,
-            other => panic!("nobody has a million million: {other:?}"),
+            other => panic!("an order for a million million was accepted: {other:?}"),
         }
     }
 

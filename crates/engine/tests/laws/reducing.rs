@@ -1,4 +1,4 @@
-//! Orders that may only reduce: as long as the venue fills no more than it was asked to, no position changes sign.
+//! Reduce-only orders: while the venue fills no more than was ordered, no position changes sign.
 
 use domain::{AccountId, Decimal, Side, StrategyId, TimeInForce};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::desk::{FUTURE, OPTION, STOCK};
 use crate::steps::{Lasting, Shape, Step, Ticket, Word, side};
 use crate::trial::Trial;
 
-/// What people and an honest venue may do while only reducing orders are placed.
+/// Steps of clients and of a correct venue while only reducing orders are placed.
 fn reducing_step() -> impl Strategy<Value = Step> {
     let honest = prop_oneof![
         3 => Just(Word::Accepts),
@@ -29,8 +29,8 @@ fn reducing_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A venue that never says more than it was asked for, nor of what it was not sent; and nobody makes a protective order larger
-/// than the position.
+/// A venue that never reports more than was ordered, nor on orders that it was not sent; and no protective order is
+/// larger than the position.
 fn is_honest(trial: &Trial, step: &Step) -> bool {
     let of = |index: &Index| &trial.model.orders[trial.pick(index).unwrap()];
     let (order, word) = match step {

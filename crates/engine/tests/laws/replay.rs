@@ -1,4 +1,4 @@
-//! The same inputs give the same state and the same words; a snapshot at any moment goes on as if nothing had been.
+//! The same inputs give the same state and the same output; a run continues from a snapshot at any point as without it.
 
 use domain::query::Reply;
 use domain::{Input, Stamped};
@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_replay_gives_the_same_state_and_the_same_words(steps in prop::collection::vec(any_step(), 1..60)) {
+    fn a_replay_gives_the_same_state_and_the_same_output(steps in prop::collection::vec(any_step(), 1..60)) {
         let inputs = Trial::of(&steps).desk.inputs;
         let (mut once, mut twice) = (Engine::default(), Engine::default());
         prop_assert_eq!(apply_all(&mut once, &inputs), apply_all(&mut twice, &inputs));
@@ -30,7 +30,7 @@ proptest! {
     }
 
     #[test]
-    fn a_snapshot_at_any_moment_goes_on_alike(steps in prop::collection::vec(any_step(), 1..60), cut: Index) {
+    fn a_run_continues_from_a_snapshot_at_any_point(steps in prop::collection::vec(any_step(), 1..60), cut: Index) {
         let inputs = Trial::of(&steps).desk.inputs;
         let (before, after) = inputs.split_at(cut.index(inputs.len()));
         let mut whole = Engine::default();

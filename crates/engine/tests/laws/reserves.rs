@@ -1,4 +1,4 @@
-//! What open orders hold back of the cash, at every moment, and that all of it comes back when they are over.
+//! Cash that open orders reserve, at every step, and that all of it is released when they end.
 
 use domain::refusal::Control;
 use domain::{AccountId, Decimal, Limits, Quantity, Refusal, StrategyId};

@@ -1,4 +1,4 @@
-//! Reports that come twice, late or in another order end in the same orders, positions and cash as the legal history.
+//! Reports that are repeated, late or reordered end in the same orders, positions and cash as the legal sequence.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ fn story() -> impl Strategy<Value = Story> {
 }
 
 impl Story {
-    /// The order is placed, and what is asked of it is asked, before the venue says anything.
+    /// The order is placed, and its requests are made, before the venue reports anything.
     fn begin(&self, desk: &mut Desk) -> OrderId {
         let ticket = Ticket {
             account: AccountId(1),
@@ -110,7 +110,7 @@ impl Story {
         order.id
     }
 
-    /// The legal history of what the venue says.
+    /// The legal sequence of venue reports.
     fn reports(&self, order: OrderId) -> Vec<Said> {
         let reason = || "too late".into();
         let accepted = Said::Accepted { order, ext_id: Some(format!("V{order}").into()) };
@@ -201,7 +201,7 @@ fn outcome(stories: &[Story], arrange: impl FnOnce(Vec<Said>) -> Vec<Said>) -> O
     };
     let Answer::Positions(positions) = look(Query::Positions(Default::default())) else { panic!() };
     let Answer::Balances(mut cash) = look(Query::Balances(Default::default())) else { panic!() };
-    // The number of a balance tells which was opened first.
+    // The id of a balance shows which was opened first.
     cash.sort_by_key(|held| (held.strategy, held.account, held.currency));
     cash.iter_mut().for_each(|held| held.id = domain::BalanceId(0));
     let held = |position: &domain::Position| {

@@ -1,4 +1,4 @@
-//! What outsiders see of the engine must be what the model works out.
+//! Every query of the engine must give what the model computes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Orders that must not meet, and closes of positions that are protected: engine and model agree on who gives way, who waits
-//! and who leaves when.
+//! Self-trade prevention, and closes of protected positions: engine and model agree on which orders are displaced,
+//! which wait, and when they are sent.
 
 use domain::risk::SelfTrade;
 use domain::{AccountId, Limits, Scope, StrategyId, TimeInForce};
@@ -50,7 +50,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn engine_and_model_agree_on_who_gives_way(
+    fn engine_and_model_agree_on_which_orders_are_displaced(
         policy in policy(),
         steps in prop::collection::vec(close_step(), 1..60),
     ) {

@@ -1,4 +1,4 @@
-//! Random steps: what people, venues, prices and clocks may do. Numbers are small, so that steps meet each other.
+//! Random steps of clients, venues, prices and clocks. Numbers are small, so that steps interact.
 
 use domain::order::{OrderKind, Side};
 use domain::risk::{Burst, Limits, SelfTrade};
@@ -39,7 +39,7 @@ pub(crate) enum Step {
     /// A report that was made before comes once more.
     Again(Index),
     Disconnect(usize),
-    /// `shown` says for each open order how the venue shows it.
+    /// `shown` gives for each open order how the venue's snapshot shows it.
     Reconnect {
         adapter: usize,
         complete: bool,
@@ -54,7 +54,7 @@ pub(crate) enum Step {
     },
 }
 
-/// An order as somebody writes it.
+/// An order as a client enters it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticket {
     pub(crate) account: AccountId,
@@ -87,7 +87,7 @@ impl Shape {
     }
 }
 
-/// A time in force whose date is told from now.
+/// A time in force whose date is relative to now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Lasting {
     Plainly(TimeInForce),
@@ -103,7 +103,7 @@ impl Lasting {
     }
 }
 
-/// A transaction recorded by hand.
+/// A manual transaction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) kind: TransactionKind,
@@ -114,7 +114,7 @@ pub(crate) struct Entry {
     pub(crate) ticks: i64,
 }
 
-/// What a venue may say of an order.
+/// A venue report on an order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Word {
     Accepts,
@@ -129,7 +129,7 @@ pub(crate) enum Word {
     },
     Cancels,
     Expires,
-    /// As it was asked to, else to another quantity by itself.
+    /// With the requested terms, else with another quantity of the venue's own.
     Replaces {
         quantity: i64,
     },
@@ -148,7 +148,7 @@ pub(crate) enum Word {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shown {
     Live,
-    /// With the terms that it was asked to take.
+    /// With the requested terms.
     LiveReplaced,
     /// Live, with an execution that was not yet reported.
     LiveFilled,

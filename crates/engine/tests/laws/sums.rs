@@ -1,4 +1,4 @@
-//! The figures that the gate decides by, added up from all orders and bookings each time.
+//! The figures of the risk gate, summed from all orders and bookings each time.
 
 use domain::amount::divide;
 use domain::order::{OrderKind, Side};

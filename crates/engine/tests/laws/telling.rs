@@ -1,4 +1,4 @@
-//! What was published and instructed must be what changed: no more, no less, and nothing twice.
+//! Events and instructions must match the changes: no more, no less, and nothing twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) struct Told {
     unanswered: BTreeMap<OrderId, Unanswered>,
 }
 
-/// Which requests were told and not yet their outcome.
+/// Requests that were published without their outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Unanswered {
     cancel: bool,
@@ -32,17 +32,17 @@ struct Unanswered {
 }
 
 impl Unanswered {
-    /// An outcome is told once, and of a request that was told.
+    /// An outcome is published once, and only of a published request.
     fn after(self, step: Step) -> Self {
         match step {
             Step::CancelAsked => Self { cancel: true, ..self },
             Step::ReplaceAsked => Self { replace: true, ..self },
             Step::CancelRefused => {
-                assert!(self.cancel, "nobody waits for the outcome of a cancel");
+                assert!(self.cancel, "an outcome of a cancel that is not pending");
                 Self { cancel: false, ..self }
             }
             Step::ReplaceRefused => {
-                assert!(self.replace, "nobody waits for the outcome of a replace");
+                assert!(self.replace, "an outcome of a replace that is not pending");
                 Self { replace: false, ..self }
             }
             Step::Canceled | Step::Expired => Self { cancel: false, ..self },
@@ -69,7 +69,7 @@ impl Told {
         assert_eq!(sent(out), model.sent, "instructions");
     }
 
-    /// Whoever asked for something hears what became of it, and an order that is over leaves nobody waiting.
+    /// Every request gets its outcome, and an ended order has no pending request.
     fn compare_requests(&mut self, out: &Outbox, after: &Orders) {
         for event in &out.events {
             let Event::OrderStatus(status) = event else { continue };
@@ -100,7 +100,7 @@ impl Told {
         }
     }
 
-    /// The last word on a position or balance is its present state.
+    /// The last event of a position or balance is its current state.
     pub(crate) fn compare_holdings(&self, out: &Outbox, desk: &Desk) {
         let look = |query| desk.engine.answer(desk.now, 0, &query);
         let Ok(Answer::Positions(positions)) = look(Query::Positions(Default::default())) else { panic!() };
@@ -122,7 +122,7 @@ impl Told {
     }
 }
 
-/// Whatever changed was told, the last word is the present state, and a status goes with each.
+/// Every change is published, the last event is the current state, and each has a status event.
 fn compare_orders(out: &Outbox, before: &Orders, after: &Orders) {
     for (place, event) in out.events.iter().enumerate() {
         match event {
@@ -159,7 +159,7 @@ fn sent(out: &Outbox) -> Vec<(usize, Sent)> {
             Instruction::Submit(order) => Sent::Submit(order.id),
             Instruction::Replace(order, terms) => Sent::Replace(order.id, *terms),
             Instruction::Cancel(order) => Sent::Cancel(order.id),
-            other => panic!("nobody asked for prices: {other:?}"),
+            other => panic!("no subscription was made: {other:?}"),
         };
         (adapter, what)
     });

@@ -1,4 +1,4 @@
-//! One step, taken by engine and model alike. After it everything that can be seen is compared.
+//! One step, applied to engine and model alike. After it all visible state is compared.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// A desk that is open for business, with a price for everything.
+    /// A fixture with connected venues and a price for everything.
     pub(crate) fn open() -> Self {
         let mut trial =
             Self { desk: Desk::open(), model: Model::open(), said: vec![], executions: 0, told: Told::default() };

@@ -1,4 +1,4 @@
-//! What the venues of a trial say: always of orders that exist, not always what they may.
+//! Venue reports of a test run: always on orders that exist, not always legal ones.
 
 use domain::order::Terms;
 use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
@@ -117,7 +117,7 @@ impl Trial {
     }
 }
 
-/// As it was asked to, else to another quantity by itself.
+/// With the requested terms, else with another quantity of the venue's own.
 fn replaced(order: &Order, quantity: i64) -> Terms {
     order.asked.terms().unwrap_or(Terms { quantity: quantity.into(), ..order.terms })
 }

@@ -1,4 +1,4 @@
-//! Orders that leave only when others are gone, restated slowly: after every input each of them is looked at anew.
+//! Model of waiting orders: after every input each of them is checked again.
 
 use std::cmp::Reverse;
 
@@ -29,7 +29,7 @@ impl Displaced {
 }
 
 impl Model {
-    /// Asks for what must come first.
+    /// Requests the cancels and replaces that must come first.
     pub(crate) fn displace(&mut self, displaced: &[Displaced]) {
         for Displaced { order, leaves } in displaced {
             let place = self.orders.iter().position(|known| known.id == *order).unwrap();
@@ -52,7 +52,7 @@ impl Model {
         self.orders[place].waits = Some(Waits { due: self.now.plus_seconds(5), displaced });
     }
 
-    /// Lets those leave whose way is clear, the oldest first.
+    /// Sends the orders that nothing blocks, oldest first.
     pub(crate) fn sweep(&mut self) {
         while let Some(place) = (0..self.orders.len()).find(|place| self.is_cleared(*place)) {
             self.orders[place].waits = None;
@@ -139,7 +139,7 @@ impl Model {
         Ok((quantity, displaced, freed))
     }
 
-    /// Orders of the account that it could trade with, the most eager first.
+    /// Orders of the account that it could trade with, best priced first.
     pub(crate) fn met_by(&self, ask: &Candidate) -> Vec<&Order> {
         let phase = self.phase(self.security(ask.security).exchange);
         let is_opposite = |order: &&Order| {
@@ -157,7 +157,7 @@ impl Model {
         met
     }
 
-    /// A stop meets nobody; a market order takes the best price only.
+    /// A stop trades with no own order; a market order takes only the best price.
     fn prices_meet(&self, ask: &Candidate, order: &Order) -> bool {
         if ask.terms.kind.stop().is_some() {
             return false;
@@ -179,7 +179,7 @@ impl Model {
 }
 
 impl Order {
-    /// Nobody but us knows of it.
+    /// The venue does not have it.
     fn is_unsent(&self) -> bool {
         self.base() == BaseState::PendingNew && self.asked == Asked::Nothing
     }
@@ -218,7 +218,7 @@ fn rests(terms: &Terms, phase: MarketPhase) -> Vec<MarketPhase> {
     }
 }
 
-/// A market order takes any price; a buy is the more eager the higher its limit, a sell the lower.
+/// A market order takes any price; a buy ranks higher the higher its limit, a sell the lower.
 fn eagerness(order: &Order) -> Decimal {
     match (order.side, order.terms.kind.limit()) {
         (_, None) => Decimal::MAX,

@@ -1,4 +1,4 @@
-//! Transactions that are recorded by hand: what is refused, and the day that they are listed on.
+//! Manual transactions: what is refused, and the day that they are listed on.
 
 use expect_test::{Expect, expect};
 

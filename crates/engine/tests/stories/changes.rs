@@ -1,4 +1,4 @@
-//! Changes of part of something: some limits of a scope, the note on an order, the time it rests.
+//! Partial changes: some limits of a scope, the note on an order, its time in force.
 
 use domain::command::{Command, ModifyOrder, RecordTransaction, Restated};
 use domain::query::Answer;
@@ -48,7 +48,7 @@ fn modify(tif: Option<TimeInForce>, reference: Option<&str>) -> ModifyOrder {
 }
 
 #[test]
-fn the_note_on_an_order_changes_at_once_and_no_venue_is_asked() {
+fn the_note_on_an_order_changes_at_once_without_the_venue() {
     let mut world = World::open();
     world.tell("place 1 buy 10 AAPL @ 10\n venue accepts 1");
     let Ok(Answer::Order(order)) = world.command(Command::Modify(modify(None, Some("hedge")))) else {
@@ -79,7 +79,7 @@ fn a_resting_order_cannot_become_one_that_trades_at_once() {
 }
 
 #[test]
-fn a_booking_is_told_which_account_and_currency_it_needs() {
+fn a_refused_booking_names_the_account_and_currency_it_needs() {
     let mut world = World::open();
     let record = RecordTransaction {
         uuid: None,

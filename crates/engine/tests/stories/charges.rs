@@ -1,4 +1,4 @@
-//! What trading costs: beside the P/L of a position, in currencies of its own, and in the loss limits.
+//! Charges: besides the P/L of a position, in their own currencies, and in the loss limits.
 
 use domain::SecurityId;
 use domain::risk::{Limits, Scope};

@@ -1,11 +1,11 @@
-//! Positions are closed and reduced whatever rests, and never flipped.
+//! Positions are closed and reduced whatever orders rest, and never flipped.
 
 use engine::{Engine, Outbox};
 use expect_test::{Expect, expect};
 
 use crate::world::World;
 
-/// A desk that has bought 100 AAPL.
+/// An account with 100 AAPL.
 fn long_100() -> World {
     let mut world = World::open();
     world.tell(
@@ -408,7 +408,7 @@ fn a_short_position_is_closed_likewise() {
 }
 
 #[test]
-fn a_restart_goes_on_waiting() {
+fn a_waiting_order_still_waits_after_a_restart() {
     let mut world = long_100();
     world.tell(
         "place 2 sell 100 AAPL stop 9
@@ -441,7 +441,7 @@ fn a_restart_goes_on_waiting() {
 }
 
 #[test]
-fn a_close_whose_place_was_taken_by_a_new_stop_is_refused_and_not_called_closed() {
+fn a_close_is_refused_when_a_new_stop_already_closes_the_position() {
     check(
         "place 2 sell 100 AAPL stop 9
          place 3 sell 100 AAPL @ 12

@@ -1,5 +1,5 @@
-//! What the desk trades: two exchanges, a handful of securities, some of which expire on 18 November, two accounts, one
-//! strategy.
+//! Reference data of the scenarios: two exchanges, a few securities, some of which expire on 18 November, two accounts,
+//! one strategy.
 
 use domain::command::{RecordTransaction, ReferenceChange};
 use domain::reference::{OptionRight, TradingHours};

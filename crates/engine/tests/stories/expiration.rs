@@ -1,4 +1,4 @@
-//! What expires: warned of, settled at the day roll, and what is refused or left open.
+//! Expiration: warnings, settlement at the day roll, and what is refused or stays open.
 
 use expect_test::{Expect, expect};
 
@@ -317,7 +317,7 @@ fn without_any_price_an_alarm_is_raised_and_the_position_stays_open_until_it_has
 }
 
 #[test]
-fn an_option_whose_underlying_nobody_knows_stays_open_and_can_be_closed_by_hand() {
+fn an_option_with_an_unknown_underlying_stays_open_and_can_be_closed_by_hand() {
     check(
         "record buy 1 STRAY @ 2
          day 2026-11-19
@@ -343,7 +343,7 @@ fn an_option_whose_underlying_nobody_knows_stays_open_and_can_be_closed_by_hand(
 }
 
 #[test]
-fn a_server_that_slept_over_several_midnights_settles_once_at_the_price_it_knew() {
+fn a_server_that_was_down_over_several_midnights_settles_once_at_the_last_price() {
     check(
         "record buy 1 ESX @ 5000
          last ESX 5010
@@ -404,7 +404,7 @@ fn resting_orders_of_what_expired_are_cancelled_and_new_ones_refused() {
 }
 
 #[test]
-fn a_cancel_that_did_not_reach_the_venue_is_asked_for_again_when_it_is_back() {
+fn a_cancel_that_did_not_reach_the_venue_is_sent_again_after_a_reconnect() {
     check(
         "place 1 buy 1 ESX @ 4900 GTC
          venue accepts 1

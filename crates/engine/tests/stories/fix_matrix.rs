@@ -1,5 +1,5 @@
-//! The scenario matrix of FIX 4.4 (volume 4, appendix D), told in our own words: the status and the filled quantity of
-//! each line are what a report shows. The rows of messages and ids belong to the FIX door.
+//! The scenario matrix of FIX 4.4 (volume 4, appendix D): status and filled quantity of each line are what a report
+//! shows. The rows about messages and ids are tested in the FIX gateway.
 
 use expect_test::{Expect, expect};
 

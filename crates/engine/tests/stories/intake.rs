@@ -1,4 +1,4 @@
-//! What is taken in and what is refused, with the reason.
+//! Order entry: accepted and refused orders, with the reason.
 
 use expect_test::{Expect, expect};
 
@@ -38,7 +38,7 @@ fn an_order_must_fit_its_security() {
 }
 
 #[test]
-fn an_order_finds_its_account_or_says_why_not() {
+fn an_order_without_an_account_gets_one_or_is_refused_with_the_reason() {
     check(
         "place 1 buy 1 AAPL @ 10
          place 2 buy 1 AAPL @ 10 DAY account 2

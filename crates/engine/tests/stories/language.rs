@@ -1,4 +1,4 @@
-//! The words of a story, turned into commands.
+//! Script language of the scenarios: lines to commands.
 
 use domain::command::{
     CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated, SettlementPrice,

@@ -1,4 +1,4 @@
-//! Names of orders: none is given twice, a client that repeats its own is told so, and what it names is its own.
+//! Order ids and ClOrdIDs: none is given twice, a repeated one is refused, and a client can name only its own orders.
 
 use domain::command::{
     CancelOrder, CancelOwn, Command, DeclineRequest, ModifyOrder, PlaceOrder, ReferenceChange, Restated,
@@ -45,7 +45,7 @@ fn bank() -> Source {
     Source::Fix("BANK".into())
 }
 
-/// What a FIX client asks for, and the id of the order that obeyed or why none did.
+/// A command of a FIX client: the id of the order, or the refusal.
 fn ask(world: &mut World, command: Command) -> Result<String, &'static str> {
     match world.command_of(bank(), command) {
         Ok(Answer::Order(order)) => Ok(order.int_id.to_string()),
@@ -99,7 +99,7 @@ fn only_what_was_accepted_or_waits_to_be_names_an_order() {
     assert_eq!(ask(&mut world, replace("Z", "Y")), Err("replace-pending"));
     world.tell("venue refuses-replace X");
     assert_eq!(ask(&mut world, replace("Z", "Y")), Err("unknown-order"));
-    // Used they were all the same, also for whoever comes after a restart.
+    // They stay used, also after a restart.
     world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
     assert_eq!(ask(&mut world, replace("C", "X")), Err("duplicate-order"));
     assert_eq!(ask(&mut world, replace("Y", "X")), Err("duplicate-order"));
@@ -107,7 +107,7 @@ fn only_what_was_accepted_or_waits_to_be_names_an_order() {
 }
 
 #[test]
-fn what_a_cancel_says_of_its_order_must_be_so() {
+fn a_cancel_is_refused_when_a_restated_field_differs() {
     let mut world = World::open();
     ask(&mut world, from_fix("X")).unwrap();
     ask(&mut world, from_fix("W")).unwrap();
@@ -124,7 +124,7 @@ fn what_a_cancel_says_of_its_order_must_be_so() {
     ask(&mut world, cancel("C", "X", Restated { order: Some("X".into()), ..right })).unwrap();
 }
 
-/// What the session is told of a command that was not obeyed.
+/// The refusal event of the session.
 fn refused(world: &mut World, command: Command, may_be_known: bool) -> (String, Option<Order>, bool) {
     let origin = Origin { session: "BANK".into(), number: 1, memo: None, may_be_known };
     let caller = Caller { source: bank(), user: None, origin: Some(Box::new(origin)) };
@@ -174,7 +174,7 @@ const WEEKEND: &str = "wait 259200\nclock\nmark AAPL 10 10.02";
 #[test]
 fn what_may_have_been_sent_before_the_weekend_is_not_traded_twice() {
     let mut world = World::open();
-    // The second is known by a minted id, because its name is taken.
+    // The second has a generated id, because its name is used.
     world.tell("place Y buy 1 AAPL @ 10");
     assert_eq!(ask(&mut world, from_fix("X")), Ok("X".to_string()));
     assert_eq!(ask(&mut world, from_fix("Y")), Ok("A-1".to_string()));
@@ -244,7 +244,7 @@ fn the_name_of_a_mass_cancel_is_used_like_others_and_is_known_after_a_restart_an
 }
 
 #[test]
-fn accounts_whose_qualifier_cannot_begin_an_id_share_one_row_of_numbers() {
+fn accounts_whose_qualifier_cannot_begin_an_id_share_one_sequence() {
     let mut world = World::open();
     let account = |id, qualifier: Option<&str>| {
         ReferenceChange::Account(Account {

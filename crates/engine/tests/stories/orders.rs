@@ -1,10 +1,10 @@
-//! The life of an order, from the ticket to the last fill.
+//! Order lifecycle, from entry to the last fill.
 
 use expect_test::{Expect, expect};
 
 use crate::world::World;
 
-/// Every story is also replayed: the same inputs give the same state.
+/// Every script is also replayed: the same inputs give the same state.
 fn check(story: &str, told: Expect) {
     let mut world = World::open();
     told.assert_eq(&world.tell(story));

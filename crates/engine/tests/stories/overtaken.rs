@@ -1,4 +1,4 @@
-//! Words of a venue that overtake each other, come twice, or speak of what is over.
+//! Venue reports that are reordered, repeated, or about orders that have ended.
 
 use expect_test::{Expect, expect};
 
@@ -328,7 +328,7 @@ fn a_snapshot_keeps_what_waits_beneath_a_cancel() {
 }
 
 #[test]
-fn a_picture_brings_the_venues_id_of_an_order_that_was_only_filled() {
+fn a_snapshot_has_the_venues_id_of_an_order_that_was_only_filled() {
     let mut world = World::open();
     world.tell(
         "place 7 buy 100 AAPL @ 10.50

@@ -1,4 +1,4 @@
-//! Connections that break, and what is known afterwards.
+//! Lost connections, and the state after reconciliation.
 
 use engine::Engine;
 use expect_test::{Expect, expect};
@@ -126,7 +126,7 @@ fn an_order_that_never_arrived_is_rejected_when_it_is_stale() {
 }
 
 #[test]
-fn without_a_complete_picture_the_order_stays_in_doubt() {
+fn without_a_complete_snapshot_the_order_stays_in_doubt() {
     check(
         "place 1 buy 100 AAPL @ 10
          venue lost 1
@@ -219,7 +219,7 @@ fn an_order_that_vanished_raises_an_alarm() {
 }
 
 #[test]
-fn a_snapshot_goes_on_as_if_nothing_had_been() {
+fn a_run_continues_from_a_snapshot() {
     let mut world = World::open();
     world.tell(
         "place 1 buy 100 AAPL @ 10
@@ -240,7 +240,7 @@ fn a_snapshot_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
-fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_forgotten_but_not_their_ids() {
+fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_dropped_but_not_their_ids() {
     check(
         "place 1 buy 100 AAPL @ 10
          venue fills 1 60 @ 10 x1

@@ -1,4 +1,4 @@
-//! What open orders hold back, through everything that may happen to them.
+//! Reservations of open orders, through every change.
 
 use domain::{Limits, Scope};
 use expect_test::{Expect, expect};

@@ -1,4 +1,4 @@
-//! The risk gate, at its limits.
+//! Risk checks at their limits.
 
 use domain::risk::{Burst, Limits, Scope, SelfTrade};
 use domain::{AccountId, StrategyId};

@@ -1,4 +1,4 @@
-//! Orders of one account that would trade with each other: which do, and what the policies make of them.
+//! Self-trade prevention: which orders of one account would trade with each other, and what each policy does.
 
 use domain::risk::SelfTrade;
 use domain::{AccountId, Limits, Scope};
@@ -94,7 +94,7 @@ fn a_limit_on_its_way_may_come_to_rest() {
 }
 
 #[test]
-fn a_stop_that_waits_for_its_price_meets_nobody() {
+fn an_untriggered_stop_trades_with_no_own_order() {
     check(
         SelfTrade::RefuseNewest,
         "place 1 sell 1 AAPL stop 9
@@ -231,7 +231,7 @@ fn both_are_cancelled() {
 }
 
 #[test]
-fn or_nobody_minds() {
+fn self_trades_are_allowed_by_policy() {
     check(
         SelfTrade::Allow,
         "place 1 buy 1 AAPL @ 10
@@ -248,7 +248,7 @@ fn or_nobody_minds() {
 }
 
 #[test]
-fn the_word_of_an_account_counts_before_that_of_the_platform() {
+fn the_policy_of_an_account_comes_before_that_of_the_platform() {
     let mut world = World::open();
     let with = |policy| Limits { self_trade: Some(policy), ..Limits::default() };
     world.limits(Scope::Platform, with(SelfTrade::RefuseNewest));
@@ -286,7 +286,7 @@ fn the_word_of_an_account_counts_before_that_of_the_platform() {
 }
 
 #[test]
-fn an_order_that_waits_itself_gives_way_to_a_reduction_without_a_word_to_the_venue() {
+fn a_waiting_order_is_withdrawn_for_a_reduction_without_a_message_to_the_venue() {
     check(
         SelfTrade::CancelResting,
         "place 1 buy 10 AAPL market

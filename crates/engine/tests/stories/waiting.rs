@@ -1,4 +1,4 @@
-//! Orders that wait until the venue has cancelled those of the same account that they would trade with.
+//! Orders that wait until the venue has cancelled orders of the same account that they would trade with.
 
 use domain::risk::SelfTrade;
 use domain::{Limits, Scope};

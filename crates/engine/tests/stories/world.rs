@@ -1,9 +1,7 @@
-//! A small desk to tell stories about: two exchanges, two accounts, a handful of securities, and a language of one line
-//! a step. `tell` gives every line with what it caused.
+//! Scenario fixture: two exchanges, two accounts, a few securities, and a script language of one line a step. `run`
+//! returns every line with its output.
 
-/// The words of a story, turned into commands.
 mod language;
-/// What the desk trades.
 mod desk;
 
 use std::sync::Arc;
@@ -30,7 +28,7 @@ pub(crate) struct World {
 const NOON: i64 = 1_794_830_400_000_000_000;
 
 impl World {
-    /// A desk with 100,000 USD in each account, open for business.
+    /// 100,000 USD in each account, venues connected.
     pub(crate) fn open() -> Self {
         let mut world = Self { engine: Engine::default(), inputs: vec![], now: Timestamp(NOON) };
         world.command(Command::Reference(reference())).unwrap();
@@ -54,7 +52,7 @@ impl World {
         world
     }
 
-    /// Tells a story and gives it back with what each line caused.
+    /// Runs a script and returns it with the output of each line.
     pub(crate) fn tell(&mut self, story: &str) -> String {
         story.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| self.line(line)).collect()
     }
@@ -118,7 +116,7 @@ impl World {
         self.apply(Input::Command(Box::new(Envelope { caller: trader(), command }))).0
     }
 
-    /// As another door asks.
+    /// A command from another interface.
     pub(crate) fn command_of(&mut self, source: Source, command: Command) -> Result<Answer, Refusal> {
         let caller = Caller { source, ..trader() };
         self.apply(Input::Command(Box::new(Envelope { caller, command }))).0
@@ -152,7 +150,7 @@ impl World {
         }
     }
 
-    /// An order is named by its id, or by its number where nobody knows the id any more: `#1`.
+    /// An order is named by its id, or by its number where it is no longer kept: `#1`.
     fn number(&self, int_id: &str) -> OrderId {
         if let Some(number) = int_id.strip_prefix('#') {
             return OrderId(number.parse().unwrap());
@@ -187,7 +185,7 @@ impl World {
             ["replaces", id, quantity, "@", limit] => {
                 Said::Replaced { order: self.number(id), terms: terms(quantity, limit), ext_id: None }
             }
-            // As it was asked to.
+            // With the requested terms.
             ["replaces", id] => {
                 let order = self.order(id).unwrap();
                 let (_, terms) = order.pending.replace().unwrap();
@@ -208,7 +206,7 @@ impl World {
         }
     }
 
-    /// `7:live 8:canceled fill:7:40@10:x1`, and `partly` where the picture is not complete.
+    /// `7:live 8:canceled fill:7:40@10:x1`, and `partly` where the snapshot is not complete.
     fn picture(&self, parts: &[&str]) -> Picture {
         let mut picture = Picture { complete: !parts.contains(&"partly"), ..Picture::default() };
         for part in parts.iter().filter(|part| part.contains(':')) {

@@ -1,4 +1,4 @@
-//! What is recorded by hand, and what is refused.
+//! Manual transactions, booked and refused.
 
 use domain::Timestamp;
 use expect_test::expect;

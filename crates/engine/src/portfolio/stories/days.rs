@@ -1,4 +1,4 @@
-//! Days, their results, and proofs from the recorded transactions.
+//! Platform days, their results, and the check against the recorded transactions.
 
 use domain::query::Filter;
 use domain::{Amount, Quantity, Timestamp, TransactionId};

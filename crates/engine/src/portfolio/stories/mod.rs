@@ -1,12 +1,8 @@
-//! What a desk sees after its trades, told in its own words.
+//! Portfolio tests: scripts of bookings and prices, compared with what is published.
 
-/// What is recorded by hand, and what is refused.
 mod bookings;
-/// Days, their results, and proofs from the recorded transactions.
 mod days;
-/// Trades of every kind of security.
 mod trades;
-/// What positions are worth, and when it is told.
 mod values;
 
 use std::sync::Arc;
@@ -25,7 +21,7 @@ use crate::marks::Marks;
 use crate::outbox::Outbox;
 use crate::samples;
 
-/// A desk that speaks in lines: every line of a story is booked, marked or asked, and answers with what was published.
+/// Test portfolio driven by a script: every line books, marks or queries, and returns what was published.
 pub(super) struct Desk {
     pub(super) portfolio: Portfolio,
     marks: Marks,

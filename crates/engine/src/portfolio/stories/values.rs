@@ -1,4 +1,4 @@
-//! What positions are worth, and when it is told.
+//! Values of positions, and when they are published.
 
 use domain::{AccountId, Scope, StrategyId};
 use expect_test::expect;
