@@ -1,4 +1,4 @@
-//! Waiting on a thread that has nothing else to do.
+//! Blocks the current thread on a future, without a runtime.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The newest reference data. Readers take a shared picture and never stand in the engine's way.
+//! Reference data cache: readers get a shared copy and never block the engine.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -9,7 +9,7 @@ pub struct Catalogue(Arc<RwLock<Arc<ReferenceData>>>);
 
 impl Catalogue {
     pub fn now(&self) -> Arc<ReferenceData> {
-        // Only whole pictures are ever stored.
+        // Only complete copies are stored.
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

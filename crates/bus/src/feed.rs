@@ -1,5 +1,5 @@
-//! Events on their way out. A listener registers for the classes it wants; one that falls behind is cut off and told so,
-//! because silence about a lost order event would be worse than a reconnect.
+//! Event feed: each subscriber registers for event classes and has a bounded queue. A subscriber whose queue is full is
+//! disconnected and must rejoin from a snapshot; a lost order event would be worse.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use domain::{EventClass, Published};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// The dispatcher: many listeners, each with its own bounded queue.
+/// The event feed: many subscribers, each with its own bounded queue.
 #[derive(Clone, Default)]
 pub struct Feed(Arc<Mutex<Listeners>>);
 
@@ -22,11 +22,11 @@ struct Registered {
     queue: mpsc::Sender<Published>,
 }
 
-/// A queue of events. When it ends, the listener lagged or the engine stopped: join again from a fresh picture.
+/// A queue of events. When it ends, the subscriber was too slow or the engine stopped: rejoin from a fresh snapshot.
 pub struct Listener(mpsc::Receiver<Published>);
 
 impl Feed {
-    /// Everything of these classes from now on; `capacity` events may wait.
+    /// Subscribes to these classes from now on; at most `capacity` events may wait.
     pub fn listen(&self, classes: &[EventClass], capacity: usize) -> Listener {
         let (queue, receiver) = mpsc::channel(capacity);
         let classes = classes.iter().fold(0, |mask, class| mask | bit(*class));
@@ -39,7 +39,7 @@ impl Feed {
         self.lock().registered.retain(|listener| listener.classes & class == 0 || listener.take(published));
     }
 
-    /// No listener of now hears anything after this.
+    /// Ends all subscriptions.
     pub fn close(&self) {
         *self.lock() = Listeners { registered: vec![], is_closed: true };
     }
@@ -50,13 +50,13 @@ impl Feed {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Listeners> {
-        // Each listener is whole on its own.
+        // Each subscriber's state is consistent on its own.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Registered {
-    /// Says whether the listener stays.
+    /// Returns whether the subscriber stays.
     fn take(&self, published: &Published) -> bool {
         match self.queue.try_send(published.clone()) {
             Ok(()) => true,
@@ -74,12 +74,12 @@ impl Listener {
         self.0.blocking_recv()
     }
 
-    /// Whether nothing more will come: the listener lagged and was cut off, or the engine stopped.
+    /// Whether no more events will come: the subscriber was disconnected as too slow, or the engine stopped.
     pub fn is_over(&self) -> bool {
         self.0.is_closed() && self.0.is_empty()
     }
 
-    /// What waits now; `None` when nothing does.
+    /// The next waiting event; `None` when there is none.
     pub fn poll(&mut self) -> Option<Published> {
         self.0.try_recv().ok()
     }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_hears_only_its_classes() {
+    fn a_subscriber_gets_only_its_classes() {
         let feed = Feed::default();
         let (mut alarms, mut ticks) = (feed.listen(&[EventClass::Alarm], 8), feed.listen(&[EventClass::Tick], 8));
         feed.publish(&alarm(1));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_that_is_closed_says_so_and_ends_its_listeners() {
+    fn a_closed_feed_ends_its_subscriptions() {
         let feed = Feed::default();
         let (listener, was_closed) = (feed.listen(&[EventClass::Alarm], 8), feed.is_closed());
         feed.close();

@@ -1,4 +1,4 @@
-//! What has been: the read model behind the journal.
+//! History queries: orders, transactions and events from the read model.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use domain::query::Filter;
 use domain::{Event, EventClass, Order, OrderStatus, Published, SecurityId, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
 
-/// A page of a list: entries after a key, at most so many.
+/// A page of a list: entries after a key, up to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     pub after: u64,
     pub limit: usize,
 }
 
-/// From which end a list is read; a page goes on after its key in that direction.
+/// From which end a list is read; a page continues after its key in that direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     Oldest,
@@ -22,7 +22,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The key that everything comes after.
+    /// The key before the first entry.
     pub fn start(self) -> u64 {
         match self {
             Self::Oldest => 0,
@@ -31,7 +31,7 @@ impl Sort {
     }
 }
 
-/// Which orders are looked for; what is absent or empty does not narrow.
+/// Search criteria for orders; absent or empty ones do not narrow.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderSearch {
     pub filter: Filter,
@@ -47,21 +47,21 @@ pub struct OrderSearch {
     pub to: Option<Timestamp>,
 }
 
-/// A part of the order's names or of its note, or of the symbol of its security.
+/// A part of the order's ids or of its note, or of the symbol of its security.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSearch {
     /// In lower case.
     pub part: String,
-    /// The securities whose symbol has it.
+    /// The securities whose symbol contains it.
     pub securities: Vec<SecurityId>,
 }
 
-/// Where an order came from.
+/// Source of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceSearch {
     /// As the order shows it.
     Exactly(String),
-    /// Any client of the FIX port.
+    /// Any client of the FIX gateway.
     AnyFix,
 }
 
@@ -74,7 +74,7 @@ impl From<Filter> for OrderSearch {
 /// The read model could not answer.
 #[derive(Debug)]
 pub enum HistoryError {
-    /// It did not reach the caller's sequence in time; try again.
+    /// It did not reach the caller's sequence in time; retry.
     Behind {
         applied: u64,
         wanted: u64,
@@ -118,7 +118,7 @@ pub fn is_kept(class: EventClass) -> bool {
     }
 }
 
-/// An event as it was published, for those who catch up: its payload in the journal's encoding.
+/// An event as it was published, for clients that catch up: its payload in the journal's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastEvent {
     pub sequence: u64,
@@ -128,7 +128,7 @@ pub struct PastEvent {
 }
 
 impl PastEvent {
-    /// The event as those saw it who listened then; none where this build can't read it.
+    /// The event as it was published; none where this build cannot decode it.
     pub fn published(&self) -> Option<Published> {
         let event = match EventClass::ALL.get(usize::from(self.class))? {
             EventClass::OrderStatus => Event::OrderStatus(Arc::new(self.read()?)),
@@ -149,7 +149,7 @@ impl PastEvent {
             EventClass::Generic => Event::Generic(Arc::new(self.read()?)),
             EventClass::Refused => Event::Refused(Arc::new(self.read()?)),
             EventClass::MassCancel => Event::MassCancel(Arc::new(self.read()?)),
-            // Pictures of the moment are not kept.
+            // Snapshots are not kept.
             _ => return None,
         };
         Some(Published { sequence: self.sequence, at: self.at, event })

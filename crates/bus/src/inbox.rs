@@ -1,5 +1,5 @@
-//! The one way in. Requests are refused when their lane is full, or wait for a place; reports wait and are never dropped;
-//! prices keep only the newest per security.
+//! Inbox of the engine. Requests are refused when their lane is full, or wait for a permit; venue reports wait and are
+//! never dropped; of prices only the newest per security is kept.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +18,10 @@ pub use crate::lanes::REQUESTS_MAX;
 
 /// Reports that may wait for the engine; an adapter with one more waits.
 pub const REPORTS_MAX: usize = 8_192;
-/// Trades of one security that may wait for the engine; of more the oldest are counted and dropped.
+/// Trades of one security that may wait for the engine; beyond that the oldest are counted and dropped.
 pub const TRADES_PER_SECURITY_MAX: usize = 64;
 
-/// Something asked of the engine, with the promise of a reply.
+/// A request to the engine with its reply channel.
 #[derive(Debug)]
 pub struct Request {
     pub wanted: Wanted,
@@ -32,13 +32,13 @@ pub struct Request {
 pub enum Wanted {
     Command(Box<Envelope>),
     Query(Box<Query>),
-    /// A record for the Ledger: journalled, not applied.
+    /// A ledger record: journalled, not applied.
     Remember(Vec<u8>),
-    /// What a strategy was told, so that it can be told again: journalled, not applied, not answered.
+    /// A record of a strategy's delivery log: journalled, not applied, not answered.
     Diary(Vec<u8>),
 }
 
-/// Why a request was not taken: it had no effect.
+/// Why a request was not accepted: it had no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closed {
     /// Too many requests wait.
@@ -47,7 +47,7 @@ pub enum Closed {
     Stopped,
 }
 
-/// The door for edges and adapters.
+/// Sending side, for edges and adapters.
 #[derive(Clone)]
 pub struct Inbox {
     lanes: Arc<lanes::Lanes>,
@@ -58,11 +58,11 @@ pub struct Inbox {
     tally: Arc<Tally>,
 }
 
-/// The engine's side of the door.
+/// Receiving side, for the engine loop.
 pub struct Lanes {
     pub requests: Requests,
     pub reports: Receiver<Report>,
-    /// Says that prices wait.
+    /// Signals that prices wait.
     pub wake: Receiver<()>,
     prices: Arc<Prices>,
 }
@@ -93,13 +93,13 @@ impl Inbox {
         self.command_within(envelope, Allowance::default())
     }
 
-    /// The allowance counts as used until the command is answered.
+    /// The permit counts as used until the command is answered.
     pub fn command_within(&self, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
         let place = self.try_reserve(&envelope.command)?;
         self.hand_over(place, envelope, allowance)
     }
 
-    /// Waits for a place; only an engine that has stopped refuses.
+    /// Waits for a free slot; only a stopped engine refuses.
     pub async fn command_when_free(&self, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
         let place = self.reserve(&envelope.command).await?;
         self.hand_over(place, envelope, allowance)
@@ -110,20 +110,21 @@ impl Inbox {
         self.request(Request { wanted: Wanted::Query(Box::new(query)), promise }, None).map(|()| ticket)
     }
 
-    /// Waits for a place; only an engine that has stopped refuses.
+    /// Waits for a free slot; only a stopped engine refuses.
     pub async fn query_when_free(&self, query: Query) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
         let request = Request { wanted: Wanted::Query(Box::new(query)), promise };
         self.request_when_free(request, None).await.map(|()| ticket)
     }
 
-    /// Commands of the session that it is of do not overtake it, nor it them.
+    /// It keeps its order among the commands of its session.
     pub fn remember(&self, record: Vec<u8>, session: Option<&str>) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
         self.request(Request { wanted: Wanted::Remember(record), promise }, session).map(|()| ticket)
     }
 
-    /// Waits while the lane is full: a diary with a hole could not be lived again. Commands of its strategy do not overtake it.
+    /// Waits while the lane is full: a delivery log with a gap cannot be replayed. Commands of its strategy do not
+    /// overtake it.
     pub fn write_diary(&self, leaf: Vec<u8>, strategy: &str) -> Result<(), Closed> {
         let (promise, _) = ticket();
         block_on(self.request_when_free(Request { wanted: Wanted::Diary(leaf), promise }, Some(strategy)))
@@ -134,12 +135,12 @@ impl Inbox {
         (promise.counted_in(self.tally.clone()).within(allowance), ticket)
     }
 
-    /// A place for a command that is handed over in a moment.
+    /// A slot for a command that is sent in a moment.
     pub fn try_reserve(&self, command: &Command) -> Result<Place, Closed> {
         self.lanes.try_reserve(Class::of(command))
     }
 
-    /// Waits for a place; only an engine that has stopped refuses.
+    /// Waits for a free slot; only a stopped engine refuses.
     pub async fn reserve(&self, command: &Command) -> Result<Place, Closed> {
         self.lanes.reserve(Class::of(command)).await
     }
@@ -166,7 +167,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// How many commands may be without an answer, and whose are.
+    /// In-flight limits, and what counts against them.
     pub fn quotas(&self) -> &Quotas {
         &self.quotas
     }
@@ -176,19 +177,19 @@ impl Inbox {
         self.lanes.depth()
     }
 
-    /// Waits while the lane is full: what a venue said is never dropped.
+    /// Waits while the lane is full: a venue report is never dropped.
     pub fn report(&self, report: Report) -> Result<(), Closed> {
         self.tally.reported(&report.adapter);
         self.reports.send(report).map_err(|_| Closed::Stopped)
     }
 
-    /// Never waits: a newer price takes the place of one that the engine has not seen yet.
+    /// Never waits: a newer price replaces one that the engine has not seen yet.
     pub fn price(&self, data: MarketData) {
         self.tally.priced(data.feed());
         self.prices.put(data);
     }
 
-    /// What came through here, for whoever watches.
+    /// Metrics of the inbox.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -218,7 +219,7 @@ struct Board {
     skipped: u64,
 }
 
-/// What waits of one security: every quote supersedes the one before, trades add up to volume and are kept.
+/// Waiting market data of one security: a quote replaces the one before; trades add up to volume and are kept.
 #[derive(Default)]
 struct Waiting {
     tick: Option<domain::Tick>,
@@ -228,7 +229,7 @@ struct Waiting {
 
 impl Prices {
     fn lock(&self) -> std::sync::MutexGuard<'_, Board> {
-        // A board is whole between any two statements that hold the lock.
+        // The state is consistent between any two statements that hold the lock.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -237,13 +238,13 @@ impl Prices {
         let skipped = board.by_security.entry(data.security()).or_default().put(data);
         board.skipped += u64::from(skipped);
         drop(board);
-        // A full wake lane means that the engine is woken already.
+        // A full wake channel means that the engine is woken already.
         let _ = self.wake.try_send(());
     }
 }
 
 impl Waiting {
-    /// Says whether something older was dropped for it.
+    /// Returns whether something older was dropped for it.
     fn put(&mut self, data: MarketData) -> bool {
         match data {
             MarketData::Tick(tick) => self.tick.replace(tick).is_some(),
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_of_a_diary_waits_for_room_where_a_command_is_refused() {
+    fn a_delivery_log_record_waits_where_a_command_is_refused() {
         let (inbox, lanes) = inbox();
         let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| inbox.command(command()).unwrap()).collect();
         let writer = std::thread::spawn(move || inbox.write_diary(vec![7], "TREND"));
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_waits_when_the_engine_stops_is_told_at_once() {
+    fn a_waiting_request_fails_at_once_when_the_engine_stops() {
         let (inbox, lanes) = inbox();
         let ticket = inbox.command(command()).unwrap();
         drop(lanes);
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_watches_sees_what_was_refused_and_who_was_heard() {
+    fn the_metrics_have_refusals_and_the_last_reports() {
         let (inbox, lanes) = inbox();
         let refuse = |request: Request| {
             request.promise.keep(Reply { sequence: 1, outcome: Err(domain::Refusal::AmountTooLarge) });

@@ -1,9 +1,9 @@
-//! Requests that wait for the engine, in two lanes: orders, questions and records in the order in which they came; cancels,
-//! the kill switch and trading states in front of them.
+//! Request lanes: two queues in front of the engine. The urgent lane holds cancels, the kill switch and trading states;
+//! the ordinary lane holds everything else in order of arrival.
 //!
-//! What is urgent goes first where it is free to: nothing of the same FIX session or strategy waits that came before it, and
-//! the order that it names is known to the engine. Everything else is taken in the order in which it came, over both lanes.
-//! So a cancel never overtakes the order it names, and what one session sent is never taken in another order.
+//! An urgent request goes first where it may: no earlier request of the same FIX session or strategy waits, and the
+//! order that it names is known to the engine. Everything else is processed in order of arrival, over both lanes. So a
+//! cancel never overtakes its order, and the requests of one session are never reordered.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +14,16 @@ use tokio::sync::{Semaphore, TryAcquireError};
 
 use crate::inbox::{Closed, Request, Wanted};
 
-/// Orders, other commands, questions and leaves of diaries that may wait for the engine.
+/// Orders, other commands, queries and delivery log records that may wait for the engine.
 pub const REQUESTS_MAX: usize = 8_192;
 /// Cancels that may wait for the engine.
 pub const CANCELS_MAX: usize = 8_192;
-/// Mass cancels, kills and trading states that may wait for the engine, beside all cancels.
+/// Mass cancels, kills and trading states that may wait for the engine, besides all cancels.
 pub const KILLS_MAX: usize = 1_024;
-/// Records of the Ledger that may wait for the engine, beside all requests.
+/// Ledger records that may wait for the engine, besides all requests.
 pub const RECORDS_MAX: usize = 8_192;
 
-/// How much may wait for the engine; what finds no place waits outside or is refused.
+/// How much may wait for the engine; a request beyond that waits at its edge or is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     pub requests: usize,
@@ -38,7 +38,7 @@ impl Default for Room {
     }
 }
 
-/// What has places of its own.
+/// Classes with separate capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     Request,
@@ -85,19 +85,19 @@ pub(crate) struct Lanes {
 
 #[derive(Default)]
 struct Waiting {
-    /// Numbers all requests in the order in which they came.
+    /// Numbers all requests in order of arrival.
     arrivals: u64,
     ordinary: VecDeque<Arrived>,
     urgent: VecDeque<Arrived>,
     /// The newest request of each session and strategy in the ordinary lane.
     newest: HashMap<Text, u64>,
-    /// The engine has gone: nobody would ever take what is put here.
+    /// The engine has stopped.
     is_closed: bool,
 }
 
 struct Arrived {
     number: u64,
-    /// Of an urgent one: what of its session came last in the ordinary lane before it.
+    /// For an urgent request: the number of the last ordinary request of its session before it.
     behind: u64,
     request: Request,
 }
@@ -128,7 +128,7 @@ impl Lanes {
         Depth { ordinary: waiting.ordinary.len(), urgent: waiting.urgent.len() }
     }
 
-    /// Those taken make room for others.
+    /// Processed requests free their slots.
     fn taken(&self, requests: &[Request]) {
         let mut counts = [0; 4];
         for request in requests {
@@ -145,12 +145,12 @@ impl Lanes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Lanes are whole between any two statements that hold the lock.
+        // The lanes are consistent between any two statements that hold the lock.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A place that is kept for somebody, and given back where it is not used.
+/// A reserved slot, released where it is not used.
 pub struct Place {
     lanes: Arc<Lanes>,
     class: Class,
@@ -158,7 +158,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A record and a leaf of a diary are of a session or strategy that is named beside them.
+    /// The session or strategy of a ledger or delivery log record is given beside it.
     pub(crate) fn put(mut self, request: Request, of: Option<&str>) -> Result<(), Closed> {
         debug_assert_eq!(self.class, Class::of_wanted(&request.wanted));
         let mut waiting = self.lanes.lock();
@@ -174,7 +174,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // A request that was put there makes room when it is taken.
+        // A queued request frees its slot when it is processed.
         if !self.is_used {
             self.lanes.places[self.class as usize].add_permits(1);
         }
@@ -200,7 +200,7 @@ impl Waiting {
         self.ordinary.push_back(Arrived { number, behind: 0, request });
     }
 
-    /// What is urgent and free to overtake.
+    /// Urgent requests that may overtake.
     fn take_urgent(&mut self, most: usize, knows: impl Fn(&Envelope) -> bool, taken: &mut Vec<Request>) {
         let Some(first) = self.ordinary.front().map(|arrived| arrived.number) else { return };
         let mut held = HashSet::new();
@@ -217,7 +217,7 @@ impl Waiting {
         }
     }
 
-    /// The one that came first, of both lanes.
+    /// The oldest request of both lanes.
     fn next(&mut self) -> Option<Request> {
         let is_urgent = match (self.urgent.front(), self.ordinary.front()) {
             (Some(urgent), Some(ordinary)) => urgent.number < ordinary.number,
@@ -228,8 +228,8 @@ impl Waiting {
     }
 }
 
-/// The session or strategy whose requests keep their order: a message has its number, and a strategy can be told again what
-/// made it ask only where its commands stand in the journal as it gave them.
+/// The session or strategy whose requests keep their order: session messages have sequence numbers, and a strategy can
+/// be replayed only where its commands are in the journal in the order in which it sent them.
 fn session_of(wanted: &Wanted) -> Option<&Text> {
     let Wanted::Command(envelope) = wanted else { return None };
     let Caller { source, user, origin } = &envelope.caller;
@@ -255,7 +255,7 @@ impl Requests {
         Self { lanes, wake }
     }
 
-    /// Says that requests wait. Look before you sleep: it rings once for many.
+    /// Signals that requests wait. Check the lanes before sleeping: there is one signal for many requests.
     pub fn wake(&self) -> &Receiver<()> {
         &self.wake
     }
@@ -264,8 +264,8 @@ impl Requests {
         self.lanes.depth() == Depth { ordinary: 0, urgent: 0 }
     }
 
-    /// One turn's worth of each lane: what may overtake, then the others in the order in which they came. `knows` says
-    /// whether the engine has the order that an urgent command names, where it names one.
+    /// One batch of each lane: urgent requests that may overtake, then the others in order of arrival. `knows` returns
+    /// whether the engine has the order that an urgent command names.
     pub fn take(&self, most: usize, knows: impl Fn(&Envelope) -> bool) -> Vec<Request> {
         let mut taken = Vec::new();
         let mut waiting = self.lanes.lock();
@@ -277,14 +277,14 @@ impl Requests {
         taken
     }
 
-    /// The one that came first; none where nothing waits.
+    /// The oldest request; none where nothing waits.
     pub fn try_recv(&self) -> Option<Request> {
         let request = self.lanes.lock().next()?;
         self.lanes.taken(std::slice::from_ref(&request));
         Some(request)
     }
 
-    /// Waits for the next; an error when every door is gone.
+    /// Waits for the next request; an error when all senders are dropped.
     pub fn recv(&self) -> Result<Request, RecvError> {
         loop {
             if let Some(request) = self.try_recv() {
@@ -313,19 +313,19 @@ impl<'a> IntoIterator for &'a Requests {
 }
 
 impl Drop for Requests {
-    /// Whoever asked learns at once that no answer will come, and whoever waits for a place that there will be none.
+    /// Closes both lanes: pending callers get an error at once.
     fn drop(&mut self) {
         drop(self.lanes.close());
     }
 }
 
-/// Rings for the engine; one ring is enough until it has looked.
+/// Wakes the engine loop; one signal is enough until the loop has looked.
 #[derive(Clone)]
 pub(crate) struct Bell(pub(crate) Sender<()>);
 
 impl Bell {
     pub(crate) fn ring(&self) {
-        // A full lane means that the engine is woken already.
+        // A full channel means that the engine is woken already.
         let _ = self.0.try_send(());
     }
 }

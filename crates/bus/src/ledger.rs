@@ -1,4 +1,4 @@
-//! The Ledger: what edges must remember over a restart. Records ride in the journal's group commits.
+//! Ledger: durable key-value records of an edge (FIX sessions), written with the journal's group commits.
 
 use crate::inbox::Closed;
 use crate::ticket::Ticket;
@@ -12,24 +12,24 @@ pub struct Entry {
     pub bytes: Vec<u8>,
 }
 
-/// The stream that holds the number of a session's newest command, without bytes: each number rides in the record of its
-/// command, so no edge writes to it.
+/// The stream with the MsgSeqNum of a session's newest command, without bytes: each number is part of its command's
+/// record, so no edge writes to it.
 pub fn numbers_of(session: &str) -> String {
     format!("number-of:{session}")
 }
 
-/// The stream in which a session keeps what it has sent.
+/// The stream of a session's sent messages.
 pub fn stream_of(session: &str) -> String {
     format!("{SESSION_STREAM}{session}")
 }
 
-/// The session whose stream it is: its records and its commands keep their order.
+/// The session of a stream: its records and its commands keep their order.
 pub fn session_of(stream: &str) -> Option<&str> {
     stream.strip_prefix(SESSION_STREAM)
 }
 
 pub trait Ledger: Send + Sync {
-    /// The ticket is answered when the record is durable.
+    /// The reply comes when the record is durable.
     fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<Ticket, Closed>;
 
     /// The records of a stream with keys in the range, ascending, at most `limit`.
@@ -38,6 +38,6 @@ pub trait Ledger: Send + Sync {
     /// The record with the highest key.
     fn last(&self, stream: &str) -> Option<Entry>;
 
-    /// Everything below `key` may be forgotten.
+    /// Records below `key` may be dropped.
     fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed>;
 }

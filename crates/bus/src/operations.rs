@@ -1,4 +1,4 @@
-//! What the program around the engine can do for an edge.
+//! Operations of the server that edges may call: health, parameters, metrics, logs, sessions, strategies.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,23 +15,23 @@ pub struct Check {
     pub detail: String,
 }
 
-/// Where clients find the broker; a door that is off has no port.
+/// Addresses of the broker for clients; a disabled listener has no port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BrokerDoors {
     pub tcp_port: Option<u16>,
     pub ws_port: Option<u16>,
-    /// Stands in place of the host name by which a client called.
+    /// Replaces the host name that the client used.
     pub public_host: Option<String>,
 }
 
-/// Why reference data was not taken over.
+/// Why reference data was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferenceTrouble {
-    /// What is wrong in the files, a line each; nothing was changed.
+    /// Errors in the files, one line each; nothing was changed.
     Files(Vec<String>),
-    /// The engine did not want a part of it; parts before it are in.
+    /// The engine refused a part; the parts before it were applied.
     Refused(Refusal),
-    /// The engine took no more; parts before it are in.
+    /// The engine stopped; the parts before it were applied.
     Unanswered,
 }
 
@@ -42,27 +42,27 @@ pub struct LogLine {
     pub level: &'static str,
     pub logger: String,
     pub message: String,
-    /// What went wrong below, in its own words.
+    /// The error behind it, as text.
     pub error: Option<String>,
 }
 
-/// A session of the FIX door.
+/// A session of the FIX gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixSession {
     /// The client's CompID.
     pub id: String,
-    /// As we send them.
+    /// As we send it.
     pub sender_comp_id: String,
     pub target_comp_id: String,
     pub state: SessionState,
-    /// Where the client calls from, while it does.
+    /// Address of the client while it is connected.
     pub peer: Option<IpAddr>,
-    /// Of the next message that the client sends, and that we send.
+    /// MsgSeqNum of the next inbound and the next outbound message.
     pub next_in: u64,
     pub next_out: u64,
     pub last_received: Option<Timestamp>,
     pub last_sent: Option<Timestamp>,
-    /// When the numbers begin at 1 again by themselves; none: never.
+    /// When the sequence numbers are reset by the schedule; none: never.
     pub next_reset: Option<Timestamp>,
     /// Why the last connection ended.
     pub ended: Option<String>,
@@ -74,11 +74,11 @@ impl FixSession {
     }
 }
 
-/// What an operator can do to a session of the FIX door.
+/// Operator actions on a session of the FIX gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixAct {
     Logout,
-    /// Both numbers begin at 1 again.
+    /// Both sequence numbers are set to 1.
     Reset,
     Number {
         next_in: Option<u64>,
@@ -86,48 +86,48 @@ pub enum FixAct {
     },
 }
 
-/// Why an operator's act on a session had no effect.
+/// Why an operator action on a session had no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixTrouble {
-    /// The FIX door has no session of that name.
+    /// The FIX gateway has no session of that name.
     Unknown,
-    /// Numbers can't be set while the client is connected.
+    /// Sequence numbers cannot be set while the client is connected.
     Connected,
-    /// The session takes no more requests.
+    /// The session accepts no more requests.
     Busy,
 }
 
 /// Why a strategy was not started or stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrategyTrouble {
-    /// No code of it is part of this program.
+    /// This program contains no code for it.
     NotRunnable,
     RunsAlready,
     DoesNotRun,
-    /// What went wrong, in words.
+    /// What failed.
     Failed(String),
 }
 
 pub trait Operations: Send + Sync {
-    /// Every check that readiness stands on.
+    /// All readiness checks.
     fn checks(&self) -> Vec<Check>;
 
     /// Every effective parameter, secrets as `***`.
     fn parameters(&self) -> BTreeMap<String, String>;
 
-    /// Begin an orderly stop.
+    /// Begins an orderly stop.
     fn shut_down(&self);
 
-    /// The sequence up to which everything is durable: whatever was acknowledged before this call is in it.
+    /// The sequence up to which everything is durable, including everything acknowledged before this call.
     fn durable(&self) -> u64;
 
     fn broker(&self) -> BrokerDoors;
 
-    /// Reads reference data, from this folder or from where the configuration says, and tells the engine what differs;
-    /// says how many differences there were. Blocks.
+    /// Reads reference data, from this folder or from the configured one, and sends the differences to the engine;
+    /// returns their number. Blocks.
     fn read_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceTrouble>;
 
-    /// Appends the program's own numbers, as Prometheus reads them, without an end mark. Blocks.
+    /// Appends the server's own metrics in Prometheus format, without an end mark. Blocks.
     fn write_metrics(&self, text: &mut String);
 
     /// The newest lines of the log, as many as are kept, oldest first, each with its number. Numbers rise from line to
@@ -137,15 +137,15 @@ pub trait Operations: Send + Sync {
     /// The newest bars that were stored as they closed, oldest first, also of earlier starts. Blocks.
     fn stored_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar>;
 
-    /// The sessions of the FIX door; none while it is closed.
+    /// The sessions of the FIX gateway; none while it is closed.
     fn fix_sessions(&self) -> Vec<FixSession>;
 
     /// Blocks until it is done.
     fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), FixTrouble>;
 
-    /// Leads a strategy through its phases up to RUN. Blocks.
+    /// Starts a strategy and moves it through its phases to RUN. Blocks.
     fn start_strategy(&self, name: &str) -> Result<(), StrategyTrouble>;
 
-    /// Lets a strategy leave by EXIT. Blocks.
+    /// Stops a strategy through EXIT. Blocks.
     fn stop_strategy(&self, name: &str) -> Result<(), StrategyTrouble>;
 }

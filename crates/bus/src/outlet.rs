@@ -1,4 +1,4 @@
-//! Instructions on their way to a venue: one bounded queue per adapter, and behind it the cancels that found it full.
+//! Instruction queues: one bounded queue per adapter. Cancels that find it full wait behind it and are never refused.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -7,31 +7,31 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::{AdapterName, Instruction, Order, OrderId};
 
-/// Instructions that may wait for an adapter; one more is answered by an `Unsent` report, unless it is a cancel.
+/// Instructions that may wait for an adapter; another one is returned as a `NotSent` report, unless it is a cancel.
 pub const INSTRUCTIONS_MAX: usize = 8_192;
 
 /// The adapter's end.
 pub type Outlet = Receiver<Instruction>;
 
-/// All adapters that instructions can go to.
+/// The queues of all adapters.
 #[derive(Default)]
 pub struct Outlets(BTreeMap<AdapterName, Way>);
 
-/// The way to one adapter.
+/// The queue of one adapter.
 struct Way {
     queue: Sender<Instruction>,
     cancels: Cancels,
 }
 
-/// Cancels that found the queue full, in the order in which they were asked for. Whoever asked relies on it, so none is
-/// refused; there is one for an order at the most, so no more wait than there are orders to cancel.
+/// Cancels that found the queue full, in order of request. Clients rely on a cancel, so none is refused; there is at
+/// most one per order, so no more wait than there are orders.
 #[derive(Default)]
 struct Cancels {
     turns: VecDeque<OrderId>,
     orders: BTreeMap<OrderId, Arc<Order>>,
 }
 
-/// The instruction was not handed over.
+/// Why an instruction was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotHandedOver {
     /// No adapter of that name is configured.
@@ -59,12 +59,12 @@ impl Outlets {
         outlet
     }
 
-    /// A cancel is refused only where nobody will ever take it; others also where there is no room.
+    /// A cancel is refused only where its adapter is gone; other instructions also where the queue is full.
     pub fn hand_over(&mut self, adapter: &AdapterName, instruction: Instruction) -> Result<(), NotHandedOver> {
         self.0.get_mut(adapter).ok_or(NotHandedOver::NoAdapter)?.take(instruction)
     }
 
-    /// Brings on what waits, as far as there is room. Gives the cancels that nobody will ever take.
+    /// Moves waiting cancels into the queues as far as there is room. Returns cancels whose adapter is gone.
     pub fn bring_on(&mut self) -> Vec<(AdapterName, Instruction)> {
         let mut lost = Vec::new();
         for (adapter, way) in &mut self.0 {
@@ -85,7 +85,7 @@ impl Outlets {
 }
 
 impl Way {
-    /// What waits goes first, so that no later instruction overtakes it.
+    /// Waiting cancels go first, so that no later instruction overtakes them.
     fn take(&mut self, instruction: Instruction) -> Result<(), NotHandedOver> {
         let sent = self.bring_on().and_then(|()| send(&self.queue, instruction.clone()));
         match (sent, instruction) {
@@ -114,7 +114,7 @@ fn send(queue: &Sender<Instruction>, instruction: Instruction) -> Result<(), Not
 }
 
 impl Cancels {
-    /// A cancel that comes again keeps its turn.
+    /// A repeated cancel keeps its position.
     fn put(&mut self, order: Arc<Order>) {
         let id = order.id;
         if self.orders.insert(id, order).is_none() {
@@ -147,7 +147,7 @@ mod tests {
         Arc::new(samples::order(id))
     }
 
-    /// A queue into which nothing goes any more.
+    /// A queue that is full.
     fn full() -> (Outlets, Outlet) {
         let mut outlets = Outlets::default();
         let outlet = outlets.open(venue());
@@ -178,7 +178,7 @@ mod tests {
         let submit = Instruction::Submit(order(9_000));
         assert_eq!(outlets.hand_over(&venue(), submit.clone()), Err(NotHandedOver::Full));
         assert!(cancels(&outlet, 2).is_empty());
-        // Room for two: what waits goes first.
+        // Room for two: waiting cancels go first.
         assert_eq!(outlets.hand_over(&venue(), submit.clone()), Err(NotHandedOver::Full));
         assert!(outlets.has_waiting());
         assert!(cancels(&outlet, INSTRUCTIONS_MAX - 2).is_empty());

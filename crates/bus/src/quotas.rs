@@ -1,6 +1,6 @@
-//! How many commands may be without an answer, of one session, one user and one peer: whoever sends faster than the engine
-//! answers waits outside, and everybody else finds room. Cancels are counted apart, so that a flood of orders leaves room
-//! for them; the kill switch is not counted.
+//! In-flight limits: how many commands of one session, user or peer may be unanswered. A client that sends faster than
+//! the engine answers waits at its edge and does not block others. Cancels are counted apart, so that a flood of orders
+//! does not block them; the kill switch is not counted.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,18 +13,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::lanes::Class;
 
-/// Commands of one session that may be without an answer; its socket is not read before one has it.
+/// Unanswered commands of one session; at the limit its socket is not read.
 pub const UNANSWERED_PER_SESSION_MAX: usize = 256;
-/// Commands of one user, wherever.
+/// Unanswered commands of one user, over all interfaces.
 pub const UNANSWERED_PER_USER_MAX: usize = 2_048;
-/// Commands from one address.
+/// Unanswered commands of one address.
 pub const UNANSWERED_PER_PEER_MAX: usize = 4_096;
-/// With so many users or peers in mind, those that have nothing under way are forgotten.
+/// From this many users or peers on, those with nothing in flight are dropped.
 const QUOTAS_KEPT: usize = 1_024;
 /// The part of an IPv6 address that one customer usually has alone.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
 
-/// Orders and whatever else is asked for so many times; cancels as many times beside them.
+/// Limits for orders and other commands; cancels have the same limits apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unanswered {
     pub per_session: usize,
@@ -42,7 +42,7 @@ impl Default for Unanswered {
     }
 }
 
-/// Of what too much is unanswered.
+/// The limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
     Session,
@@ -62,7 +62,7 @@ impl Limit {
     }
 }
 
-/// All users and peers that have something under way.
+/// All users and peers with commands in flight.
 pub struct Quotas {
     limits: Unanswered,
     users: Mutex<HashMap<Text, Arc<Quota>>>,
@@ -70,7 +70,7 @@ pub struct Quotas {
     held_back: Arc<HeldBack>,
 }
 
-/// How often somebody was held back, by limit.
+/// How often a client was held back, by limit.
 #[derive(Default)]
 struct HeldBack([AtomicU64; 3]);
 
@@ -100,14 +100,14 @@ impl Quota {
     }
 }
 
-/// One who sends commands, with all limits that hold for it.
+/// A client with all limits that apply to it.
 #[derive(Clone)]
 pub struct Client {
     quotas: Vec<(Limit, Arc<Quota>)>,
     held_back: Arc<HeldBack>,
 }
 
-/// Counted as unanswered until it is dropped.
+/// Counts as in flight until it is dropped.
 #[derive(Debug, Default)]
 pub struct Allowance([Option<OwnedSemaphorePermit>; 3]);
 
@@ -116,7 +116,7 @@ impl Quotas {
         Self { limits, users: Mutex::default(), peers: Mutex::default(), held_back: Arc::default() }
     }
 
-    /// One whose requests belong together: a session or connection with a limit of its own.
+    /// A session or connection with a limit of its own.
     pub fn session(&self, user: Option<&Text>, peer: Option<IpAddr>) -> Client {
         let own = (Limit::Session, Arc::new(Quota::new(self.limits.per_session)));
         let mut client = self.client(user, peer);
@@ -124,21 +124,21 @@ impl Quotas {
         client
     }
 
-    /// One of whom only user and address are known.
+    /// A client of which only user and address are known.
     pub fn client(&self, user: Option<&Text>, peer: Option<IpAddr>) -> Client {
         let user = user.map(|user| (Limit::User, shared(&self.users, user.clone(), self.limits.per_user)));
         let peer = peer.map(|peer| (Limit::Peer, shared(&self.peers, network(peer), self.limits.per_peer)));
         Client { quotas: user.into_iter().chain(peer).collect(), held_back: self.held_back.clone() }
     }
 
-    /// How often a limit held somebody back since the start.
+    /// How often a limit held a client back since the start.
     pub fn held_back(&self, limit: Limit) -> u64 {
         self.held_back.0[limit as usize].load(Ordering::Relaxed)
     }
 }
 
 impl Client {
-    /// As this one, with another user and address; its own limit stays.
+    /// The same session with another user and address.
     pub fn moved(&self, quotas: &Quotas, user: Option<&Text>, peer: Option<IpAddr>) -> Self {
         let own = self.quotas.iter().filter(|(limit, _)| *limit == Limit::Session).cloned();
         let mut client = quotas.client(user, peer);
@@ -150,7 +150,7 @@ impl Client {
         self.try_admit_class(Class::of(command))
     }
 
-    /// Or which limit is reached.
+    /// Fails with the limit that was reached.
     pub fn try_admit_class(&self, class: Class) -> Result<Allowance, Limit> {
         let mut allowance = Allowance::default();
         for ((limit, quota), held) in self.quotas.iter().zip(&mut allowance.0) {
@@ -161,7 +161,7 @@ impl Client {
         Ok(allowance)
     }
 
-    /// Waits until there is room under every limit: always in the same order, so that no two wait for each other.
+    /// Waits for a permit of every limit: always in the same order, so that no deadlock is possible.
     pub async fn admit(&self, command: &Command) -> Allowance {
         let mut allowance = Allowance::default();
         for ((limit, quota), held) in self.quotas.iter().zip(&mut allowance.0) {
@@ -189,7 +189,7 @@ fn shared<K: Eq + Hash>(quotas: &Mutex<HashMap<K, Arc<Quota>>>, name: K, most: u
 }
 
 fn lock<T>(quotas: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A map is whole between any two statements that hold the lock.
+    // The map is consistent between any two statements that hold the lock.
     quotas.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_who_is_forgotten_has_nothing_under_way() {
+    fn a_dropped_user_has_nothing_in_flight() {
         let quotas = Quotas::new(LIMITS);
         let busy = quotas.client(Some(&"busy".into()), None).try_admit(&Command::ResetCash).unwrap();
         for number in 0..2 * QUOTAS_KEPT {

@@ -1,5 +1,4 @@
-//! What came through the inbox, for whoever watches: commands that were refused, and when each adapter and each feed was
-//! last heard. It counts nothing that anybody else decides by.
+//! Inbox metrics: refusals by code, and when each adapter and feed was last heard. Nothing else depends on them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,6 +57,6 @@ fn ages<K: Ord + Clone>(times: &Mutex<BTreeMap<K, Instant>>) -> BTreeMap<K, Dura
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A map is whole between any two statements that hold the lock.
+    // The map is consistent between any two statements that hold the lock.
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A ticket is handed out for each request; the reply comes on it when what caused it is durable.
+//! Reply channel: one reply per request, sent when its cause is durable.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use tokio::sync::oneshot;
 use crate::quotas::Allowance;
 use crate::tally::Tally;
 
-/// An answer with the sequence up to which it is true.
+/// An answer with the sequence that it reflects.
 #[derive(Debug)]
 pub struct Reply {
     pub sequence: u64,
     pub outcome: Result<Answer, Refusal>,
 }
 
-/// The engine stopped before it could answer: whether the request took effect is not known.
+/// The engine stopped before it replied: whether the request took effect is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unanswered;
 
-/// Where the reply will come.
+/// Receiving half.
 #[derive(Debug)]
 pub struct Ticket(oneshot::Receiver<Reply>);
 
-/// The other half, for the runtime.
+/// Sending half, for the runtime.
 #[derive(Debug)]
 pub struct Promise {
     asker: oneshot::Sender<Reply>,
-    /// Where a refusal is counted.
+    /// Metrics that count a refusal.
     tally: Option<Arc<Tally>>,
-    /// Given back with the answer, or when there will be none.
+    /// Released with the reply, or when there will be none.
     allowance: Allowance,
 }
 
@@ -50,17 +50,17 @@ impl Ticket {
 }
 
 impl Promise {
-    /// A refusal will be counted there.
+    /// Counts a refusal in these metrics.
     pub(crate) fn counted_in(self, tally: Arc<Tally>) -> Self {
         Self { tally: Some(tally), ..self }
     }
 
-    /// Counts as unanswered under these limits.
+    /// Counts as in flight under these limits.
     pub(crate) fn within(self, allowance: Allowance) -> Self {
         Self { allowance, ..self }
     }
 
-    /// Whoever asked may have gone away; then nobody needs the reply.
+    /// The caller may be gone; then the reply is dropped.
     pub fn keep(self, reply: Reply) {
         if let (Some(tally), Err(refusal)) = (&self.tally, &reply.outcome) {
             tally.refused(refusal.code());

@@ -1,4 +1,5 @@
-//! Exact decimals with a meaning. Arithmetic is checked: what does not fit is an [`Overflow`], never a wrong number.
+//! Fixed-meaning decimals: price, quantity, money. Arithmetic is checked: a result that does not fit is an
+//! [`Overflow`], never a wrong number.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -69,7 +70,7 @@ macro_rules! amount {
             pub fn scaled(self, factor: Decimal) -> Result<Self, Overflow> {
                 match multiply(self.0, factor) {
                     Ok(exact) => Ok(Self(rounded(exact))),
-                    // Digits were lost, which rounding does as well.
+                    // Digits were lost, as in rounding.
                     Err(Overflow) => self.0.checked_mul(factor).map(rounded).map(Self).ok_or(Overflow),
                 }
             }
@@ -79,7 +80,7 @@ macro_rules! amount {
                 divide(self.0, divisor).map(Self)
             }
 
-            /// Whether this is a whole number of `step`; a step of zero binds nothing.
+            /// Whether this is a whole number of `step`; a step of zero means no restriction.
             #[inline]
             pub fn is_multiple_of(self, step: Decimal) -> bool {
                 let divides = || self.0.checked_rem(step).is_some_and(|rest| rest.is_zero());
@@ -169,7 +170,7 @@ amount!(
     Quantity
 );
 amount!(
-    /// An amount of money whose currency is known from the context.
+    /// An amount of money whose currency is given by the context.
     Amount
 );
 
@@ -196,7 +197,7 @@ pub struct Money {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 8]);
 
-/// A text that is no currency code.
+/// A text that is not a currency code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotACurrency;
 
@@ -264,7 +265,8 @@ fn rounded(decimal: Decimal) -> Decimal {
     decimal.round_dp_with_strategy(DIVISION_DECIMALS, RoundingStrategy::MidpointNearestEven)
 }
 
-/// A decimal on disk: its 96-bit integer and its scale, as `[mantissa, scale]` where the mantissa fits 64 bits, else 16 bytes.
+/// A decimal on disk: its 96-bit integer and its scale, as `[mantissa, scale]` where the mantissa fits 64 bits, else 16
+/// bytes.
 pub fn encode_decimal<W: minicbor::encode::Write>(
     decimal: Decimal,
     e: &mut Encoder<W>,

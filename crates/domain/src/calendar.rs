@@ -1,4 +1,4 @@
-//! When an exchange trades: its sessions in its own zone, with auctions and holidays.
+//! Trading calendar of an exchange: sessions in its own time zone, with auctions and holidays.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use jiff::tz::TimeZone;
 use crate::reference::Exchange;
 use crate::time::{Date, TimeOfDay, Timestamp};
 
-/// The hours of one exchange, ready to be asked.
+/// The trading hours of one exchange.
 #[derive(Debug, Clone)]
 pub struct Calendar {
     exchange: Arc<Exchange>,
     zone: TimeZone,
 }
 
-/// What an exchange does at an instant.
+/// The phase of an exchange at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarketPhase {
     Closed,
@@ -52,11 +52,11 @@ impl Session {
     }
 }
 
-/// A zone that the time zone database does not know.
+/// A zone that the time zone database does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownZone(pub String);
 
-/// How many days ahead the next session is looked for: the longest holidays are shorter.
+/// How many days ahead the next session is searched for: the longest holidays are shorter.
 const DAYS_AHEAD_MAX: i64 = 31;
 
 impl Calendar {
@@ -69,12 +69,12 @@ impl Calendar {
         self.session_at(at).map_or(MarketPhase::Closed, |session| session.phase(at))
     }
 
-    /// The session that `at` lies in, its calls included.
+    /// The session at `at`, its calls included.
     pub fn session_at(&self, at: Timestamp) -> Option<Session> {
         self.session_ending_after(at).filter(|session| session.opening_call <= at)
     }
 
-    /// The session that runs at `at`, else the next one.
+    /// The session at `at`, else the next one.
     pub fn session_ending_after(&self, at: Timestamp) -> Option<Session> {
         let today = self.local_date(at);
         // A session that began yesterday may still run.
@@ -88,12 +88,12 @@ impl Calendar {
         self.zone.to_datetime(at.to_jiff()).date()
     }
 
-    /// The end of the last session of a day, where it has one: the moment a GTD date ends.
+    /// The end of the last session of a day, where it has one: the instant at which a GTD date ends.
     pub fn close_of(&self, day: Date) -> Option<Timestamp> {
         self.sessions_of(day.0).last().map(|session| session.close)
     }
 
-    /// Whether a day is over here: its last session has closed, or the date has changed.
+    /// Whether a day is over at the exchange: its last session has closed, or the date has changed.
     pub fn has_ended(&self, day: Date, at: Timestamp) -> bool {
         match day.0.cmp(&self.local_date(at)) {
             Ordering::Less => true,
@@ -102,7 +102,7 @@ impl Calendar {
         }
     }
 
-    /// How many days of the calendar there are from today, as it is here, to a day; below zero that day has gone by.
+    /// Calendar days from today at the exchange to a day; negative for a past day.
     pub fn days_until(&self, day: Date, at: Timestamp) -> i64 {
         self.local_date(at).until(day.0).map_or(i64::MAX, |span| i64::from(span.get_days()))
     }
@@ -159,7 +159,7 @@ pub fn date_in(zone_name: &str, at: Timestamp) -> Result<Date, UnknownZone> {
     Ok(Date(zone(zone_name)?.to_datetime(at.to_jiff()).date()))
 }
 
-/// The instant at which the day that `at` lies in began in that zone.
+/// The instant at which the day of `at` began in that zone.
 pub fn last_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownZone> {
     let zone = zone(zone_name)?;
     let today = zone.to_datetime(at.to_jiff()).date();
@@ -175,7 +175,7 @@ pub fn next_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, Unknow
     Ok(cut_off(midnight.timestamp()))
 }
 
-/// The first and the last day that 64-bit nanoseconds reach have no midnight but these ends.
+/// The first and the last day of 64-bit nanoseconds have no midnight; these ends are used instead.
 fn cut_off(midnight: jiff::Timestamp) -> Timestamp {
     let end = if midnight < jiff::Timestamp::UNIX_EPOCH { i64::MIN } else { i64::MAX };
     Timestamp(i64::try_from(midnight.as_nanosecond()).unwrap_or(end))

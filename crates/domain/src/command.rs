@@ -1,4 +1,4 @@
-//! What somebody asks of the platform, and how an input reaches the engine: stamped once with sequence and time.
+//! Commands and engine inputs. An input is stamped once with sequence and time before the engine applies it.
 
 use minicbor::{Decode, Encode};
 
@@ -13,7 +13,7 @@ use crate::report::{Report, SessionState};
 use crate::risk::{Limits, LimitsChange, Scope, Settings, TradingState};
 use crate::time::{Date, Timestamp};
 
-/// An input with its place in the order of all things.
+/// An input with its sequence and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamped<T> {
     pub sequence: u64,
@@ -21,14 +21,14 @@ pub struct Stamped<T> {
     pub what: T,
 }
 
-/// Everything that the engine can be told. All but `Market` is journalled; `Market` only where the configuration asks.
+/// All inputs of the engine. All but `Market` are journalled; `Market` only where the configuration requires it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Input {
     #[n(0)]
     Command(#[n(0)] Box<Envelope>),
     #[n(1)]
     Report(#[n(0)] Report),
-    /// The newest prices that changed and matter: all that trading sees of the market.
+    /// The newest relevant prices that changed: all that trading sees of the market.
     #[n(2)]
     Marks(#[n(0)] Vec<Mark>),
     /// A deadline of the engine has passed: a day ends, an order expires.
@@ -38,7 +38,7 @@ pub enum Input {
     Market(#[n(0)] MarketData),
 }
 
-/// What a feed says; the market half of the engine keeps it.
+/// A message of a market data feed; the market half of the engine keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum MarketData {
     #[n(0)]
@@ -58,7 +58,7 @@ impl MarketData {
         }
     }
 
-    /// Who it comes from.
+    /// The feed that sent it.
     pub fn feed(&self) -> &Text {
         match self {
             Self::Tick(tick) => &tick.feed,
@@ -68,7 +68,7 @@ impl MarketData {
     }
 }
 
-/// A command with who asks.
+/// A command with its caller.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Envelope {
     #[n(0)]
@@ -93,17 +93,17 @@ impl Caller {
     }
 }
 
-/// The message of a session that a command came in: order and inbound number become durable together.
+/// The session message of a command: order and inbound MsgSeqNum become durable together.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Origin {
     #[n(0)]
     pub session: Text,
     #[n(1)]
     pub number: u64,
-    /// What the session wants to be reminded of when its command is refused.
+    /// Fields of the request that a reject echoes.
     #[n(2)]
     pub memo: Option<Text>,
-    /// Its sender says that it may have sent the same before.
+    /// PossResend: the sender may have sent the same message before.
     #[n(3)]
     #[cbor(default)]
     pub may_be_known: bool,
@@ -167,7 +167,7 @@ pub enum Command {
         mode: Mode,
         #[n(2)]
         phase: Phase,
-        /// With EXIT: it did not leave by itself.
+        /// With EXIT: why the platform stopped it.
         #[n(3)]
         failure: Option<Failure>,
     },
@@ -175,7 +175,7 @@ pub enum Command {
     Configure(#[n(0)] Settings),
     #[n(16)]
     Publish(#[n(0)] GenericEvent),
-    /// A client's session has come or gone; the platform only tells it.
+    /// A client session connected or disconnected; the platform only publishes it.
     #[n(17)]
     AnnounceSession {
         #[n(0)]
@@ -183,7 +183,7 @@ pub enum Command {
         #[n(1)]
         state: SessionState,
     },
-    /// Cancel all open orders of the caller's own session.
+    /// Cancel all open orders of the caller's session.
     #[n(18)]
     CancelOwn(#[n(0)] CancelOwn),
     #[n(19)]
@@ -200,19 +200,19 @@ pub enum Command {
     },
 }
 
-/// The price at which a security is settled on a day: it counts when the security itself, or an option on it, expires then.
+/// The settlement price of a security for a day: used when the security itself, or an option on it, expires then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct SettlementPrice {
     #[n(0)]
     pub security: SecurityId,
     #[n(1)]
     pub price: Price,
-    /// Of the exchange; absent = its present one.
+    /// A day of the exchange; absent = its current one.
     #[n(2)]
     pub date: Option<Date>,
 }
 
-/// A new order as it is asked for: what is absent is given its default by the engine, the same for every door.
+/// A new order as requested: the engine sets defaults for absent fields, the same for every interface.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct PlaceOrder {
     #[n(0)]
@@ -241,7 +241,7 @@ pub struct PlaceOrder {
     pub reference: Option<Text>,
 }
 
-/// New terms for a live order; what is absent keeps its value.
+/// New terms for an open order; absent fields keep their value.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct ModifyOrder {
     #[n(0)]
@@ -259,21 +259,21 @@ pub struct ModifyOrder {
     /// Restated by the client; refused where it differs.
     #[n(6)]
     pub restated: Restated,
-    /// The client's own note; it changes at once, because no venue has to agree.
+    /// The client's own note; it changes at once, without the venue.
     #[n(7)]
     #[cbor(default)]
     pub reference: Option<Text>,
 }
 
 impl ModifyOrder {
-    /// Whether nothing but the client's own note is to change.
+    /// Whether only the client's own note is to change.
     pub fn is_only_a_note(&self) -> bool {
         let has_terms = self.quantity.is_some() || self.limit.is_some() || self.stop.is_some() || self.tif.is_some();
         self.reference.is_some() && !has_terms
     }
 }
 
-/// What a request may repeat of its order but not change.
+/// Fields of its order that a request may repeat but not change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Restated {
     #[n(0)]
@@ -289,7 +289,7 @@ pub struct Restated {
     pub strategy: Option<StrategyId>,
     #[n(5)]
     pub exchange: Option<ExchangeId>,
-    /// A second name of the order, beside the one that the request goes by.
+    /// A second id of the order, besides the one that the request names.
     #[n(6)]
     pub order: Option<Text>,
 }
@@ -300,24 +300,23 @@ pub struct CancelOrder {
     pub int_id: IntId,
     #[n(1)]
     pub cl_ord_id: Option<Text>,
-    /// Refused where it is of another order.
+    /// Refused where it differs from the order.
     #[n(2)]
     #[cbor(default)]
     pub restated: Restated,
 }
 
 impl CancelOrder {
-    /// By whoever has nothing more to say than which.
+    /// A cancel without restated fields.
     pub fn of(int_id: IntId) -> Self {
         Self { int_id, cl_ord_id: None, restated: Restated::default() }
     }
 }
 
-/// A request of a session on one of its orders that can't be obeyed as it stands; only its answer, which tells how the
-/// order stands, is wanted.
+/// A session request that cannot be carried out as it stands; the engine only answers it with the state of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct DeclineRequest {
-    /// As the client names it.
+    /// As the client named it.
     #[n(0)]
     pub order: Option<Text>,
     /// Stable, kebab-case.
@@ -327,13 +326,13 @@ pub struct DeclineRequest {
     pub text: Text,
 }
 
-/// A session's wish to be rid of its orders.
+/// Mass cancel of a session's own orders.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct CancelOwn {
-    /// Only those in this one.
+    /// Only orders in this security.
     #[n(0)]
     pub security: Option<SecurityId>,
-    /// The name of the request, used once like those of orders.
+    /// The id of the request, used once like those of orders.
     #[n(1)]
     pub cl_ord_id: Option<Text>,
 }
@@ -385,7 +384,7 @@ pub struct RecordTransaction {
     pub description: Option<Text>,
 }
 
-/// A strategy's wish for the prices of a security.
+/// A market data subscription of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub struct Subscription {
     #[n(0)]
@@ -406,7 +405,7 @@ pub enum ReferenceChange {
     Account(#[n(0)] Account),
     #[n(4)]
     Strategy(#[n(0)] Strategy),
-    /// Removed where nothing hangs on it, otherwise only made not tradeable.
+    /// Removed where nothing refers to it, otherwise only made not tradeable.
     #[n(5)]
     RetireSecurity(#[n(0)] SecurityId),
 }
@@ -435,12 +434,12 @@ pub struct Failure {
 pub enum FailureKind {
     #[n(0)]
     Panicked,
-    /// A call-back did not return.
+    /// A callback did not return.
     #[n(1)]
     Hung,
     #[n(2)]
     Flooded,
-    /// Nobody hears of it any more, or it hears no longer of us.
+    /// The connection to its process is lost.
     #[n(3)]
     Lost,
 }
@@ -456,7 +455,7 @@ impl FailureKind {
     }
 }
 
-/// Something that strategies tell each other; the platform only carries it.
+/// An event that strategies send to each other; the platform only forwards it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct GenericEvent {
     #[n(0)]

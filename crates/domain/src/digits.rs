@@ -1,5 +1,5 @@
-//! Sums, products, quotients and comparisons of decimals. The decimal type takes every amount that fits 96 bits; nearly all
-//! amounts fit 64, and on those whole numbers are quicker.
+//! Decimal arithmetic with a fast path: amounts that fit 64 bits are computed as integers, the rest by the decimal
+//! library.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ pub(crate) fn compare(left: Decimal, right: Decimal) -> Ordering {
 /// The decimal type drops digits that do not fit; a sum or product that lost some is refused instead.
 #[inline]
 pub(crate) fn add(left: Decimal, right: Decimal) -> Result<Decimal, Overflow> {
-    // Half of all sums are such: charges that nobody takes, parts that are not there.
+    // Half of all sums are such: charges of zero, missing parts.
     if right.is_zero() {
         return Ok(left);
     }
@@ -83,7 +83,7 @@ pub(crate) fn divide_evenly(dividend: Decimal, divisor: Decimal) -> Option<Decim
     whole().or_else(|| Decimal::try_new(even(digits.checked_mul(1_000)?)?, scale + 3).ok())
 }
 
-/// Whether a short decimal is a whole number of short steps; nothing where one of them is long.
+/// Whether a short decimal is a whole number of short steps; `None` where one of them is long.
 pub(crate) fn is_multiple(decimal: Decimal, step: Decimal) -> Option<bool> {
     let (digits, steps, _) = aligned(decimal, step)?;
     digits.checked_rem(steps).map(|rest| rest == 0)
@@ -97,7 +97,7 @@ fn short(decimal: Decimal) -> Option<i64> {
     (parts.hi == 0).then_some(if parts.negative { -digits } else { digits })
 }
 
-/// A decimal of so many digits; the scale is one that a decimal can have.
+/// A decimal of these digits; the scale must be valid.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // both halves count
 fn decimal(digits: i64, scale: u32) -> Decimal {

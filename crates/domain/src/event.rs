@@ -1,4 +1,4 @@
-//! What has happened. Payloads are shared, so that many listeners cost little.
+//! Events: what has happened in the engine. Payloads are shared, so many subscribers cost little.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub enum Event {
     Position(Arc<Position>),
     Cash(Arc<CashBalance>),
     Portfolio(Arc<PortfolioValue>),
-    /// A strategy asked for prices (`true`) or gave them up.
+    /// A strategy subscribed to prices (`true`) or unsubscribed.
     Subscription(Subscription, bool),
     LifeCycle(Arc<LifeCycle>),
     Session(Arc<SessionChange>),
@@ -44,13 +44,13 @@ pub enum Event {
     Alarm(Arc<Alarm>),
     Generic(Arc<GenericEvent>),
     Reference(Arc<ReferenceData>),
-    /// A command that came by a session was refused; other callers hear it on their tickets alone.
+    /// A command of a session was refused; other callers get the refusal only as the reply.
     Refused(Arc<RefusedCommand>),
-    /// A session's orders are being cancelled at its own wish; what becomes of each follows.
+    /// A mass cancel of a session was carried out; the outcome of each order follows.
     MassCancel(Arc<MassCancel>),
 }
 
-/// Why a command of a session was not obeyed. It can be told again after a crash, when nobody holds the ticket any more.
+/// A refused command of a session. Journalled as an event, so that it can be reported again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct RefusedCommand {
     #[n(0)]
@@ -62,29 +62,29 @@ pub struct RefusedCommand {
     pub code: Text,
     #[n(3)]
     pub text: Text,
-    /// The order that the command was about, or whose name it wanted to take.
+    /// The order that the command named, or whose id it tried to use again.
     #[n(4)]
     pub order: Option<Box<Order>>,
-    /// The same command was obeyed before: how the order stands is its answer.
+    /// The same command was carried out before: the state of the order is its answer.
     #[n(5)]
     #[cbor(default)]
     pub is_repeated: bool,
-    /// The same request was made before, and the venue refused it for this reason: that is its answer.
+    /// The same request was made before, and the venue rejected it for this reason: that is its answer.
     #[n(6)]
     pub refused_before: Option<Text>,
 }
 
-/// How far a session's wish to be rid of its orders could be obeyed. It can be told again after a crash.
+/// Result of a session's mass cancel. It can be reported again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct MassCancel {
     #[n(0)]
     pub origin: Origin,
     #[n(1)]
     pub source: Source,
-    /// Orders whose cancel is on its way.
+    /// Orders whose cancel was sent.
     #[n(2)]
     pub affected: u64,
-    /// Orders that stay, because their venue is not there.
+    /// Orders that stay, because their venue is not connected.
     #[n(3)]
     pub out_of_reach: u64,
 }
@@ -97,7 +97,7 @@ pub struct LifeCycle {
     pub mode: Mode,
     #[n(2)]
     pub phase: Phase,
-    /// With EXIT: it did not leave by itself.
+    /// With EXIT: why the platform stopped it.
     #[n(3)]
     pub failure: Option<Failure>,
 }
@@ -110,7 +110,7 @@ pub struct SessionChange {
     pub state: SessionState,
 }
 
-/// Something a person should know.
+/// A message for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Alarm {
     #[n(0)]
@@ -133,7 +133,7 @@ pub enum AlarmLevel {
     Error,
 }
 
-/// The class of an event: what a listener registers for.
+/// The class of an event, for subscriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EventClass {
@@ -213,7 +213,7 @@ impl Event {
         }
     }
 
-    /// Raw prices pass the gate at once; everything that can show trading state waits for the disk.
+    /// Raw prices are published at once; everything that can show trading state waits until it is durable.
     pub fn is_market_data(&self) -> bool {
         matches!(self, Self::Tick(_) | Self::Trade(_) | Self::Book(_) | Self::Bar(_))
     }

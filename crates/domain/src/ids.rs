@@ -1,4 +1,4 @@
-//! Ids and short shared texts.
+//! Ids and short shared strings.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -30,7 +30,7 @@ id!(
     ExchangeId,
     AccountId,
     StrategyId,
-    /// The number of an order, minted by the engine; the name that outsiders use is [`IntId`].
+    /// The number of an order, given by the engine; clients use its [`IntId`].
     OrderId,
     PositionId,
     TransactionId,
@@ -42,12 +42,12 @@ impl StrategyId {
     pub const SERVER: Self = Self(1);
 }
 
-/// A short text that many share.
+/// A short shared text.
 #[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct Text(Arc<str>);
 
 impl PartialEq for Text {
-    /// Most texts that are compared are the same one, and then their letters need not be read.
+    /// Equal texts usually share one allocation; then the bytes need not be compared.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || *self.0 == *other.0
@@ -60,12 +60,12 @@ impl Hash for Text {
     }
 }
 
-/// Longer names need memory of their own while they are made.
+/// Longer names need an allocation of their own while they are built.
 const NUMBERED_LENGTH_MAX: usize = 64;
 
 impl Text {
-    /// The parts of a name and its number after them. Every order has three such names, so they are made without the
-    /// machinery of formatting.
+    /// The parts of a name, followed by a number. Every order has three such names, so they are built without the
+    /// formatting machinery.
     pub fn numbered(parts: &[&str], number: u64) -> Self {
         let before = parts.iter().map(|part| part.len()).sum::<usize>();
         let length = before + number.checked_ilog10().unwrap_or(0) as usize + 1;
@@ -86,7 +86,7 @@ impl Text {
     }
 }
 
-/// Into a place of just so many digits.
+/// Fills a slice of exactly as many digits.
 fn write_digits(mut number: u64, digits: &mut [u8]) {
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + u8::try_from(number % 10).expect("a digit");
@@ -148,7 +148,7 @@ impl<'b, C> Decode<'b, C> for Text {
     }
 }
 
-/// The id by which the world knows an order: 1 to 64 printable ASCII characters, but neither `.` nor `..`.
+/// The id of an order for clients: 1 to 64 printable ASCII characters, but neither `.` nor `..`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(transparent)]
 pub struct IntId(#[n(0)] Text);
@@ -183,7 +183,7 @@ impl FromStr for IntId {
 
 fn check_int_id(text: &str) -> Result<(), NotAnIntId> {
     let printable = text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
-    // An order is found at a path that ends with its id, and these two are taken out of every path.
+    // An order's URL ends with its id, and these two segments are removed from every URL.
     let is_step = matches!(text, "." | "..");
     if text.is_empty() || text.len() > IntId::LENGTH_MAX || !printable || is_step { Err(NotAnIntId) } else { Ok(()) }
 }
@@ -232,7 +232,7 @@ impl fmt::Debug for AdapterName {
     }
 }
 
-/// A universally unique id. Ours are minted from the instance and a counter, so that a replay repeats them.
+/// A universally unique id. Ours are generated from the instance and a counter, so that a replay repeats them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuid(pub u128);
 
@@ -242,7 +242,7 @@ impl Uuid {
         Self::of(u128::from(instance) << 64 | u128::from(counter))
     }
 
-    /// The same form, of bits that are the caller's business; six of them give way to the form.
+    /// The same form with bits given by the caller; six of them are overwritten by the form.
     pub fn of(bits: u128) -> Self {
         Self(uuid::Builder::from_custom_bytes(bits.to_be_bytes()).into_uuid().as_u128())
     }

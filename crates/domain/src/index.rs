@@ -1,4 +1,4 @@
-//! A map for look-ups whose order nobody can see, so it may be a hash map in a deterministic crate.
+//! Hash map without iteration, so that it is safe in deterministic crates.
 
 // The ban on HashMap guards against iteration in an order that changes from run to run; this type offers no iteration.
 #![allow(clippy::disallowed_types)]
@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::ids::SecurityId;
 
-/// Look-ups by key in constant time. To walk through the entries keep them in an ordered place as well.
+/// Look-ups by key in constant time. To iterate over the entries, keep them in an ordered collection as well.
 #[derive(Debug, Clone)]
 pub struct Index<K, V>(HashMap<K, V, BuildHasherDefault<FixedHasher>>);
 
@@ -49,7 +49,7 @@ impl<K: Eq + Hash, V> Index<K, V> {
         self.0.insert(key, value)
     }
 
-    /// What is there, or put there now: one look-up for both.
+    /// The entry, inserted where there is none: one look-up for both.
     #[inline]
     pub fn or_default(&mut self, key: K) -> &mut V
     where
@@ -83,10 +83,10 @@ impl<K: Eq + Hash, V> FromIterator<(K, V)> for Index<K, V> {
     }
 }
 
-/// Ids below this have a place of their own.
+/// Ids below this are kept in a vector.
 const NEAR_MAX: usize = 65_536;
 
-/// As [`Index`], by security. Ids that are given from one upwards need no hash, which counts where every price is looked up
+/// As [`Index`], by security. Ids that count up from one need no hash, which matters where every price is looked up
 /// several times.
 #[derive(Debug, Clone)]
 pub struct BySecurity<V> {
@@ -179,7 +179,7 @@ impl Hasher for FixedHasher {
 
     #[inline]
     fn finish(&self) -> u64 {
-        // The table takes its place from the low bits, which a multiplication leaves poor.
+        // The table uses the low bits, which a multiplication mixes poorly.
         self.0 ^ (self.0 >> 32)
     }
 }
@@ -190,7 +190,7 @@ pub fn fingerprint(parts: &[&[u8]]) -> u128 {
     let mut add = |byte: u8| hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
     for part in parts {
         part.iter().copied().for_each(&mut add);
-        // A mark between the parts, so that ("ab", "c") and ("a", "bc") differ.
+        // A separator between the parts, so that ("ab", "c") and ("a", "bc") differ.
         add(0xff);
     }
     hash

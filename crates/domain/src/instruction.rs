@@ -1,4 +1,4 @@
-//! What goes to a venue: never before the input that caused it is durable.
+//! Instructions to a venue. An instruction leaves only after the input that caused it is durable.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::order::{Order, Terms};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instruction {
-    /// Follows the subscriptions with which an adapter that appeared is greeted: now it may go to its venue.
+    /// Sent after the subscriptions of an adapter that attached: it may now connect to its venue.
     LogOn,
     Submit(Arc<Order>),
-    /// The order with its present terms, and the new ones.
+    /// The order with its current terms, and the new ones.
     Replace(Arc<Order>, Terms),
     Cancel(Arc<Order>),
     Subscribe(SecurityId),

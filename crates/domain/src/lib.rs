@@ -1,43 +1,24 @@
-//! The words of the house: ids, amounts, securities, orders, positions, and the four nouns
-//! `Command`, `Report`, `Event` and `Instruction`. No behaviour that needs a clock, a file or a socket.
+//! Domain types: ids, amounts, securities, orders, positions, and the four messages `Command`, `Report`, `Event` and
+//! `Instruction`. Pure data: no clock, no file, no socket.
 
-/// Exact decimals with a meaning: price, quantity, money.
 pub mod amount;
-/// Sums, products and comparisons of decimals.
 mod digits;
-/// When an exchange trades: sessions, auctions, holidays.
 pub mod calendar;
-/// What somebody asks of the platform.
 pub mod command;
-/// What has happened.
 pub mod event;
-/// Numeric ids, the order's own id and short shared texts.
 pub mod ids;
-/// A map for look-ups whose order nobody can see.
 pub mod index;
-/// What goes to a venue.
 pub mod instruction;
-/// Ticks, trades, books, bars and marks.
 pub mod market;
-/// Orders, their status, fills.
 pub mod order;
-/// Requests that a venue has not answered.
 mod pending;
-/// How far a strategy's life is.
 pub mod phase;
-/// Transactions, positions, cash.
 pub mod portfolio;
-/// Questions about live state, and all answers.
 pub mod query;
-/// Exchanges, families, securities, accounts, strategies.
 pub mod reference;
-/// Why something was not done.
 pub mod refusal;
-/// What a venue says.
 pub mod report;
-/// Limits, scopes, trading states.
 pub mod risk;
-/// Instants and dates as data.
 pub mod time;
 
 pub use amount::{Amount, Currency, Money, Overflow, Price, Quantity};

@@ -1,4 +1,4 @@
-//! Prices: ticks, trades, books, bars, and the marks that trading is allowed to see.
+//! Market data: ticks, trades, order books, bars, and the marks that trading sees.
 
 use minicbor::{Decode, Encode};
 
@@ -53,7 +53,7 @@ impl Tick {
         }
     }
 
-    /// Takes a newer message in; what it leaves out keeps the last value, unless the other side has passed it.
+    /// Applies a newer message; absent fields keep their value, unless the opposite side has crossed it.
     #[inline]
     pub fn update(&mut self, newer: &Self) {
         self.name_feed(&newer.feed);
@@ -73,7 +73,7 @@ impl Tick {
         }
     }
 
-    /// A quote that the other side has passed stands nowhere any more; who traded at it would be given money.
+    /// Drops a quote that the opposite side has crossed: it is stale.
     fn forget_passed(&mut self, newer: &Self) {
         if !matches!((self.bid, self.ask), (Some(bid), Some(ask)) if bid > ask) {
             return;
@@ -85,7 +85,7 @@ impl Tick {
         }
     }
 
-    /// Becomes like another, in the place that is there already.
+    /// Copies another into this one, without an allocation.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.name_feed(&other.feed);
@@ -95,7 +95,7 @@ impl Tick {
         (self.vol_bid, self.vol_ask, self.vol) = (vol_bid, vol_ask, vol);
     }
 
-    /// It is nearly always the same name, and to share one more copy of it costs more than all the prices.
+    /// It is nearly always the same name, and cloning the shared name costs more than copying all the prices.
     #[inline]
     fn name_feed(&mut self, feed: &Text) {
         if self.feed != *feed {
@@ -202,7 +202,7 @@ impl BarSize {
     }
 }
 
-/// What a price did in a span of time; `at` is the start of the span.
+/// Prices in a span of time; `at` is the start of the span.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Bar {
     #[n(0)]
@@ -238,7 +238,7 @@ pub struct Mark {
     pub ask: Option<Price>,
     #[n(3)]
     pub last: Option<Price>,
-    /// When the feed said so.
+    /// Time of the feed.
     #[n(4)]
     pub at: Timestamp,
 }
@@ -249,12 +249,12 @@ impl Mark {
         sum.over(rust_decimal::Decimal::TWO).ok()
     }
 
-    /// The best guess at a fair price: last trade, else middle, else either side.
+    /// The best estimate of a fair price: last trade, else mid, else either side.
     pub fn reference(&self) -> Option<Price> {
         self.last.or_else(|| self.mid()).or(self.bid).or(self.ask)
     }
 
-    /// What a position is worth: a long could be sold at the bid, a short bought back at the ask.
+    /// Valuation price of a position: a long could be sold at the bid, a short bought back at the ask.
     pub fn exit_price(&self, quantity: Quantity) -> Option<Price> {
         let side = if quantity.is_negative() { self.ask } else { self.bid };
         side.or(self.last)

@@ -1,4 +1,5 @@
-//! Orders and what happens to them. An order has a base state and, apart from it, a pending request; the status is derived.
+//! Orders, order status and fills. An order has a base state and, apart from it, a pending request; the status is
+//! derived from both.
 
 use std::fmt;
 
@@ -127,7 +128,7 @@ impl TimeInForce {
     }
 }
 
-/// The door that an order came through.
+/// The interface that an order came through.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Source {
     #[n(0)]
@@ -157,7 +158,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What is known from quantities and the venue's word, pending requests aside.
+/// State from quantities and venue reports, without pending requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum BaseState {
@@ -170,7 +171,7 @@ pub enum BaseState {
     PartiallyFilled,
     #[n(3)]
     Filled,
-    /// Canceled or expired; the reason tells which.
+    /// Canceled or expired; see the reason.
     #[n(4)]
     Canceled,
     #[n(5)]
@@ -186,7 +187,7 @@ impl BaseState {
     }
 }
 
-/// What a replace can change.
+/// The terms that a replace can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Terms {
     #[n(0)]
@@ -197,7 +198,7 @@ pub struct Terms {
     pub tif: TimeInForce,
 }
 
-/// What outsiders see. The names in parentheses are FIX's OrdStatus.
+/// Status as clients see it. In parentheses: FIX OrdStatus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Status {
@@ -247,7 +248,7 @@ impl Status {
     }
 }
 
-/// An order with its whole present state.
+/// An order with its whole current state.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Order {
     #[n(0)]
@@ -256,7 +257,7 @@ pub struct Order {
     pub int_id: IntId,
     #[n(2)]
     pub ext_id: Option<Text>,
-    /// The last accepted ClOrdID where it came by FIX.
+    /// The last accepted ClOrdID, for FIX orders.
     #[n(3)]
     pub cl_ord_id: Option<Text>,
     #[n(4)]
@@ -277,7 +278,7 @@ pub struct Order {
     pub strategy: StrategyId,
     #[n(12)]
     pub adapter: AdapterName,
-    /// May only lower the position of its strategy, account and security.
+    /// May only reduce the position of its strategy, account and security.
     #[n(13)]
     pub reduce_only: bool,
     #[n(14)]
@@ -294,7 +295,7 @@ pub struct Order {
     pub revision: u32,
     #[n(19)]
     pub reason: Option<Text>,
-    /// Its fate at the venue is not known; exposure stays reserved until the venue has spoken.
+    /// Whether the venue has it is unknown; exposure stays reserved until the venue answers.
     #[n(20)]
     pub in_doubt: bool,
     /// The client's own note.
@@ -328,7 +329,7 @@ impl Order {
         self.state.is_working() || self.pending != Pending::Nothing
     }
 
-    /// What is still in the market.
+    /// Open quantity.
     pub fn remaining(&self) -> Quantity {
         if !self.state.is_working() {
             return Quantity::ZERO;
@@ -344,17 +345,17 @@ impl Order {
         self.turnover.over(self.filled.0).ok().map(|amount| Price(amount.0))
     }
 
-    /// Turnover with one more fill in it.
+    /// Turnover after one more fill.
     pub fn turnover_with(&self, quantity: Quantity, price: Price) -> Result<Amount, Overflow> {
         self.turnover.plus(quantity.value_at(price, rust_decimal::Decimal::ONE)?)
     }
 }
 
-/// What just happened to an order; FIX derives its ExecType from it.
+/// What just happened to an order (FIX ExecType).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Step {
-    /// We took it.
+    /// Accepted by the engine, not yet confirmed by the venue.
     #[n(0)]
     Placed,
     /// The venue confirmed it.
@@ -380,16 +381,16 @@ pub enum Step {
     ReplaceRefused,
     #[n(11)]
     Replaced,
-    /// A fill was taken back.
+    /// A fill was busted.
     #[n(12)]
     Busted,
-    /// A fill was changed.
+    /// A fill was corrected.
     #[n(13)]
     Corrected,
-    /// Its fate became unknown.
+    /// Whether the venue has the order became unknown.
     #[n(14)]
     Doubted,
-    /// Its fate became known again, unchanged.
+    /// The doubt is resolved; the order is unchanged.
     #[n(15)]
     Settled,
 }
@@ -409,7 +410,7 @@ pub struct OrderStatus {
     pub at: Timestamp,
     #[n(5)]
     pub ext_at: Option<Timestamp>,
-    /// Of the input that caused it.
+    /// Sequence of the input that caused it.
     #[n(6)]
     pub sequence: u64,
     #[n(7)]
@@ -431,12 +432,12 @@ pub struct OrderStatus {
     /// The ClOrdID of the request that this answers.
     #[n(15)]
     pub request: Option<Text>,
-    /// For the FIX client whose order it is; orders of other doors have none.
+    /// For the FIX client of the order; orders of other interfaces have none.
     #[n(16)]
     pub client: Option<Box<ClientView>>,
 }
 
-/// What a report to a FIX client needs of its order, as it was when it changed: it may be told much later.
+/// Fields of an order for an execution report, as they were at the change: the report may be sent much later.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct ClientView {
     #[n(0)]
@@ -452,16 +453,16 @@ pub struct ClientView {
     pub account: AccountId,
     #[n(5)]
     pub terms: Terms,
-    /// Who made the request that this answers, where it is one.
+    /// The source of the request that this answers, if any.
     #[n(6)]
     pub asked_by: Option<Source>,
-    /// And in whose name.
+    /// The user of that request.
     #[n(7)]
     pub in_the_name_of: Option<Text>,
     /// The venue's id of the execution that this reports.
     #[n(8)]
     pub execution: Option<Text>,
-    /// The venue's id of the execution that is taken back or corrected.
+    /// The venue's id of the execution that is busted or corrected.
     #[n(9)]
     pub undoes: Option<Text>,
 }

@@ -1,17 +1,18 @@
-//! Requests on an order that its venue has not answered: a cancel, a replace, or a cancel that has overtaken a replace.
+//! Pending requests of an order: a cancel or replace that the venue has not answered, or a cancel that overtook a
+//! replace.
 
 use minicbor::{Decode, Encode};
 
 use crate::ids::Text;
 use crate::order::{Source, Terms};
 
-/// What the venue has not answered yet. Boxed, since few orders have a request and every order has a place for it.
+/// The pending request. Boxed, since few orders have one and every order has the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub enum Pending {
     #[n(0)]
     #[default]
     Nothing,
-    /// With the replace that it overtook, which still gets an answer of its own.
+    /// With the replace that it overtook, which still gets its own answer.
     #[n(1)]
     Cancel(#[n(0)] Box<Request>, #[n(1)] Option<Box<Replacing>>),
     #[n(2)]
@@ -26,7 +27,7 @@ impl Pending {
         }
     }
 
-    /// Also one that a cancel has overtaken.
+    /// Also one that a cancel overtook.
     pub fn replace(&self) -> Option<(&Request, Terms)> {
         match self {
             Self::Replace(request, terms) => Some((request, **terms)),
@@ -35,7 +36,7 @@ impl Pending {
         }
     }
 
-    /// A cancel comes on top; a replace that waits goes on waiting beneath it.
+    /// Adds a cancel; a pending replace stays pending beneath it.
     #[must_use]
     pub fn overtaken_by(self, cancel: Request) -> Self {
         let overtaken = match self {
@@ -79,17 +80,17 @@ pub struct Replacing {
     pub terms: Terms,
 }
 
-/// Who asked, and by which ClOrdID where it came by FIX.
+/// Source of a request, and its ClOrdID where it came by FIX.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Request {
     #[n(0)]
     pub cl_ord_id: Option<Text>,
     #[n(1)]
     pub source: Source,
-    /// The user, or what made the platform ask.
+    /// The user, or the cause of a request of the platform.
     #[n(2)]
     pub by: Option<Text>,
-    /// Why, where the order shall show it: it stands in the way of another order.
+    /// The reason that the order shows: it blocks another order.
     #[n(3)]
     pub reason: Option<Text>,
 }
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(both.without_replace().without_cancel(), Pending::Nothing);
     }
 
-    /// A cancel as it was written before it knew what it had overtaken.
+    /// The older encoding of a cancel, without the replace that it overtook.
     #[derive(Encode)]
     enum Before {
         #[n(1)]

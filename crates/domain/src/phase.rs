@@ -1,8 +1,8 @@
-//! How far a strategy's life is.
+//! Phases of a strategy run.
 
 use minicbor::{Decode, Encode};
 
-/// The phases of a strategy's life, in order.
+/// The phases of a strategy run, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Phase {

@@ -1,4 +1,4 @@
-//! Transactions and what they add up to.
+//! Transactions, positions and cash.
 
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
@@ -65,7 +65,7 @@ impl TransactionKind {
         }
     }
 
-    /// The fixed quantity of the kinds that move cash only: +1 in, -1 out.
+    /// The fixed quantity of the kinds that move only cash: +1 in, -1 out.
     pub fn cash_sign(self) -> Option<Quantity> {
         match self {
             Self::Credit | Self::InterestReceived | Self::Dividend | Self::Refund => Some(Quantity(Decimal::ONE)),
@@ -75,7 +75,7 @@ impl TransactionKind {
     }
 }
 
-/// A booking: the only thing that changes positions and cash.
+/// A booking: the only way to change positions and cash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Transaction {
     #[n(0)]
@@ -115,13 +115,13 @@ pub struct Transaction {
     pub strategy: StrategyId,
     #[n(17)]
     pub description: Option<Text>,
-    /// What a fill cost in other currencies; each is booked by a transaction of its own in the same step.
+    /// Charges of a fill in other currencies; each is booked as its own transaction in the same step.
     #[n(18)]
     #[cbor(default)]
     pub charges: Vec<Charge>,
 }
 
-/// What a venue, a broker or a clearer takes for a fill; below zero it is a rebate.
+/// Charge of a venue, a broker or a clearer for a fill; below zero it is a rebate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Charge {
     #[n(0)]
@@ -155,7 +155,7 @@ impl ChargeKind {
     }
 }
 
-/// What a strategy holds of a security in an account, valued at the latest mark.
+/// Position of a strategy in a security and an account, valued at the latest mark.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Position {
     #[n(0)]
@@ -168,7 +168,7 @@ pub struct Position {
     pub account: AccountId,
     #[n(4)]
     pub quantity: Quantity,
-    /// What the open quantity cost, signed as the quantity is.
+    /// Cost of the open quantity, signed as the quantity is.
     #[n(5)]
     pub cost: Amount,
     #[n(6)]
@@ -210,7 +210,7 @@ pub struct CashBalance {
     pub amount: Amount,
 }
 
-/// What a strategy is worth in base currency; a value is absent where a rate is missing.
+/// Value of a strategy in base currency; a figure is absent where a rate is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct PortfolioValue {
     #[n(0)]
@@ -232,7 +232,7 @@ pub struct PortfolioValue {
     pub open_positions: u64,
     #[n(8)]
     pub currency: Currency,
-    /// Of all positions, those that are closed included.
+    /// Of all positions, closed ones included.
     #[n(9)]
     pub commissions: Option<Amount>,
     #[n(10)]

@@ -1,4 +1,4 @@
-//! Questions about live state, and all answers. A question goes through the same door as a command but leaves no trace.
+//! Queries about live state, and all answers. A query goes through the same inbox as a command and is not journalled.
 
 use std::sync::Arc;
 
@@ -17,24 +17,24 @@ pub enum Query {
     OpenOrders(Filter),
     /// Open, of today or of yesterday, by intId, else by any ClOrdID that was used for it.
     Order(Text),
-    /// Of one client, by any id that it used for it: of several the one that lives, else the newest.
+    /// Of one client, by any id that it used: of several the open one, else the newest.
     OwnOrder(Source, Text),
     /// Open ones and those closed today.
     Positions(Filter),
     Balances(Filter),
     PortfolioValue(Option<StrategyId>),
     DailyTransactions(Filter),
-    /// Of today; older ones are history.
+    /// Of today; older ones are in the history.
     Transaction(TransactionId),
     TradingStates,
     Limits,
-    /// What would happen to a new order.
+    /// Dry run of a new order.
     Check(PlaceOrder, Caller),
-    /// What would happen to a live order that is given new terms.
+    /// Dry run of new terms for an open order.
     CheckModify(ModifyOrder, Caller),
     Subscriptions,
     Ticks(Filter),
-    /// The prices by which trading values: the last that were journalled, also those before a restart.
+    /// The prices by which trading values: the last journalled ones, also from before a restart.
     Marks,
     Book(SecurityId),
     Bars(SecurityId, BarSize),
@@ -44,7 +44,7 @@ pub enum Query {
     State,
 }
 
-/// Narrows a list; what is absent does not narrow.
+/// Narrows a list; absent fields do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Filter {
     pub strategy: Option<StrategyId>,
@@ -60,13 +60,13 @@ impl Filter {
     }
 }
 
-/// What comes back on a ticket.
+/// The content of a reply.
 pub type Reply = Result<Answer, Refusal>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Done,
-    /// The order that was placed, changed or asked to be cancelled.
+    /// The order that was placed, changed or is to be cancelled.
     Order(Arc<Order>),
     OrderId(IntId),
     Transaction(Arc<Transaction>),
@@ -91,7 +91,7 @@ pub enum Answer {
     State(Vec<u8>),
 }
 
-/// The verdict of a dry run.
+/// The result of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     pub refusal: Option<Refusal>,

@@ -1,4 +1,5 @@
-//! Reference data: what can be traded, where, by whom. It enters the engine as commands and leaves it as a shared picture.
+//! Reference data: exchanges, securities, families, accounts, strategies. Changed by commands, read as a shared
+//! immutable copy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::amount::{Amount, Currency, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, FamilyId, SecurityId, StrategyId, Text};
 use crate::time::{Date, TimeOfDay};
 
-/// A place where securities trade.
+/// An exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Exchange {
     #[n(0)]
@@ -30,10 +31,10 @@ pub struct Exchange {
     pub trading_hours: Vec<TradingHours>,
     #[n(7)]
     pub holidays: Vec<Holiday>,
-    /// How long the call before the open lasts; 0 = no opening auction.
+    /// Duration of the call before the open; 0 = no opening auction.
     #[n(8)]
     pub opening_auction_minutes: u16,
-    /// How long the call before the close lasts; 0 = no closing auction.
+    /// Duration of the call before the close; 0 = no closing auction.
     #[n(9)]
     pub closing_auction_minutes: u16,
 }
@@ -61,7 +62,7 @@ pub struct Holiday {
     pub close: Option<TimeOfDay>,
 }
 
-/// What securities of one product share.
+/// Common properties of the securities of one product.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Family {
     #[n(0)]
@@ -91,19 +92,19 @@ pub struct Family {
     pub clearing_commission: Amount,
     #[n(12)]
     pub fee: Amount,
-    /// How its members are settled when they expire; absent = as is usual for their kind.
+    /// How its securities are settled when they expire; absent = as is usual for their kind.
     #[n(13)]
     pub settlement: Option<Settlement>,
 }
 
-/// What becomes of a future or an option that expires.
+/// Settlement of a future or an option that expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Settlement {
     /// Its value is paid.
     #[n(0)]
     Cash,
-    /// The underlying changes hands.
+    /// The underlying is delivered.
     #[n(1)]
     Physical,
 }
@@ -119,7 +120,7 @@ impl Settlement {
     }
 }
 
-/// Something with a price.
+/// A security: anything with a price.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Security {
     #[n(0)]
@@ -154,14 +155,14 @@ pub struct Security {
     pub min_qty: Option<Quantity>,
     #[n(15)]
     pub max_qty: Option<Quantity>,
-    /// The lot; zero binds nothing.
+    /// Lot size; zero means no restriction.
     #[cbor(n(16), with = "crate::amount::decimal")]
     pub qty_incr: Decimal,
     #[n(17)]
     pub min_price: Option<Price>,
     #[n(18)]
     pub max_price: Option<Price>,
-    /// The tick; zero binds nothing.
+    /// Tick size; zero means no restriction.
     #[cbor(n(19), with = "crate::amount::decimal")]
     pub price_incr: Decimal,
     #[n(20)]
@@ -170,7 +171,7 @@ pub struct Security {
     pub tradeable: bool,
 }
 
-/// What kind of security, with what only that kind has.
+/// Kind of a security, with the fields of that kind.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum SecurityKind {
     #[n(0)]
@@ -275,7 +276,7 @@ impl Account {
     }
 }
 
-/// Somebody in whose name orders are placed; `SERVER` always exists.
+/// A strategy: the owner of orders and positions; `SERVER` always exists.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Strategy {
     #[n(0)]
@@ -286,7 +287,7 @@ pub struct Strategy {
     pub auto_activate: bool,
 }
 
-/// All reference data, shared by reference: a change replaces the picture, readers keep theirs.
+/// All reference data, shared: a change replaces the whole, readers keep the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReferenceData {
     pub exchanges: BTreeMap<ExchangeId, Arc<Exchange>>,
@@ -315,7 +316,7 @@ impl ReferenceData {
         self.securities.get(&underlying)
     }
 
-    /// As the family says; otherwise a future pays its value, and an option delivers unless it is on an index.
+    /// As the family defines; otherwise a future pays its value, and an option delivers unless it is on an index.
     pub fn settlement_of(&self, security: &Security) -> Settlement {
         let stated = self.family_of(security).and_then(|family| family.settlement);
         stated.unwrap_or_else(|| self.usual_settlement(security))

@@ -1,4 +1,4 @@
-//! Why something was not done: values with a stable code. Each edge maps the code to its own kind of error.
+//! Refusals: why a command was not carried out, with a stable code. Each edge maps the code to its own error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ pub enum Refusal {
     NotTradeable(SecurityId),
     Expired(SecurityId),
     AccountInactive(AccountId),
-    /// No active account reaches the security's exchange.
+    /// No active account has a route to the security's exchange.
     NoAccount(ExchangeId),
     /// Several do; the client must choose.
     AccountAmbiguous(Vec<AccountId>),
-    /// Several accounts are active, and a booking must name its own.
+    /// Several accounts are active, and a booking must name one.
     BookingAccountAmbiguous(Vec<AccountId>),
     /// The account's adapter does not serve that exchange.
     NoRoute {
@@ -66,7 +66,7 @@ pub enum Refusal {
     MarketClosed(ExchangeId),
     AdapterDown(AdapterName),
     AdapterReconciling(AdapterName),
-    /// An order with this id exists; it is untouched.
+    /// An order with this id exists; it is unchanged.
     DuplicateOrder(DuplicateOrder),
     /// A session has used this ClOrdID, and not for an order that is still kept.
     ClOrdIdUsed(Text),
@@ -77,7 +77,7 @@ pub enum Refusal {
     OrderWaiting(IntId),
     /// A modification cannot change this.
     FieldFixed(&'static str),
-    /// No venue gives a live order this time in force.
+    /// No venue gives an open order this time in force.
     TifFixed {
         now: &'static str,
         wanted: &'static str,
@@ -87,7 +87,7 @@ pub enum Refusal {
         security: SecurityId,
         currency: Currency,
     },
-    /// What a request says of its order is of another one.
+    /// A restated field is that of another order.
     OtherOrder {
         int_id: IntId,
         field: &'static str,
@@ -99,7 +99,7 @@ pub enum Refusal {
         field: &'static str,
     },
     PositionClosed(u64),
-    /// An EXPIRATION that would not lower the position that is held.
+    /// An EXPIRATION that would not reduce the position.
     NotHeld {
         held: Quantity,
         change: Quantity,
@@ -112,7 +112,7 @@ pub enum Refusal {
         from: Currency,
         to: Currency,
     },
-    /// The account holds a currency without a rate, so its cash in base currency is not known.
+    /// The account has a currency without a rate, so its cash in base currency is unknown.
     CashUnknown(AccountId),
     /// A position of the scope is in a currency without a rate.
     ExposureUnknown(Scope),
@@ -156,7 +156,7 @@ pub enum Refusal {
     },
 }
 
-/// The live order behind a duplicate, where it is still known.
+/// The known order behind a duplicate, where it is still kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuplicateOrder {
     pub int_id: IntId,
@@ -255,7 +255,7 @@ impl Refusal {
         }
     }
 
-    /// The field of the request that is to blame, where it is one.
+    /// The field of the request that caused the refusal, if it is one.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             Self::UnknownSecurity(_) | Self::NotTradeable(_) | Self::Expired(_) => Some("securityId"),

@@ -1,4 +1,4 @@
-//! What a venue says, through its adapter.
+//! Venue reports, as an adapter delivers them.
 
 use minicbor::{Decode, Encode};
 
@@ -21,12 +21,12 @@ pub struct Report {
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Said {
-    /// The adapter is there and tells what it serves.
+    /// The adapter has started and names its capabilities.
     #[n(0)]
     Attached(#[n(0)] Profile),
     #[n(1)]
     Session(#[n(0)] SessionState),
-    /// All that the venue knows of our orders and fills; given after each connect, before new orders.
+    /// The venue's orders and fills; sent after each connect, before new orders.
     #[n(2)]
     Picture(#[n(0)] Picture),
     #[n(3)]
@@ -82,7 +82,7 @@ pub enum Said {
         #[n(1)]
         reason: Text,
     },
-    /// A fill is taken back.
+    /// A fill is busted.
     #[n(11)]
     Busted {
         #[n(0)]
@@ -92,7 +92,7 @@ pub enum Said {
         #[n(2)]
         reason: Option<Text>,
     },
-    /// A fill is changed; `exec_id` names the fill it replaces.
+    /// A fill is corrected; `exec_id` names the fill it replaces.
     #[n(12)]
     Corrected {
         #[n(0)]
@@ -100,7 +100,7 @@ pub enum Said {
         #[n(1)]
         by: VenueFill,
     },
-    /// Said by the adapter itself: the request certainly did not reach the venue.
+    /// From the adapter itself: the request certainly did not reach the venue.
     #[n(13)]
     Unsent {
         #[n(0)]
@@ -108,7 +108,7 @@ pub enum Said {
         #[n(1)]
         reason: Text,
     },
-    /// Said by the adapter itself: whether the request reached the venue is not known.
+    /// From the adapter itself: whether the request reached the venue is unknown.
     #[n(14)]
     Lost {
         #[n(0)]
@@ -119,7 +119,7 @@ pub enum Said {
 }
 
 impl Said {
-    /// The one order that it is about.
+    /// The order of the report, if it is about one.
     pub fn order(&self) -> Option<OrderId> {
         match self {
             Self::Attached(_) | Self::Session(_) | Self::Picture(_) => None,
@@ -138,7 +138,7 @@ impl Said {
     }
 }
 
-/// What an adapter can do.
+/// Capabilities of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Profile {
     #[n(0)]
@@ -146,7 +146,7 @@ pub struct Profile {
     /// Expires DAY and GTD orders by itself; otherwise the engine cancels them.
     #[n(1)]
     pub expires_orders: bool,
-    /// Refuses a second order with a known client id, so that one which it certainly did not get may be sent again.
+    /// Rejects a second order with a known client id, so that an order that certainly did not arrive may be sent again.
     #[n(2)]
     pub refuses_duplicates: bool,
     /// Not a live venue.
@@ -159,7 +159,7 @@ pub struct Profile {
 pub enum SessionState {
     #[n(0)]
     Disconnected,
-    /// Reached; orders and fills are being compared.
+    /// Connected; orders and fills are being reconciled.
     #[n(1)]
     Connected,
     /// Reconciled and open for orders.
@@ -191,24 +191,24 @@ pub struct VenueFill {
     pub quantity: Quantity,
     #[n(3)]
     pub price: Price,
-    /// When the venue traded it.
+    /// The venue's trade time.
     #[n(4)]
     pub at: Option<Timestamp>,
-    /// What the venue charges for it, in the security's currency; below zero it is a rebate. A venue that says nothing
-    /// takes the fee of the security's family.
+    /// The venue's fee in the security's currency; below zero it is a rebate. Without one the fee of the security's
+    /// family applies.
     #[n(5)]
     pub fee: Option<Amount>,
-    /// What it costs, where the venue says more than a fee: a kind that stands here takes the place of the family's, and the
-    /// currency may be any.
+    /// Charges by kind, where the venue reports more than a fee: a kind listed here replaces the family's, in any
+    /// currency.
     #[n(6)]
     #[cbor(default)]
     pub charges: Vec<Charge>,
 }
 
-/// The venue's view of our business with it.
+/// The venue's orders and fills, for reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Picture {
-    /// Every order that it knows and that is open or changed lately.
+    /// Every order at the venue that is open or changed recently.
     #[n(0)]
     pub orders: Vec<VenueOrder>,
     #[n(1)]
@@ -235,7 +235,7 @@ pub struct VenueOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Fate {
-    /// In the market, or filled as its fills tell.
+    /// In the market, or filled according to its fills.
     #[n(0)]
     Live,
     #[n(1)]

@@ -1,4 +1,4 @@
-//! Limits and trading states, each for a scope. The strictest of all scopes that an order touches wins.
+//! Risk limits and trading states per scope. The strictest scope of an order applies.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::amount::{Amount, Quantity};
 use crate::ids::{AccountId, SecurityId, StrategyId, Text};
 use crate::time::Timestamp;
 
-/// What a limit or a trading state applies to.
+/// Scope of a limit or a trading state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Scope {
     #[n(0)]
@@ -55,14 +55,14 @@ impl std::str::FromStr for Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotAScope;
 
-/// What may be done in a scope.
+/// What is allowed in a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Encode, Decode)]
 #[cbor(index_only)]
 pub enum TradingState {
     #[n(0)]
     #[default]
     Active,
-    /// Only orders that lower exposure, and cancels.
+    /// Only orders that reduce exposure, and cancels.
     #[n(1)]
     Reducing,
     /// Only cancels.
@@ -80,7 +80,7 @@ impl TradingState {
     }
 }
 
-/// A trading state with who set it and why.
+/// A trading state with its user and reason.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct StateChange {
     #[n(0)]
@@ -95,7 +95,7 @@ pub struct StateChange {
     pub changed_by: Option<Text>,
 }
 
-/// The limits of one scope; what is absent does not bind.
+/// The limits of one scope; an absent limit does not apply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct Limits {
     #[n(0)]
@@ -120,7 +120,7 @@ pub struct Limits {
     pub max_short: Option<Quantity>,
     #[n(8)]
     pub max_gross_exposure: Option<Amount>,
-    /// Whether buys need cash; absent = as the platform says, there absent = yes.
+    /// Whether buys need cash; absent = the platform's setting, there absent = yes.
     #[n(9)]
     pub cash_check: Option<bool>,
     #[n(10)]
@@ -129,18 +129,18 @@ pub struct Limits {
     pub duplicate_guard: Option<Burst>,
     #[n(12)]
     pub reject_breaker: Option<Burst>,
-    /// Loss of the platform day, realised and unrealised, at which only reducing orders pass.
+    /// Loss of the platform day, realised and unrealised, from which only reducing orders are allowed.
     #[n(13)]
     pub max_day_loss: Option<Amount>,
-    /// Fall from the highest net value of the day, at which trading halts.
+    /// Drawdown from the highest net value of the day, from which trading is halted.
     #[n(14)]
     pub max_drawdown: Option<Amount>,
     #[n(15)]
     pub self_trade: Option<SelfTrade>,
 }
 
-/// A change of some limits of a scope: those that are named become what `limits` has, which may be nothing; the others
-/// keep their value.
+/// A change of some limits of a scope: the named ones are set to the value in `limits`, or removed; the others keep
+/// their value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct LimitsChange {
     #[n(0)]
@@ -149,7 +149,7 @@ pub struct LimitsChange {
     pub named: Vec<LimitName>,
 }
 
-/// Which limit is meant, each by the number that its value has in [`Limits`].
+/// Names of the limits, each with the number of its field in [`Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum LimitName {
@@ -219,7 +219,7 @@ impl Limits {
     }
 }
 
-/// So many in so long.
+/// A number of occurrences within a time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Burst {
     #[n(0)]
@@ -228,28 +228,28 @@ pub struct Burst {
     pub millis: u32,
 }
 
-/// What happens to an order that would meet a resting one of the same account. The account's word counts before the
+/// Policy for an order that would trade with a resting one of the same account. The account's policy comes before the
 /// platform's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum SelfTrade {
-    /// Let it through: the venue prevents it or it may happen.
+    /// Accepted: the venue prevents self-trades, or they may happen.
     #[n(0)]
     Allow,
     #[n(1)]
     RefuseNewest,
-    /// The resting one is cancelled first; the new one leaves when the venue has confirmed that.
+    /// The resting one is cancelled first; the new one is sent when the venue has confirmed that.
     #[n(2)]
     CancelResting,
-    /// The resting one is cancelled, and the new one never leaves.
+    /// The resting one is cancelled, and the new one is never sent.
     #[n(3)]
     CancelBoth,
 }
 
-/// What the engine is told at start and whenever the configuration changes.
+/// Settings of the engine, given at start and whenever the configuration changes.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Settings {
-    /// Marks this data folder; minted ids contain it.
+    /// Identifies this data folder; generated ids contain it.
     #[n(0)]
     pub instance: u64,
     #[n(1)]
@@ -257,20 +257,20 @@ pub struct Settings {
     /// The platform day begins at midnight of this zone.
     #[n(2)]
     pub trading_zone: Text,
-    /// Futures need this part of their notional as cash.
+    /// Margin of a future, as a fraction of its notional.
     #[cbor(n(3), with = "crate::amount::decimal")]
     pub margin_rate: Decimal,
-    /// What a market order is expected to cost beyond the opposite side, in percent.
+    /// Expected cost of a market order beyond the opposite quote, in percent.
     #[cbor(n(4), with = "crate::amount::decimal")]
     pub slippage_percent: Decimal,
-    /// An order that the venue certainly did not get is sent again when it is no older than this; 0 = never.
+    /// An order that certainly did not reach the venue is sent again up to this age; 0 = never.
     #[n(5)]
     pub resend_within_seconds: u32,
-    /// A request that the venue has not answered for so long puts its order in doubt; 0 = never.
+    /// A request that the venue has not answered for this long puts its order in doubt; 0 = never.
     #[n(7)]
     pub answer_within_seconds: u32,
-    /// The configured limits of the platform. They are set when they change here, so that what was changed at run time
-    /// survives a restart with the same configuration.
+    /// The configured limits of the platform. They are applied when they change here, so that changes made at run time
+    /// survive a restart with the same configuration.
     #[n(6)]
     pub platform_limits: Limits,
 }

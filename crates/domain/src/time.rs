@@ -1,4 +1,4 @@
-//! Instants and dates as data: nobody in a pure crate asks what time it is.
+//! Timestamps and dates. Pure crates never read a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 const NANOS_PER_MILLI: i64 = 1_000_000;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// The years from which instants are read. 64-bit nanoseconds reach a little further on either side, so that whatever is
-/// added to an instant that was read still fits.
+/// The valid years of instants that are read. 64-bit nanoseconds reach a little further on either side, so that
+/// additions to a valid instant still fit.
 const YEARS: std::ops::RangeInclusive<i16> = 1678..=2261;
 /// 1678-01-01 and 2262-01-01 in UTC.
 const REACH: std::ops::Range<i64> = -9_214_560_000 * NANOS_PER_SECOND..9_214_646_400 * NANOS_PER_SECOND;
@@ -46,7 +46,7 @@ impl Timestamp {
         self.nanos_since(earlier) / NANOS_PER_SECOND
     }
 
-    /// This instant, unless it lies in years that nobody should mean.
+    /// This instant, or an error where it is out of the supported range.
     pub fn within_reach(self) -> Result<Self, NotAnInstant> {
         if REACH.contains(&self.0) { Ok(self) } else { Err(NotAnInstant::OutOfReach) }
     }
@@ -56,11 +56,11 @@ impl Timestamp {
     }
 }
 
-/// Why a text or an instant of the calendar is no [`Timestamp`].
+/// Why a text or a calendar instant is no [`Timestamp`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotAnInstant {
     Unreadable(String),
-    /// Of a year that 64-bit nanoseconds do not reach, or not with room to add.
+    /// A year that 64-bit nanoseconds do not reach, or not with a margin for additions.
     OutOfReach,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Debug for Timestamp {
     }
 }
 
-/// A day of the calendar.
+/// A calendar day.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(pub civil::Date);
 

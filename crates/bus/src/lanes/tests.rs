@@ -1,4 +1,4 @@
-//! Both lanes against a slow model: whatever comes in whatever order, each turn takes what the rules say.
+//! Both lanes against a slow model: any requests in any order, each batch has what the rules require.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::inbox::{Inbox, inbox, inbox_with};
 use crate::quotas::Unanswered;
 use crate::ticket::Reply;
 
-/// What a story does next.
+/// The next action of a test run.
 #[derive(Debug, Clone)]
 enum Act {
-    /// An order of that name, by a session or by somebody without one.
+    /// An order of that name, from a session or without one.
     Place(Option<u8>, u8),
     Cancel(Option<u8>, u8),
     Kill,
@@ -64,7 +64,7 @@ fn envelope(session: Option<u8>, number: usize, command: Command) -> Envelope {
         let (session, number) = (session.to_string().into(), number as u64);
         Box::new(Origin { session, number, memo: None, may_be_known: false })
     });
-    // The reason of a command is its number, so that a story knows it again.
+    // The reason of a command is its number, so that the test recognises it.
     let caller = Caller { user: Some(number.to_string().into()), origin, ..Caller::platform() };
     Envelope { caller, command }
 }
@@ -96,7 +96,7 @@ fn number_of(request: &Request) -> usize {
     match &request.wanted {
         Wanted::Command(envelope) => envelope.caller.user.as_ref().unwrap().parse().unwrap(),
         Wanted::Remember(record) => std::str::from_utf8(record).unwrap().parse().unwrap(),
-        Wanted::Query(_) | Wanted::Diary(_) => unreachable!("nobody asks"),
+        Wanted::Query(_) | Wanted::Diary(_) => unreachable!("the test sends none"),
     }
 }
 
@@ -150,7 +150,7 @@ fn is_known(known: &BTreeSet<u8>, envelope: &Envelope) -> bool {
     }
 }
 
-/// Plays a story; gives everything in the order in which it was taken.
+/// Runs the actions; returns all requests in the order in which they were processed.
 fn play(acts: Vec<Act>) -> Result<Vec<Asked>, TestCaseError> {
     let ((inbox, lanes), mut model, mut taken) = (inbox(), Model::default(), Vec::new());
     let mut acts: Vec<_> = acts.into_iter().enumerate().collect();
@@ -216,7 +216,7 @@ fn a_known_order_is_cancelled_and_the_switch_pulled_before_a_flood_is_worked_off
 }
 
 #[test]
-fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_diary() {
+fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_delivery_log() {
     let ((inbox, lanes), trend) =
         (inbox(), Caller { source: Source::Strategy, user: Some("TREND".into()), origin: None });
     let ask = |command| drop(inbox.command(Envelope { caller: trend.clone(), command }).unwrap());
@@ -245,7 +245,7 @@ fn the_kill_switch_finds_room_where_orders_and_cancels_find_none() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_a_place_gets_it_in_turn_and_hears_when_the_engine_stops() {
+async fn waiting_callers_get_slots_in_turn_and_an_error_when_the_engine_stops() {
     let room = Room { requests: 1, ..Room::default() };
     let (inbox, lanes) = inbox_with(room, Unanswered::default());
     let first = inbox.command(envelope(None, 1, Command::ResetCash)).unwrap();
