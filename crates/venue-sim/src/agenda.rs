@@ -1,4 +1,4 @@
-//! What is due when. At one instant things happen in a fixed order, whatever the steps in which time comes in.
+//! Task queue by time. Tasks of one instant run in a fixed order, whatever the steps in which time advances.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use domain::{Index, OrderId, SecurityId, Timestamp};
 
 #[derive(Debug)]
 pub(crate) enum Task {
-    /// A report that was held back, with the time at which it was made.
+    /// A delayed report, with the time at which it was made.
     Say(Said, Timestamp),
     /// The exchange enters another phase or day.
     Phase,
-    /// Trading in a halted security goes on.
+    /// Trading in a halted security resumes.
     Resume(SecurityId),
     Expire(OrderId),
     Submit(OrderId),
     Replace(OrderId, Terms),
     Cancel(OrderId),
-    /// A participant does something.
+    /// A participant acts.
     Act(SecurityId),
 }
 
 impl Task {
-    /// An order still takes part in the auction that ends its day, and a request is not quicker than the bell.
+    /// An order still takes part in the auction that ends its day, and a request does not overtake a phase change.
     fn rank(&self) -> u8 {
         match self {
             Self::Say(..) => 0,
@@ -61,7 +61,7 @@ impl Agenda {
         self.enter(at, task);
     }
 
-    /// The order expires then, and at no other time.
+    /// Sets the only expiry of the order.
     pub(crate) fn set_expiry(&mut self, order: OrderId, at: Option<Timestamp>) {
         self.drop_expiry(order);
         if let Some(at) = at {

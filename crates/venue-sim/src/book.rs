@@ -1,23 +1,16 @@
 //! Price-time-priority order book of one security.
 //!
-//! Prices are ticks and quantities lots, so every comparison is one of integers. In continuous trading
-//! orders are placed and replaced, and match on the way in; in the call phase of an auction they are
-//! queued and requeued, may stand crossed, and `uncross` trades them at one price. The book knows no
-//! time and no chance: the same calls give the same events.
+//! Prices are ticks and quantities lots, so every comparison is one of integers. In continuous trading orders are
+//! placed and replaced, and match on entry; in the call phase of an auction they are queued and requeued, may be
+//! crossed, and `uncross` trades them at one price. The book has no clock and no randomness: the same calls give the
+//! same events.
 
-/// What an auction would do, and the auction itself.
 mod auction;
-/// Key to slot.
 mod index;
-/// Price levels of a side, best first.
 mod ladder;
-/// An incoming order against the other side.
 mod matching;
-/// Orders in their queues.
 mod queues;
-/// Places named by small ids.
 mod slab;
-/// Orders, trades, outcomes, refusals.
 mod words;
 
 pub use words::{
@@ -50,8 +43,8 @@ impl Book {
         }
     }
 
-    /// Matches the order against the other side; what is left rests or expires, as `how` says.
-    /// Orders without a price that still stand from an auction are not met.
+    /// Matches the order against the other side; the remainder rests or expires, as the match policy requires. Orders
+    /// without a price that still rest from an auction are not matched.
     pub fn place(&mut self, order: &Order, how: How, out: &mut impl FnMut(Event)) -> Result<Outcome, Refusal> {
         self.check_new(order)?;
         match how {
@@ -76,7 +69,7 @@ impl Book {
         Ok(())
     }
 
-    /// Takes the order out and gives it back as it stood.
+    /// Removes the order and returns it as it was.
     pub fn cancel(&mut self, key: u64) -> Result<Order, Refusal> {
         let slot = self.find(key).ok_or(Refusal::UnknownKey)?;
         let order = self.queues.order(slot);
@@ -84,8 +77,8 @@ impl Book {
         Ok(order)
     }
 
-    /// Gives the order a new limit and new open lots. Fewer lots at the same price keep the place in
-    /// the queue; anything else goes to the back and may match on the way.
+    /// Sets a new limit and new open lots. Fewer lots at the same price keep the queue position; any other change loses
+    /// it and may match.
     pub fn replace(
         &mut self,
         key: u64,
@@ -137,7 +130,7 @@ impl Book {
         Some(side.price(best.rank))
     }
 
-    /// The price levels of a side, best first; the caller takes as many as it wants.
+    /// The price levels of a side, best first.
     pub fn depth(&self, side: Side) -> impl Iterator<Item = Depth> {
         self.ladders[side as usize].iter().map(move |rung| {
             let level = &self.queues.levels[rung.level];
@@ -145,8 +138,8 @@ impl Book {
         })
     }
 
-    /// The orders of a side in the order in which they trade: those without a price, then by price
-    /// and age. Queued into a new book in this order they make the same book.
+    /// The orders of a side in the order in which they trade: those without a price, then by price and age. Queued into
+    /// a new book in this order they give the same book.
     pub fn orders(&self, side: Side) -> impl Iterator<Item = Order> {
         let priced = self.ladders[side as usize].iter().map(|rung| rung.level);
         std::iter::once(unpriced(side))
@@ -178,7 +171,7 @@ impl Book {
         self.len() == 0
     }
 
-    /// Memory held, with room to spare counted in.
+    /// Memory in use, spare capacity included.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let ladders: usize = self.ladders.iter().map(Ladder::bytes).sum();
@@ -195,7 +188,7 @@ impl Book {
         }
     }
 
-    /// Asked before matching, so that an order is refused whole or taken whole.
+    /// Checked before matching, so that an order is refused or accepted as a whole.
     fn check_room(&self, order: &Order) -> Result<(), Refusal> {
         if self.len() >= self.rules.max_orders.min(MAX_ORDERS) as usize {
             return Err(Refusal::BookFull);
@@ -206,7 +199,7 @@ impl Book {
         }
     }
 
-    /// The slot of the order, and the order as it shall be.
+    /// The slot of the order, and the order with its new terms.
     fn check_change(&self, key: u64, limit: Option<i64>, lots: u64) -> Result<(u32, Order), Refusal> {
         let slot = self.find(key).ok_or(Refusal::UnknownKey)?;
         if lots == 0 {
@@ -225,7 +218,7 @@ impl Book {
         self.index.find(key, |slot| slots[slot].key == key)
     }
 
-    /// Applies a change that keeps the order's place in the queue; false if it loses it.
+    /// Applies a change that keeps the queue position; false if the position is lost.
     fn trim(&mut self, slot: u32, order: &Order) -> bool {
         let now = self.queues.order(slot);
         let keeps = now.limit == order.limit && order.lots <= now.lots;
@@ -246,7 +239,7 @@ impl Book {
         self.stand(slot, order);
     }
 
-    /// Puts a slot that stands in no queue at the back of the order's.
+    /// Appends a slot that is in no queue to the order's queue.
     fn stand(&mut self, slot: u32, order: &Order) {
         let level = self.level_for(order);
         self.queues.slots[slot].lots = order.lots;
@@ -272,7 +265,7 @@ impl Book {
         self.forget(slot);
     }
 
-    /// Takes the slot out of its queue, and an emptied level out of the ladder.
+    /// Removes the slot from its queue, and an empty level from the ladder.
     fn withdraw(&mut self, slot: u32) {
         let level = self.queues.slots[slot].level;
         let lots = self.queues.slots[slot].lots;
@@ -285,7 +278,7 @@ impl Book {
         }
     }
 
-    /// Gives up a slot that stands in no queue.
+    /// Frees a slot that is in no queue.
     fn forget(&mut self, slot: u32) {
         self.index.remove(self.queues.slots[slot].key, slot);
         self.queues.slots.release(slot);

@@ -1,4 +1,4 @@
-//! What a venue is made from.
+//! Configuration of a simulated venue.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::grid::Grid;
 /// Most orders that rest in one book; a further one is rejected.
 pub const BOOK_ORDERS_MAX: u32 = 1_000_000;
 
-/// Most requests on their way from the client to the books; a further one is refused as `busy`.
+/// Most requests between the client and the books; a further one is refused as `busy`.
 pub const REQUESTS_UNDERWAY_MAX: usize = 100_000;
 
 #[derive(Debug, Clone)]
 pub struct VenueConfig {
-    /// Begins every id that the venue mints, so it is unique among venues and never changes.
+    /// Prefix of every id that the venue generates, so it is unique among venues and never changes.
     pub name: Text,
-    /// The name its market data carries.
+    /// The name of its market data feed.
     pub feed: Text,
     pub exchange: Arc<Exchange>,
     pub listings: Vec<Listing>,
@@ -29,21 +29,21 @@ pub struct VenueConfig {
     pub activity: Activity,
     /// From order entry to the book.
     pub latency_nanos: i64,
-    /// None: the venue names no fees, and those of the security's family hold.
+    /// None: the venue reports no fees, and those of the security's family apply.
     pub fees: Option<Fees>,
-    /// Which of two orders of one account gives way when they would meet.
+    /// Which of two orders of one account is cancelled when they would trade with each other.
     pub self_trade: SelfTrade,
     pub faults: Faults,
 }
 
-/// A security that trades here, and how its market begins.
+/// A security that trades here, and its initial market.
 #[derive(Debug, Clone)]
 pub struct Listing {
     pub security: Arc<Security>,
     pub opening: Opening,
 }
 
-/// The first quotes of a security. An index has a middle and a volatility only.
+/// The first quotes of a security. An index has only a mid and a volatility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opening {
     /// On a tick.
@@ -55,33 +55,33 @@ pub struct Opening {
     pub volatility: Decimal,
 }
 
-/// What the venue charges, as fractions of what a trade is worth; below zero it pays.
+/// Fees of the venue, as fractions of the value of a trade; below zero it pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fees {
-    /// Of an order that rested, and of both in an auction, where nobody takes what another has offered.
+    /// Of an order that rested, and of both orders in an auction, where there is no taker.
     pub maker: Decimal,
     pub taker: Decimal,
 }
 
-/// How much the seeded participants do.
+/// How active the seeded participants are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activity {
-    /// The opening quotes stand; nobody acts, and what is taken from them stays taken until the venue starts anew.
+    /// Only the opening quotes; no participant acts, and traded quotes are not renewed until the venue restarts.
     #[default]
     Off,
-    /// A few deeds a second in each security.
+    /// A few actions a second in each security.
     Calm,
     /// About fifty a second in each.
     Busy,
 }
 
-/// Why no venue can be made of a configuration.
+/// Why a configuration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigError {
     UnknownZone(String),
     NegativeLatency(i64),
     ListedTwice(SecurityId),
-    /// The security says that it is listed on another exchange.
+    /// The security is listed on another exchange.
     ListedElsewhere(SecurityId),
     Listing {
         security: Text,
@@ -118,7 +118,7 @@ impl Listing {
         Grid::new(&self.security).map_err(|field| self.error(field, "too fine, too coarse or negative"))
     }
 
-    /// The opening in whole numbers: middle in ticks, size in lots.
+    /// The opening in whole numbers: mid in ticks, size in lots.
     pub(crate) fn opening(&self, grid: &Grid) -> Result<(i64, u64), ConfigError> {
         let mid = grid.ticks(self.opening.mid).ok_or_else(|| self.error("mid", "not on a tick"))?;
         if !(1..=MID_TICKS_MAX).contains(&mid) {

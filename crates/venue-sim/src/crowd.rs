@@ -1,5 +1,5 @@
-//! The seeded participants of one security: a market maker that quotes several levels around a fair price which drifts,
-//! and takers that hit its quotes. They only say what they want; the venue carries it out.
+//! Simulated participants of one security: a market maker that quotes several levels around a drifting fair price, and
+//! takers. They propose actions; the venue carries them out.
 
 use domain::{Decimal, OrderId};
 
@@ -10,41 +10,41 @@ use crate::rng::Rng;
 /// Quotes on each side.
 pub(crate) const LEVELS: u32 = 10;
 
-/// Most orders that takers bring to one auction.
+/// Most orders that takers add to one auction.
 const AUCTION_ORDERS_MAX: usize = 50;
 
-/// Participants' keys have the top bit, clients' have not.
+/// Keys of participants have the top bit, those of clients do not.
 const OURS: u64 = 1 << 63;
 
-/// Prices inside the crowd are thousandths of a tick, so that small drifts add up.
+/// Prices of participants are thousandths of a tick, so that small drifts add up.
 const MILLI: i64 = 1_000;
 
 const SECONDS_PER_YEAR: u64 = 31_536_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Of a hundred deeds: so many move the price, so many change a quote's size, the others take.
+/// Of a hundred actions this many move the price, this many change a quote's size, the others take.
 const MOVES: u64 = 60;
 const RESIZES: u64 = 25;
 
-/// Each move goes back by this part of the way to the opening middle, so that a demo does not run away.
+/// Each move returns by this part of the way to the opening mid, so that a demo market stays in range.
 const PULL: i64 = 100_000;
 
-/// A regime lasts so many moves on average.
+/// Average number of moves in a regime.
 const REGIME_MOVES: u32 = 200;
 
-/// What a participant wants done, in order.
+/// An action of a participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     Withdraw(u64),
     /// Matches, and rests.
     Quote(Order),
-    /// Matches at once or not at all.
+    /// Matches at once or expires.
     Take(Order),
     /// Joins an auction.
     Join(Order),
 }
 
-/// How nervous the market is, in percent of its usual volatility.
+/// Volatility regime, in percent of the usual volatility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Regime {
     Quiet,
@@ -62,18 +62,18 @@ impl Regime {
     }
 }
 
-/// How the crowd of a security begins, in whole numbers.
+/// Initial parameters of the participants of a security, in whole numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Character {
     pub(crate) mid: i64,
     pub(crate) spread: u32,
-    /// Nought for an index, which nobody quotes.
+    /// Zero for an index, which has no quotes.
     pub(crate) size: u64,
     pub(crate) volatility: Decimal,
     pub(crate) activity: Activity,
 }
 
-/// What clients' orders leave to the first quotes: neither side may reach its bounds.
+/// Price range that clients' orders leave to the first quotes: neither side may reach its bounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bid_above: i64,
@@ -102,7 +102,7 @@ pub(crate) struct Crowd {
     next_key: u64,
 }
 
-/// The client of an order in the book; none if it is a participant's.
+/// The client order of a book order; none if it is a participant's.
 pub(crate) fn client(key: u64) -> Option<OrderId> {
     (key & OURS == 0).then_some(OrderId(key))
 }
@@ -126,10 +126,10 @@ impl Crowd {
         self.fair.div_euclid(MILLI)
     }
 
-    /// The opening quotes, the same for every seed, with the middle as near to the usual one as the room allows.
+    /// The opening quotes, the same for every seed, with the mid as near to the usual one as the range allows.
     pub(crate) fn open(&mut self, room: Room, book: &Book) -> Vec<Wish> {
         let spread = i64::from(self.character.spread);
-        // The best bid is half a spread below the middle, the best ask a spread above the bid.
+        // The best bid is half a spread below the mid, the best ask a spread above the bid.
         let lowest = room.bid_above.max(room.ask_above.saturating_sub(spread)).saturating_add(1 + spread / 2);
         let highest = room.bid_below.min(room.ask_below.saturating_sub(spread)).saturating_sub(1 - spread / 2);
         let mid = self.character.mid;
@@ -138,13 +138,13 @@ impl Crowd {
         self.quote(book)
     }
 
-    /// Nanoseconds to the next deed; none if nobody acts.
+    /// Nanoseconds to the next action; none if no participant acts.
     pub(crate) fn pause(&mut self) -> Option<i64> {
         let mean = NANOS_PER_SECOND / per_second(self.character.activity)?;
         i64::try_from(mean / 2 + self.rng.below(mean)).ok()
     }
 
-    /// One deed in continuous trading.
+    /// One action in continuous trading.
     pub(crate) fn act(&mut self, book: &Book) -> Vec<Wish> {
         match self.rng.below(100) {
             _ if self.character.size == 0 => self.drift(),
@@ -158,7 +158,7 @@ impl Crowd {
         Vec::new()
     }
 
-    /// One deed in the call of an auction: the quotes stand still, some takers join.
+    /// One action in the call of an auction: the quotes do not move, some takers join.
     pub(crate) fn act_in_call(&mut self) -> Vec<Wish> {
         let joins = self.character.size > 0 && self.at_auction.len() < AUCTION_ORDERS_MAX && self.rng.one_in(4);
         if !joins {
@@ -169,7 +169,7 @@ impl Crowd {
         vec![Wish::Join(order)]
     }
 
-    /// Takers go home after the auction, whether they traded or not.
+    /// Takers leave after the auction, whether they traded or not.
     pub(crate) fn leave_auction(&mut self) -> Vec<Wish> {
         self.at_auction.drain(..).map(Wish::Withdraw).collect()
     }
@@ -187,7 +187,7 @@ impl Crowd {
         self.fair = (self.fair + shock + pull).clamp(MILLI, PRICE_MAX * MILLI);
     }
 
-    /// Quotes that are where they belong keep their place in the queue; the others move, those that are gone come back.
+    /// Quotes at the right price keep their queue position; the others are moved, and traded ones are renewed.
     fn quote(&mut self, book: &Book) -> Vec<Wish> {
         let wanted = self.levels();
         let is_right = |quote: &Standing| {
@@ -227,7 +227,7 @@ impl Crowd {
         order
     }
 
-    /// A quote gives way to another one of half to one and a half times the usual size.
+    /// Replaces a quote by one of half to one and a half times the usual size.
     fn resize(&mut self) -> Vec<Wish> {
         if self.standing.is_empty() {
             return Vec::new();

@@ -1,43 +1,43 @@
-//! Faults on purpose, to see how a client takes them.
+//! Fault injection on the report channel: reject, delay, duplicate, drop, reorder, disconnect, mute.
 //!
-//! The ledger always tells the truth: a fault changes what is said and when, never what was done. Whoever
-//! missed something finds it in the picture.
+//! The ledger is never affected: a fault changes which reports leave and when, never what was done. A client that
+//! missed something finds it in the snapshot.
 
 use domain::Timestamp;
 
 use crate::rng::Rng;
 
-/// How much later a report that is to be overtaken leaves.
+/// How much later a reordered report leaves.
 pub const REORDER_NANOS: i64 = 50_000_000;
 
-/// Which faults are on. `one_in` numbers are odds drawn from the seed: 0 is never, 1 is always.
+/// Active faults. `one_in` numbers are odds drawn from the seed: 0 is never, 1 is always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Faults {
     pub seed: u64,
     /// *reject*: every n-th new order is rejected, counted from the moment this is set; 0 is none.
     pub reject_every: u32,
-    /// *delay*: every report is held back for so long.
+    /// *delay*: every report is delayed by this time.
     pub delay_nanos: i64,
-    /// *duplicate*: a report is given twice, word by word.
+    /// *duplicate*: a report is sent twice.
     pub duplicate_one_in: u32,
-    /// *drop*: a report is never given.
+    /// *drop*: a report is never sent.
     pub drop_one_in: u32,
-    /// *reorder*: a report leaves [`REORDER_NANOS`] later, and what follows overtakes it.
+    /// *reorder*: a report leaves [`REORDER_NANOS`] later, and the following ones overtake it.
     pub reorder_one_in: u32,
-    /// *disconnect*: no request reaches the venue and nothing leaves it; the market goes on. Reports and requests of
-    /// that time are lost. The adapter sees it in `Venue::faults` and tells its session's state.
+    /// *disconnect*: no request reaches the venue and nothing leaves it; the market continues. Reports and requests of
+    /// that time are lost. The adapter sees it in `Venue::faults` and reports its session state.
     pub disconnected: bool,
     /// *mute*: requests are carried out, but no report and no market data leave; those of that time are lost.
     pub muted: bool,
 }
 
-/// The way from the venue to its client.
+/// Report channel from the venue to its client.
 #[derive(Debug)]
 pub(crate) struct Line {
     faults: Faults,
     rng: Rng,
     orders_seen: u32,
-    /// When the newest report that kept its place leaves: later ones do not overtake it.
+    /// When the newest report in order leaves: later ones do not overtake it.
     last_leave: Timestamp,
 }
 
@@ -46,7 +46,7 @@ impl Line {
         Self { faults, rng: Rng::new(faults.seed, 0), orders_seen: 0, last_leave: Timestamp(i64::MIN) }
     }
 
-    /// Reports that wait keep their moment.
+    /// Delayed reports keep their time.
     pub(crate) fn set(&mut self, faults: Faults) {
         *self = Self { last_leave: self.last_leave, ..Self::new(faults) };
     }
@@ -63,7 +63,7 @@ impl Line {
         self.faults.disconnected || self.faults.muted
     }
 
-    /// Whether the new order at hand is one to be rejected.
+    /// Whether the current new order is to be rejected.
     pub(crate) fn rejects_next(&mut self) -> bool {
         if self.faults.reject_every == 0 {
             return false;
@@ -72,7 +72,7 @@ impl Line {
         self.orders_seen == 0
     }
 
-    /// The moments at which a report leaves: none if it is lost, two if it is doubled.
+    /// The times at which a report leaves: none if it is lost, two if it is duplicated.
     pub(crate) fn departures(&mut self, at: Timestamp) -> [Option<Timestamp>; 2] {
         if self.rng.one_in(self.faults.drop_one_in) {
             return [None, None];

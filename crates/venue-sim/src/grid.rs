@@ -1,8 +1,8 @@
-//! Decimals to ticks and lots and back.
+//! Conversion between decimals and ticks or lots.
 
 use domain::{Decimal, Price, Quantity, Security};
 
-/// The step where a security binds none: fine enough for every price and quantity in use.
+/// The step of a security without one: fine enough for every price and quantity in use.
 const FREE_STEP_DECIMALS: u32 = 8;
 
 /// The price and quantity steps of one security.
@@ -13,19 +13,19 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Refuses, by the name of the field, steps with which not every whole number of them is a decimal.
+    /// Refuses, by the name of the field, steps of which not every multiple is a decimal.
     pub(crate) fn new(security: &Security) -> Result<Self, &'static str> {
         let tick = step(security.price_incr, Decimal::from(i64::MAX)).ok_or("priceIncr")?;
         let lot = step(security.qty_incr, Decimal::from(u64::MAX)).ok_or("qtyIncr")?;
         Ok(Self { tick, lot })
     }
 
-    /// None where the price lies between two ticks or is out of reach.
+    /// None where the price lies between two ticks or is out of range.
     pub(crate) fn ticks(&self, price: Price) -> Option<i64> {
         i64::try_from(whole_steps(price.0, self.tick)?).ok()
     }
 
-    /// None where the quantity is no whole number of lots or out of reach.
+    /// None where the quantity is not a whole number of lots or out of range.
     pub(crate) fn lots(&self, quantity: Quantity) -> Option<u64> {
         u64::try_from(whole_steps(quantity.0, self.lot)?).ok()
     }

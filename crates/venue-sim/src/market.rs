@@ -1,4 +1,4 @@
-//! The market of one security: its book, its stops, its crowd, and what was traded.
+//! Market of one security: book, stops, participants, last trade.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ pub(crate) struct Market {
     /// When the participants act next, if they do.
     pub(crate) next_act: Option<Timestamp>,
     pub(crate) halted: bool,
-    /// When it trades no more, where it expires.
+    /// The end of its last session, where it expires.
     pub(crate) ends: Option<Timestamp>,
     pub(crate) last: Option<Last>,
-    /// Lots traded today; none when they are more than 64 bits count.
+    /// Lots traded today; none when 64 bits cannot count them.
     pub(crate) volume: Option<u64>,
     rules: Rules,
     is_index: bool,
@@ -89,8 +89,8 @@ impl Market {
         self.stops = Stops::default();
     }
 
-    /// The opening quotes join whatever stands in the book. They keep clear of clients' orders and stops, so that the
-    /// mere start of a venue trades and triggers nothing.
+    /// Adds the opening quotes to the book. They stay away from clients' orders and stops, so that the start of a venue
+    /// trades and triggers nothing.
     pub(crate) fn open(&mut self) {
         let (buy_stop, sell_stop) = self.stops.nearest();
         let room = Room {
@@ -101,14 +101,14 @@ impl Market {
         };
         for wish in self.crowd.open(room, &self.book) {
             if let Wish::Quote(order) = wish {
-                // A quote for which a book full of clients' orders has no room stays away.
+                // A quote is left out where the book is full of clients' orders.
                 let _ = self.book.queue(&order);
             }
         }
     }
 
-    /// Carries out what a participant wants and gives back what that did.
-    /// A participant that the book refuses, because it is full or its order is gone, does without.
+    /// Carries out an action of a participant and returns its effect. An action that the book refuses, because it is
+    /// full or the order has ended, is dropped.
     pub(crate) fn grant(&mut self, wish: Wish) -> (Vec<Event>, Option<Side>) {
         let mut events = Vec::new();
         let aggressor = match wish {
@@ -145,7 +145,7 @@ impl Market {
         self.tape.print(trade.price, trade.lots, aggressor, at);
     }
 
-    /// What the price of an auction stays close to.
+    /// The reference price of an auction.
     pub(crate) fn reference(&self) -> i64 {
         self.last.map_or_else(|| self.crowd.fair(), |last| last.price)
     }

@@ -1,13 +1,13 @@
-//! The venue's own ledger: what it did for its clients, in order. Each record is written before the client hears of it.
+//! Venue ledger records. Each is written before the client is told.
 
 use domain::order::Terms;
 use domain::{AccountId, Amount, ExchangeId, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
-/// One thing that happened to clients' orders. Trades among the participants are nobody's business and not in here.
+/// A change of clients' orders. Trades among the participants are not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Record {
-    /// It has reached the venue; it may still be on the way to the book.
+    /// It has reached the venue; it may still be on its way to the book.
     #[n(0)]
     Submitted(#[n(0)] Submission),
     #[n(1)]
@@ -28,7 +28,7 @@ pub enum Record {
         #[n(2)]
         reason: Text,
     },
-    /// It has these terms now; it keeps its place in the queue if only its quantity fell.
+    /// It has new terms; it keeps its queue position if only its quantity decreased.
     #[n(3)]
     Replaced {
         #[n(0)]
@@ -46,7 +46,7 @@ pub enum Record {
         #[n(1)]
         order: OrderId,
     },
-    /// One trade, with the client or the two clients in it, so that no crash can part them.
+    /// One trade, with one or both clients in it, so that a crash cannot separate them.
     #[n(5)]
     Traded(#[n(0)] Deal),
     #[n(6)]
@@ -70,7 +70,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// The orders it is about: two where clients traded with each other.
+    /// The orders of the record: two where clients traded with each other.
     pub fn orders(&self) -> impl Iterator<Item = OrderId> {
         let (one, executions) = match self {
             Self::Submitted(submission) => (Some(submission.order), &[][..]),
@@ -86,7 +86,7 @@ impl Record {
     }
 }
 
-/// An order as it came in.
+/// An order as submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Submission {
     #[n(0)]
@@ -115,7 +115,7 @@ pub struct Deal {
     pub price: Price,
     #[n(3)]
     pub quantity: Quantity,
-    /// Nobody takes in an auction.
+    /// None in an auction.
     #[n(4)]
     pub aggressor: Option<Side>,
     /// One, or two where both sides are clients.
@@ -123,14 +123,14 @@ pub struct Deal {
     pub executions: Vec<Execution>,
 }
 
-/// A client's side of a deal; the id is unique for ever.
+/// One client's side of a trade; the id is unique for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Execution {
     #[n(0)]
     pub order: OrderId,
     #[n(1)]
     pub exec_id: Text,
-    /// What the venue charges its client.
+    /// The client's fee.
     #[n(2)]
     pub fee: Option<Amount>,
 }

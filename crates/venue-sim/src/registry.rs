@@ -1,4 +1,4 @@
-//! Clients' orders, as the ledger tells: every change is the fold of one record, live and after a restart alike.
+//! Client orders of the venue: a fold over its ledger, the same live and after a restart.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,8 +8,8 @@ use domain::{OrderId, Quantity, SecurityId, Text, TimeInForce, Timestamp};
 
 use crate::record::{Deal, Record, Submission};
 
-/// How many finished orders stay in the picture. It is far more than a client can miss between two pictures, because
-/// only open orders finish while it is away. Those before are remembered by their id alone, so that none comes twice.
+/// How many finished orders stay in the snapshot. It is far more than a client can miss between two snapshots, because
+/// only open orders finish while it is disconnected. Of older ones only the id is kept, so that none is accepted twice.
 pub(crate) const FINISHED_KEPT: usize = 10_000;
 
 /// A client's order.
@@ -17,12 +17,12 @@ pub(crate) const FINISHED_KEPT: usize = 10_000;
 pub(crate) struct Held {
     pub(crate) submission: Submission,
     pub(crate) terms: Terms,
-    /// When it got these terms: a DAY order ends with that day.
+    /// When it got its current terms: a DAY order ends with that day.
     pub(crate) terms_at: Timestamp,
     pub(crate) ext_id: Option<Text>,
     pub(crate) stage: Stage,
     pub(crate) filled: Quantity,
-    /// Its place in time priority: the number of the record that gave it.
+    /// Its time priority: the number of the record that gave it.
     pub(crate) place: u64,
     fills: Vec<(u64, VenueFill)>,
     reason: Option<Text>,
@@ -42,7 +42,7 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// Where an accepted order belongs before it is activated or traded.
+    /// Where an accepted order is before it is activated or traded.
     fn of(terms: &Terms) -> Self {
         match terms.tif {
             _ if terms.kind.stop().is_some() => Self::Waiting,
@@ -65,7 +65,7 @@ impl Held {
         self.terms.quantity.minus(self.filled).expect("no order is filled beyond its quantity")
     }
 
-    /// What its client heard last, beside fills.
+    /// The last reported state, besides fills.
     pub(crate) fn fate(&self) -> (Fate, Option<&Text>) {
         match self.stage {
             Stage::Gone(fate) => (fate, self.reason.as_ref()),
@@ -94,7 +94,7 @@ impl Held {
     }
 }
 
-/// All orders that are open or finished lately.
+/// All orders that are open or finished recently.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     orders: BTreeMap<OrderId, Held>,
@@ -107,7 +107,7 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// # Panics
-    /// Where the record contradicts those before it: the ledger is not this venue's, or a part of it is missing.
+    /// Where the record contradicts earlier ones: the ledger is not this venue's, or a part of it is missing.
     pub(crate) fn apply(&mut self, record: &Record) {
         self.records += 1;
         match record {
@@ -128,17 +128,17 @@ impl Registry {
         self.orders.get(&order)
     }
 
-    /// Whether the venue ever saw it.
+    /// Whether the venue has ever received it.
     pub(crate) fn knows(&self, order: OrderId) -> bool {
         self.orders.contains_key(&order) || self.forgotten.contains(&order)
     }
 
-    /// An order that a book or an agenda speaks of.
+    /// An order that is in a book or in the task queue.
     pub(crate) fn open(&self, order: OrderId) -> &Held {
         self.orders.get(&order).expect("books and agenda speak of open orders only")
     }
 
-    /// Those at a stage, by time priority.
+    /// Orders at a stage, by time priority.
     pub(crate) fn at_stage(&self, stage: Stage) -> Vec<&Held> {
         let mut held: Vec<_> = self.orders.values().filter(|held| held.stage == stage).collect();
         held.sort_by_key(|held| held.place);
@@ -242,7 +242,7 @@ impl Registry {
     }
 }
 
-/// Less at the same price keeps the place in the queue; anything else goes to its end, as the book has it.
+/// A decrease at the same price keeps the queue position; any other change loses it, as in the book.
 fn keeps_place(old: &Terms, new: &Terms) -> bool {
     old.kind.limit() == new.kind.limit() && new.quantity <= old.quantity
 }

@@ -1,4 +1,4 @@
-//! Why the venue does not do what it is asked, in its own words: a stable code and a sentence.
+//! Reject reasons of the venue: a stable code and a sentence.
 
 use std::fmt;
 

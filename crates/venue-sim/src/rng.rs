@@ -1,6 +1,6 @@
-//! Chance from a seed: the same seed gives the same market.
+//! Seeded random numbers (SplitMix64): the same seed gives the same market.
 
-/// SplitMix64: one addition and a few mixes a draw, and every seed is a good one.
+/// SplitMix64: one addition and a few mixes per number; every seed is good.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng(u64);
 
@@ -15,7 +15,7 @@ impl Rng {
         mix(self.0)
     }
 
-    /// A number from 0 up to and without `bound`; the bias of the remainder is far below what a market shows.
+    /// A number from 0 up to and without `bound`; the modulo bias is far below what a market shows.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
@@ -25,7 +25,7 @@ impl Rng {
         n > 0 && self.below(n.into()) == 0
     }
 
-    /// Near to normal, mean 0 and standard deviation 1000: twelve uniform draws have that variance.
+    /// Approximately normal, mean 0 and standard deviation 1000: twelve uniform numbers have that variance.
     pub(crate) fn normal_thousandths(&mut self) -> i64 {
         let sum: u64 = (0..12).map(|_| self.below(1_001)).sum();
         i64::try_from(sum).expect("at most 12,000") - 6_000
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_draws_have_the_spread_they_promise() {
+    fn normal_draws_have_the_documented_deviation() {
         let mut rng = Rng::new(1, 1);
         let draws: Vec<i64> = (0..10_000).map(|_| rng.normal_thousandths()).collect();
         let mean = draws.iter().sum::<i64>() / 10_000;

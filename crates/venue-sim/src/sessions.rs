@@ -1,11 +1,11 @@
-//! The exchange's day: phases, and the moments at which orders end.
+//! Calendar of the venue: phases, and when orders expire.
 
 use std::sync::Arc;
 
 use domain::calendar::UnknownZone;
 use domain::{Calendar, Date, Exchange, MarketPhase, Session, TimeInForce, Timestamp};
 
-/// How long to wait before looking again for a session, when none is in sight.
+/// How long to wait before the next check when no session is known.
 const LOOK_AGAIN_SECONDS: i64 = 86_400;
 
 /// How many days back from its last day a security's last session is looked for.
@@ -14,7 +14,7 @@ const DAYS_BACK_MAX: usize = 31;
 #[derive(Debug)]
 pub(crate) struct Sessions {
     calendar: Calendar,
-    /// The session that runs or comes next, as of the last roll.
+    /// The current or next session, as of the last roll.
     next: Option<Coming>,
     rolled_at: Timestamp,
 }
@@ -41,7 +41,7 @@ impl Sessions {
         self.next.map_or(MarketPhase::Closed, |next| next.session.phase(at))
     }
 
-    /// The exchange day whose session or opening call runs or comes next.
+    /// The exchange day of the current or next session or opening call.
     pub(crate) fn day(&self) -> Option<Date> {
         self.next.map(|next| next.session.day)
     }
@@ -68,7 +68,7 @@ impl Sessions {
         self.next.is_some()
     }
 
-    /// When an order that got its terms at `since` ends by itself.
+    /// When an order that got its terms at `since` expires.
     pub(crate) fn expiry(&self, tif: TimeInForce, since: Timestamp) -> Option<Timestamp> {
         let coming = || self.next.filter(|next| self.covers(next, since)).or_else(|| self.coming(since));
         match tif {
@@ -93,7 +93,7 @@ impl Sessions {
         Some(Coming { session, day_close })
     }
 
-    /// Whether the session that is kept is the one that runs or comes next at that instant too.
+    /// Whether the kept session is also the current or next one at that instant.
     fn covers(&self, next: &Coming, at: Timestamp) -> bool {
         self.rolled_at <= at && at < next.session.close
     }

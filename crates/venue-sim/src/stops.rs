@@ -1,11 +1,11 @@
-//! Stop orders of one security that wait for their price.
+//! Untriggered stop orders of one security.
 
 use std::collections::BTreeMap;
 
 use domain::{Index, OrderId, Side};
 
-/// They are triggered by the last trade, or by the quote where nothing has traded since the venue started: a buy at or
-/// above its stop price, a sell at or below.
+/// Triggered by the last trade, or by the quote where nothing has traded since the venue started: a buy at or above its
+/// stop price, a sell at or below.
 #[derive(Debug, Default)]
 pub(crate) struct Stops {
     /// By stop price and age, the lowest first.
@@ -15,7 +15,7 @@ pub(crate) struct Stops {
     places: Index<OrderId, (Side, Rank)>,
 }
 
-/// Which one goes first: the lower one.
+/// Trigger order: the lower one first.
 type Rank = (i64, u64);
 
 impl Stops {
@@ -34,14 +34,14 @@ impl Stops {
         }
     }
 
-    /// Takes out the next one that prices trigger: `up` is what buys look at, `down` what sells look at.
+    /// Removes the next triggered one: `up` is the price for buys, `down` the price for sells.
     pub(crate) fn take_triggered(&mut self, up: Option<i64>, down: Option<i64>) -> Option<OrderId> {
         let order = first_reached(&self.buys, up).or_else(|| first_reached(&self.sells, down.map(|price| !price)))?;
         self.remove(order);
         Some(order)
     }
 
-    /// The stop prices that would be reached first: of the buys and of the sells.
+    /// The stop prices that would be reached first, of the buys and of the sells.
     pub(crate) fn nearest(&self) -> (Option<i64>, Option<i64>) {
         let first = |queue: &BTreeMap<Rank, OrderId>| queue.first_key_value().map(|((stop, _), _)| *stop);
         (first(&self.buys), first(&self.sells).map(|stop| !stop))

@@ -1,4 +1,4 @@
-//! Market data of one security: what is new since it was last published. Quotes conflate, trades do not.
+//! Market data publication of one security: quotes are conflated, trades are not.
 
 use domain::command::MarketData;
 use domain::{Level, OrderBook, Side, Text, Tick, Timestamp, Trade};
@@ -34,7 +34,7 @@ impl Tape {
         *self = Self { subscribed: wanted, ..Self::default() };
     }
 
-    /// Nothing was given of late, so everything is news.
+    /// Nothing was published recently, so everything is sent again.
     pub(crate) fn start_over(&mut self) {
         self.subscribe(self.subscribed);
     }
@@ -47,7 +47,7 @@ impl Tape {
 }
 
 impl Market {
-    /// What subscribers have not seen: the trades, and tick and book where they differ from the last ones given.
+    /// Unpublished market data: the trades, and tick and book where they changed.
     pub(crate) fn publish(&mut self, feed: &Text, at: Timestamp) -> Vec<MarketData> {
         if !self.tape.subscribed {
             return Vec::new();
@@ -100,7 +100,7 @@ impl Market {
         (tick, OrderBook { security: self.id(), feed: feed.clone(), at, bids, asks })
     }
 
-    /// While orders stand crossed before an auction, what it would trade shows as one level on both sides.
+    /// While orders are crossed before an auction, the indicative auction shows as one level on both sides.
     fn levels(&self) -> [Vec<Level>; 2] {
         let crossed = self.book.best_bid().zip(self.book.best_ask()).is_some_and(|(bid, ask)| bid >= ask);
         let auction = if crossed { self.book.auction_price(self.reference()) } else { None };

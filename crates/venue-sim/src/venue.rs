@@ -1,10 +1,10 @@
-//! The venue: requests in, records, reports and market data out, all in its own time.
+//! Simulated venue: requests in; records, reports and market data out, all in its own time.
 //!
-//! It is pure: the caller brings the time with every call and carries the outputs away, in their order. A record
-//! is written to the venue's ledger before anything behind it is let out, so that what a client heard is never
-//! forgotten. The same calls give the same outputs.
+//! It is pure: the caller passes the time with every call and carries out the outputs in order. A record is written to
+//! the venue's ledger before any output behind it is released, so that a reported change is never lost. The same calls
+//! give the same outputs.
 //!
-//! What orders may do, by the phase of the exchange:
+//! Behaviour of orders by phase of the exchange:
 //!
 //! | | closed | opening call | continuous | closing call |
 //! |---|---|---|---|---|
@@ -18,23 +18,17 @@
 //! - Stops are triggered by the last trade, or by the other side's best quote where nothing has traded since the
 //!   start; in continuous trading only. A stop whose price is reached already is triggered as it comes in.
 //! - DAY ends with the exchange day's last close, GTD at its instant, and everything with the security's last close.
-//! - A halted security takes no new and no changed orders; cancels work. Going on, it uncrosses what stands crossed.
-//! - A replace that only lowers the quantity keeps its place in the queue; any other goes to its end. Below what is
-//!   filled it amends to that, which ends the order.
-//! - An order id that is known already never makes a second order: the last word about the first one is said again,
-//!   without a record. Nothing is said while the first is still on its way, or finished so long ago that only its id
-//!   is remembered.
+//! - A halted security accepts no new and no changed orders; cancels work. When it resumes, crossed orders trade at one
+//!   price.
+//! - A replace that only lowers the quantity keeps its queue position; any other loses it. A quantity below the filled
+//!   one is set to the filled one, which ends the order.
+//! - A known order id never makes a second order: the last report on the first one is repeated, without a record. There
+//!   is no report while the first is still on its way, or finished so long ago that only its id is kept.
 
-/// The first half of an order's life: taken, checked, put to work.
 mod intake;
-/// Trades, auctions and triggers, and what they mean for clients.
 mod trading;
-
-/// What clients ask of a live order, and its end.
 mod changes;
-/// The bell: phases, auctions, participants.
 mod clock;
-/// Back from the ledger.
 mod restore;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,10 +46,10 @@ use crate::record::Record;
 use crate::registry::Registry;
 use crate::sessions::Sessions;
 
-/// What a call gave, in the order in which it is to be carried out.
+/// An output of a call; outputs must be carried out in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// To be written to the ledger before anything after it is let out.
+    /// To be written to the ledger before anything after it is released.
     Record(Record),
     /// For the client; `at` is the venue's own time.
     Said {
@@ -77,14 +71,14 @@ pub struct Venue {
     /// The exchange day whose volume is counted.
     day: Option<Date>,
     now: Timestamp,
-    /// Accounts by the number that the books know them by.
+    /// Accounts by their owner number in the books.
     owners: BTreeMap<AccountId, u32>,
     /// Markets with something to publish.
     touched: BTreeSet<SecurityId>,
 }
 
 impl Venue {
-    /// The opening quotes stand on several levels at once.
+    /// The opening quotes have several levels at once.
     pub fn new(config: VenueConfig, at: Timestamp) -> Result<Self, ConfigError> {
         config.check()?;
         let sessions = Sessions::new(config.exchange.clone(), at)?;
@@ -93,7 +87,7 @@ impl Venue {
             markets.insert(listing.security.id, open_market(&config, &sessions, listing, at)?);
         }
         let mut agenda = Agenda::default();
-        // From closed the first step of time rings the bell for whatever phase it is.
+        // Starts closed; the first step of time enters the current phase.
         agenda.push(at, Task::Phase);
         Ok(Self {
             sessions,
@@ -110,7 +104,7 @@ impl Venue {
         })
     }
 
-    /// From the next step of time on the security trades here too; false where it does already.
+    /// Lists the security from the next step of time on; false where it is listed already.
     pub fn list(&mut self, listing: &Listing) -> Result<bool, ConfigError> {
         let id = listing.security.id;
         if self.markets.contains_key(&id) {
@@ -132,7 +126,7 @@ impl Venue {
         }
     }
 
-    /// Asks for new terms; the order is known by its id.
+    /// Requests new terms; the order is named by its id.
     pub fn replace(&mut self, at: Timestamp, order: &Order, terms: Terms, out: &mut Vec<Output>) {
         if self.begin(at, out) {
             self.receive_replace(order.id, terms, out);
@@ -147,25 +141,25 @@ impl Venue {
         }
     }
 
-    /// Everything that is due by then, each thing at its own instant. Time never runs backwards: an instant in the past
+    /// Runs everything that is due by then, each task at its own instant. Time never runs backwards: an earlier instant
     /// counts as the latest one.
     pub fn advance(&mut self, to: Timestamp, out: &mut Vec<Output>) {
         self.run(to, out);
         self.publish(out);
     }
 
-    /// When something happens next if nobody asks for anything.
+    /// When the next task is due, without further requests.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.agenda.next_due()
     }
 
-    /// All that clients' business has come to: every order that is open or finished lately, with all its fills. An
-    /// order that is still on its way to the book counts as open.
+    /// The venue's snapshot: every order that is open or finished recently, with all its fills. An order that is still
+    /// on its way to the book counts as open.
     pub fn picture(&self) -> Picture {
         self.registry.picture()
     }
 
-    /// From now on its market data flows, beginning with tick and book; false if it is not listed here.
+    /// Subscribes its market data, beginning with tick and book; false if it is not listed here.
     pub fn subscribe(&mut self, security: SecurityId, out: &mut Vec<Output>) -> bool {
         let Some(market) = self.markets.get_mut(&security) else {
             return false;
@@ -182,7 +176,7 @@ impl Venue {
         }
     }
 
-    /// Reports that were held back keep their moment.
+    /// Delayed reports keep their time.
     pub fn set_faults(&mut self, faults: Faults) {
         self.line.set(faults);
     }
@@ -197,7 +191,7 @@ impl Venue {
         market.map(|market| market.halted = true).is_some()
     }
 
-    /// Trading goes on with the next step of time.
+    /// Trading resumes with the next step of time.
     pub fn resume(&mut self, security: SecurityId) -> bool {
         let Some(market) = self.markets.get_mut(&security) else {
             return false;
@@ -208,7 +202,7 @@ impl Venue {
         true
     }
 
-    /// What was due earlier comes first; false if a request does not get through.
+    /// Earlier tasks run first; false if a request does not get through.
     fn begin(&mut self, at: Timestamp, out: &mut Vec<Output>) -> bool {
         self.run(at, out);
         !self.line.is_cut()
@@ -236,7 +230,7 @@ impl Venue {
         }
     }
 
-    /// Puts a request on its way to the book; false if too many are.
+    /// Sends a request to the book; false if too many are on their way.
     fn send(&mut self, request: Task) -> bool {
         let has_room = self.agenda.requests_underway() < REQUESTS_UNDERWAY_MAX;
         if has_room {
@@ -245,7 +239,7 @@ impl Venue {
         has_room
     }
 
-    /// The one way in which a client's order changes: the record first, then the word.
+    /// The only way to change a client's order: first the record, then the report.
     fn record(&mut self, record: Record, out: &mut Vec<Output>) {
         self.registry.apply(&record);
         for order in record.orders() {
@@ -280,7 +274,7 @@ impl Venue {
         }
     }
 
-    /// What happens in silence is told by the first tick and book after it.
+    /// Changes while muted show in the first tick and book after it.
     fn publish(&mut self, out: &mut Vec<Output>) {
         if self.line.is_silent() {
             self.markets.values_mut().for_each(|market| market.tape.start_over());
@@ -304,7 +298,7 @@ impl Venue {
     }
 }
 
-/// With its opening quotes, which stand on several levels at once.
+/// With its opening quotes, on several levels at once.
 fn open_market(
     config: &VenueConfig,
     sessions: &Sessions,

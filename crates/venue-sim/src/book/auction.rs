@@ -1,6 +1,6 @@
-//! Finding the one price of an auction, and trading at it.
+//! Auction: finds the price and trades at it.
 //!
-//! Self-trade prevention does not act here: in an auction nobody chooses a counterpart.
+//! Self-trade prevention does not apply here: in an auction no order chooses its counterparty.
 
 use std::cmp::Reverse;
 use std::iter;
@@ -22,9 +22,8 @@ impl Book {
         self.indicate(reference.clamp(low, high))
     }
 
-    /// Trades all that is willing at this price: on each side the orders without a price, then the best
-    /// priced, then the oldest. Returns the lots traded.
-    /// At `auction_price` the book that is left is not crossed.
+    /// Trades everything executable at this price: on each side the orders without a price, then the best priced, then
+    /// the oldest. Returns the lots traded. At `auction_price` the remaining book is not crossed.
     pub fn uncross(&mut self, price: i64, out: &mut impl FnMut(Event)) -> u64 {
         let mut traded = 0;
         while let (Some(buyer), Some(seller)) =
@@ -88,14 +87,14 @@ impl Book {
     }
 }
 
-/// Climbs through all prices and keeps the stretch of the best ones.
+/// Walks through all prices and keeps the range of the best ones.
 ///
-/// With the price the willing buyers only fall and the willing sellers only rise, so executable lots
-/// climb and then sink, and the imbalance changes sign once: the best prices have no gap among them.
+/// With a rising price buyers only leave and sellers only join, so executable lots rise and then fall, and the
+/// imbalance changes sign once: the best prices have no gap among them.
 struct BestRun {
     buy: u64,
     sell: u64,
-    /// The first price not looked at; none when the last one was the highest there is.
+    /// The first price not checked; none when the last one was the highest there is.
     next: Option<i64>,
     score: (u64, Reverse<u64>),
     low: i64,
@@ -103,7 +102,7 @@ struct BestRun {
 }
 
 impl BestRun {
-    /// Below every limit all buyers are willing, and of the sellers only those without a price.
+    /// Below every limit all buyers are executable, and of the sellers only those without a price.
     fn new(buy: u64, sell: u64) -> Self {
         BestRun { buy, sell, next: Some(i64::MIN), score: (0, Reverse(u64::MAX)), low: i64::MIN, high: i64::MAX }
     }

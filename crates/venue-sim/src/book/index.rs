@@ -1,8 +1,8 @@
-//! Finds the slot of an order by its key: a flat table with linear probing and a fixed hash.
+//! Index of orders by key: a flat table with linear probing and a fixed hash.
 //!
-//! A bucket is 8 bytes, the slot and 32 bits of hash. The hash alone says where a bucket belongs,
-//! so growing and closing gaps never touch the orders. Sixteen keys in a row share a stretch of the
-//! table, because keys are mostly handed out in sequence and then one cache line serves eight orders.
+//! A bucket is 8 bytes, the slot and 32 bits of hash. The hash alone gives the place of a bucket, so growing and
+//! closing gaps never read the orders. Sixteen consecutive keys share a range of the table, because keys are mostly
+//! given in sequence and then one cache line serves eight orders.
 
 use super::slab::NONE;
 
@@ -10,7 +10,7 @@ const FIRST_BUCKETS: usize = 16;
 /// Low bits of the key that stay in sequence.
 const RUN_BITS: u32 = 4;
 const RUN_MASK: u32 = (1 << RUN_BITS) - 1;
-/// Bits of the hash that pick the stretch.
+/// Bits of the hash that select the range.
 const STRETCH_BITS: u32 = 32 - RUN_BITS;
 /// 2^64 divided by the golden ratio: multiples of it spread evenly.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -38,7 +38,7 @@ impl Index {
         self.used
     }
 
-    /// `holds` says whether a slot is that of the key: two keys may share their 32 bits of hash.
+    /// `holds` returns whether a slot is that of the key: two keys may share their 32 bits of hash.
     pub(super) fn find(&self, key: u64, holds: impl Fn(u32) -> bool) -> Option<u32> {
         let hash = hash(key);
         let mut at = self.home(hash);
@@ -78,7 +78,7 @@ impl Index {
         self.buckets.capacity() * size_of::<Bucket>()
     }
 
-    /// Draws later buckets of the same cluster into the gap, so no tombstones slow the next search.
+    /// Moves later buckets of the same cluster into the gap, so no tombstones slow the next search.
     fn close_gap(&mut self, mut gap: usize) {
         let mask = self.buckets.len() - 1;
         let mut at = self.after(gap);

@@ -1,7 +1,7 @@
-//! The price levels of one side, best first.
+//! Price levels of one side, best first.
 //!
-//! Levels live in pages of 64 neighbouring ranks with one bit each, and a tree leads to the pages. A
-//! busy book has a handful of pages, so the tree is one node; a wild price costs one page and no more.
+//! Levels are kept in pages of 64 neighbouring ranks with one bit each, and a tree leads to the pages. A busy book has
+//! a few pages, so the tree is one node; an outlying price costs only one page.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const PAGE_BITS: u32 = 6;
 const PAGE_LEVELS: usize = 1 << PAGE_BITS;
 const PLACE_MASK: u64 = (1 << PAGE_BITS) - 1;
 
-/// A level and where it stands.
+/// A level and its rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rung {
     pub(super) rank: i64,

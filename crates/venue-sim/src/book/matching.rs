@@ -1,10 +1,10 @@
-//! An incoming order meets the other side: best price first, oldest first, at the maker's price.
+//! Matching: an incoming order trades with the other side, best price first, oldest first, at the maker's price.
 
 use super::Book;
 use super::words::{ANONYMOUS, Event, How, Order, Outcome, SelfTrade, Side, Trade};
 
 impl Book {
-    /// Trades all that the order can reach and says what is to become of the rest.
+    /// Trades with every order that it can reach and returns what happens to the remainder.
     pub(super) fn sweep(&mut self, order: &Order, how: How, out: &mut impl FnMut(Event)) -> Outcome {
         let mut left = order.lots;
         while left > 0 {
@@ -23,8 +23,7 @@ impl Book {
         Outcome::Filled
     }
 
-    /// Whether the order would trade whole. An own order in the way ends it or is passed over, just
-    /// as the sweep would do.
+    /// Whether the order would fill completely. An own order on the other side ends it or is skipped, as in the sweep.
     pub(super) fn can_fill(&self, order: &Order) -> bool {
         let stops = self.rules.self_trade == SelfTrade::CancelNewest;
         let reach = reach(order);
@@ -60,7 +59,7 @@ impl Book {
         order.owner != ANONYMOUS && order.owner == self.queues.slots[maker].owner
     }
 
-    /// One trade with one maker; returns what the taker has left.
+    /// One trade with one maker; returns the taker's remainder.
     fn fill(&mut self, maker: u32, taker: u64, wanted: u64, price: i64, out: &mut impl FnMut(Event)) -> u64 {
         let lots = wanted.min(self.queues.slots[maker].lots);
         let (maker, maker_left) = self.deduct(maker, lots);
@@ -69,7 +68,7 @@ impl Book {
         taker_left
     }
 
-    /// Takes traded lots off a resting order, which leaves when it has none; its key and what is left.
+    /// Deducts traded lots from a resting order, which is removed when it has none; its key and what is left.
     pub(super) fn deduct(&mut self, slot: u32, lots: u64) -> (u64, u64) {
         let order = &self.queues.slots[slot];
         let (key, left) = (order.key, order.lots - lots);

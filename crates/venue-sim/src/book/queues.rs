@@ -1,4 +1,4 @@
-//! The orders themselves: one queue per level, oldest first, linked through the orders.
+//! Order queues: one per level, oldest first, linked through the orders.
 
 use super::slab::{NONE, Slab};
 use super::words::{Order, Side};
@@ -49,7 +49,7 @@ impl Queues {
         self.levels.insert(Level { lots: 0, rank, side, orders: 0, front: NONE, back: NONE })
     }
 
-    /// A slot that stands in no queue yet.
+    /// A slot that is in no queue yet.
     pub(super) fn admit(&mut self, order: &Order) -> u32 {
         self.slots.insert(Slot {
             key: order.key,
@@ -106,7 +106,7 @@ impl Queues {
         std::iter::successors(self.front(level), |slot| some(self.slots[*slot].behind))
     }
 
-    /// Those who were here before, nearest first.
+    /// Orders that came before, nearest first.
     pub(super) fn ahead(&self, slot: u32) -> impl Iterator<Item = &Slot> {
         let first = some(self.slots[slot].ahead);
         std::iter::successors(first, |slot| some(self.slots[*slot].ahead)).map(|slot| &self.slots[slot])

@@ -1,4 +1,4 @@
-//! Things named by 32-bit ids that stay valid until released; released places are used again.
+//! Slab allocator with 32-bit ids.
 
 use std::ops::{Index, IndexMut};
 
@@ -27,7 +27,7 @@ impl<T> Slab<T> {
         id
     }
 
-    /// The newest released id is the next to be given out: it is still warm in the cache.
+    /// The newest released id is used first: it is still in the cache.
     pub(super) fn release(&mut self, id: u32) {
         self.free.push(id);
     }

@@ -1,11 +1,11 @@
-//! What is said to a book and what it says back.
+//! Types of the order book: orders, events, outcomes, rejects.
 
 use std::fmt;
 
 /// Most orders one book holds, whatever its rules allow: slots are named by 32 bits.
 pub const MAX_ORDERS: u32 = 1 << 28;
 
-/// Nobody in particular: self-trade prevention never looks at this owner.
+/// No owner: self-trade prevention ignores it.
 pub const ANONYMOUS: u32 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,8 +23,8 @@ impl Side {
         }
     }
 
-    /// A number that is lower for the better price, so that both sides are climbed alike.
-    /// `!price` turns the order round without overflow and is its own inverse.
+    /// A number that is lower for the better price, so that both sides are walked alike. `!price` reverses the order
+    /// without overflow and is its own inverse.
     pub(super) fn rank(self, price: i64) -> i64 {
         match self {
             Side::Buy => !price,
@@ -37,18 +37,18 @@ impl Side {
     }
 }
 
-/// An order as it comes in, and as it stands in the book: then `lots` are those still open.
+/// An order as it comes in, and as it rests in the book: then `lots` are those still open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     pub key: u64,
     pub side: Side,
-    /// In ticks; none is a market order, which rests in the call phase of an auction only.
+    /// In ticks; none is a market order, which rests only in the call phase of an auction.
     pub limit: Option<i64>,
     pub lots: u64,
     pub owner: u32,
 }
 
-/// What becomes of lots that find no counterpart at once.
+/// What happens to lots without a counterparty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     Rest,
@@ -56,7 +56,7 @@ pub enum How {
     FillOrKill,
 }
 
-/// How an order left the book's hands. The lots named are those that did not trade.
+/// Result of an order. The lots are those that did not trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Filled,
@@ -68,14 +68,14 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     Traded(Trade),
-    /// A resting order was taken out, because its owner's newer order would have met it.
+    /// A resting order was cancelled, because a newer order of its owner would have traded with it.
     Prevented {
         key: u64,
         lots: u64,
     },
 }
 
-/// In an auction nobody takes: there the seller is named as maker and the buyer as taker.
+/// In an auction there is no taker: there the seller is named as maker and the buyer as taker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trade {
     pub maker: u64,
@@ -86,7 +86,7 @@ pub struct Trade {
     pub taker_left: u64,
 }
 
-/// Which of two orders of one owner gives way when they would meet.
+/// Which of two orders of one owner is cancelled when they would trade with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfTrade {
     CancelNewest,
@@ -105,7 +105,7 @@ impl Default for Rules {
     }
 }
 
-/// All that rests at one price.
+/// All orders at one price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
     pub price: i64,
@@ -113,12 +113,12 @@ pub struct Depth {
     pub orders: u32,
 }
 
-/// What an auction would do if it were held now.
+/// Result of an auction held now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indication {
     pub price: i64,
     pub lots: u64,
-    /// Lots willing to trade at the price that find no counterpart; one of the two is nought.
+    /// Lots executable at the price without a counterparty; one of the two is zero.
     pub buy_surplus: u64,
     pub sell_surplus: u64,
 }
@@ -134,7 +134,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A stable word for logs and tables.
+    /// A stable code for logs and tables.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {

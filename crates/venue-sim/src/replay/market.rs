@@ -1,4 +1,4 @@
-//! The market of one security: recorded prices meet waiting orders, in the order in which they arrived.
+//! Matching of one security against recorded prices, waiting orders in order of arrival.
 
 use domain::order::Terms;
 use domain::report::{Said, VenueFill};
@@ -21,7 +21,7 @@ pub(super) struct Market {
     zone: Text,
     quotes: Quotes,
     working: Vec<Working>,
-    /// Counts the days on which there were prices.
+    /// Number of days with prices.
     day: u64,
     day_ends: Timestamp,
 }
@@ -45,7 +45,7 @@ impl Market {
         self.working.len()
     }
 
-    /// The first instant at which a GTD order ends.
+    /// The first expiry of a GTD order.
     pub(super) fn next_expiry(&self) -> Option<Timestamp> {
         let instants = self.working.iter().filter_map(|order| match order.terms.tif {
             TimeInForce::Gtd { until } => Some(until),
@@ -54,7 +54,7 @@ impl Market {
         instants.min()
     }
 
-    /// A new order: confirmed, then traded as far as it can be, then left to wait or ended.
+    /// A new order: confirmed, then traded as far as possible, then left working or ended.
     pub(super) fn receive(&mut self, at: Timestamp, mut order: Working, words: &mut Words, minted: &mut Minted) {
         if let Some(reason) = unsuited(order.terms.tif, at) {
             return words.push(rejected(order.id, reason));
@@ -68,7 +68,7 @@ impl Market {
         self.settle(order, words);
     }
 
-    /// Why a taker of this side meets nobody.
+    /// Why there is no counterparty for a taker of this side.
     fn nobody_there(&self, side: Side) -> &'static str {
         match side {
             _ if !self.quotes.has_quotes() => "market: no price is recorded yet",
@@ -77,7 +77,7 @@ impl Market {
         }
     }
 
-    /// What can trade on arrival does.
+    /// Trades what can trade on arrival.
     fn go_to_market(&mut self, at: Timestamp, order: &mut Working, words: &mut Words, minted: &mut Minted) {
         self.trigger_by_quote(order);
         if order.waits_for().is_none() && self.rule != FillRule::NextBarOpen {
@@ -88,7 +88,7 @@ impl Market {
         }
     }
 
-    /// Leaves an order in the market, or says how it ended.
+    /// Leaves an order working, or reports how it ended.
     fn settle(&mut self, order: Working, words: &mut Words) {
         if order.is_done() {
             return;
@@ -141,7 +141,7 @@ impl Market {
         self.working.iter().position(|order| order.id == id)
     }
 
-    /// GTD orders whose instant has come.
+    /// GTD orders that have expired.
     pub(super) fn expire(&mut self, to: Timestamp, words: &mut Words) {
         let is_over = |order: &Working| matches!(order.terms.tif, TimeInForce::Gtd { until } if until <= to);
         self.end(is_over, "GTD: its time is over", words);
@@ -177,8 +177,8 @@ impl Market {
         }
     }
 
-    /// A bar belongs to the day on which it begins: the last of a day closes when the day is over, and a daily one spans a
-    /// midnight in every zone but UTC.
+    /// A bar belongs to the day on which it begins: the last of a day closes when the day is over, and a daily one
+    /// spans a midnight in every zone but UTC.
     pub(super) fn bar_closes(&mut self, at: Timestamp, bar: &Bar, words: &mut Words, minted: &mut Minted) {
         if self.is_awaited(bar.at, words) {
             self.meet(at, words, minted, |market, order| market.by_range(order, bar));
@@ -186,7 +186,7 @@ impl Market {
         self.quotes.take_last(bar.close);
     }
 
-    /// Whether any order waits for the price that has come; orders of days that are over are ended first.
+    /// Whether any order waits for the new price; orders of past days are ended first.
     #[inline]
     fn is_awaited(&mut self, at: Timestamp, words: &mut Words) -> bool {
         !self.working.is_empty() && self.is_still_awaited(at, words)
@@ -214,7 +214,7 @@ impl Market {
         });
     }
 
-    /// Shows every waiting order what has come; what it answers is traded.
+    /// Matches every waiting order against the new price.
     fn meet(
         &mut self,
         at: Timestamp,
@@ -229,7 +229,7 @@ impl Market {
             }
         }
         waiting.retain(|order| !order.is_done());
-        // Only orders that came in meanwhile could stand here, and none can.
+        // New orders could be here only if they came in meanwhile, and none can.
         self.working = waiting;
         self.end(
             |order| order.is_triggered && order.is_market() && !order.remaining().is_zero(),
@@ -238,7 +238,7 @@ impl Market {
         );
     }
 
-    /// A new quote: stops may be triggered, what rests may be reached.
+    /// A new quote: stops may be triggered, resting orders may be reached.
     fn by_quote(&mut self, order: &mut Working) -> Vec<Level> {
         if self.rule == FillRule::NextBarOpen {
             return Vec::new();
@@ -258,7 +258,7 @@ impl Market {
         }
     }
 
-    /// Where nobody quotes, what was traded last is all that ticks tell, and not how much it was.
+    /// Without quotes, the last trade is all that ticks have, without its quantity.
     fn by_last(&self, order: &Working, limit: Price) -> Vec<Level> {
         let last = self.quotes.opposite(order.side);
         let is_filled = last.is_some_and(|last| self.fills_by_price(order.side, last, limit));
@@ -270,13 +270,13 @@ impl Market {
             return in_full(order, limit);
         }
         if let Some(shown) = self.quotes.shown_at(order.side, limit) {
-            // Whoever left stood behind us, as long as more is shown than stood before us.
+            // Cancelled quantity was behind us, as long as more is shown than was ahead of us.
             order.ahead = Some(order.ahead.map_or(shown, |ahead| ahead.min(shown)));
         }
         Vec::new()
     }
 
-    /// A trade of others. `left` is what of it our orders have not used yet.
+    /// A market trade. `left` is what our orders have not used of it.
     fn by_trade(&mut self, order: &mut Working, price: Price, left: &mut Quantity) -> Vec<Level> {
         if self.rule == FillRule::NextBarOpen {
             return Vec::new();
@@ -299,7 +299,7 @@ impl Market {
         }
     }
 
-    /// The first price of a bar: what waited for it trades there, and so does a limit that it is as good as.
+    /// The first price of a bar: waiting orders trade there, and so does a limit that it reaches.
     fn by_open(&mut self, order: &mut Working, open: Price) -> Vec<Level> {
         if let Some(stop) = order.waits_for() {
             order.is_triggered = reaches(order.side.opposite(), open, stop);
@@ -331,7 +331,7 @@ impl Market {
         if self.fills_by_price(order.side, best, limit) { in_full(order, limit) } else { Vec::new() }
     }
 
-    /// Whether a price fills what rests at a limit, where nobody knows how much was there.
+    /// Whether a price fills an order resting at a limit, where the quantity is unknown.
     fn fills_by_price(&self, side: Side, price: Price, limit: Price) -> bool {
         match self.rule {
             FillRule::Touch => reaches(side, price, limit),
@@ -356,7 +356,7 @@ impl Market {
         }
     }
 
-    /// What a taker gets now.
+    /// The fill of a taker now.
     fn taken(&mut self, order: &Working) -> Vec<Level> {
         if !self.minds_size(order.side) {
             return self.taken_at_once(order).into_iter().collect();
@@ -365,24 +365,24 @@ impl Market {
         levels.into_iter().filter_map(|level| self.granted(order, level)).collect()
     }
 
-    /// Whether it matters how much the other side shows.
+    /// Whether the shown quantity matters.
     fn minds_size(&self, side: Side) -> bool {
         self.rule.minds_size() && self.quotes.quoted(side).is_some()
     }
 
-    /// All of it, whatever the other side shows.
+    /// The full quantity, whatever the other side shows.
     fn taken_at_once(&self, order: &Working) -> Option<Level> {
         let price = self.quotes.opposite(order.side)?;
         self.granted(order, Level { price, quantity: order.remaining() })
     }
 
-    /// What an order gets of a level that its limit reaches.
+    /// The fill of an order at a level within its limit.
     fn granted(&self, order: &Working, level: Level) -> Option<Level> {
         let is_within = order.limit().is_none_or(|limit| reaches(order.side, level.price, limit));
         is_within.then(|| Level { price: self.slipped(order, level.price), ..level })
     }
 
-    /// Level by level; all of it or nothing where the order says so.
+    /// Level by level; all or nothing for a FOK.
     fn shown(&mut self, order: &Working, wanted: Quantity) -> Vec<Level> {
         let before = self.quotes.clone();
         let levels = self.quotes.take(order.side, wanted, order.limit());
@@ -394,7 +394,7 @@ impl Market {
         levels
     }
 
-    /// What the other side shows at our limit or better comes to us.
+    /// Fills our limit with what the other side shows at it or better.
     fn at_limit(&mut self, order: &Working, limit: Price) -> Vec<Level> {
         let met = self.quotes.take(order.side, order.remaining(), Some(limit));
         met.into_iter().map(|level| Level { price: limit, ..level }).collect()
@@ -438,7 +438,7 @@ fn in_full(order: &Working, price: Price) -> Vec<Level> {
     vec![Level { price, quantity: order.remaining() }]
 }
 
-/// The part of a trade that our order takes.
+/// The part of a trade that fills our order.
 fn used(order: &Working, limit: Price, left: &mut Quantity) -> Vec<Level> {
     let quantity = order.remaining().min(*left);
     if quantity.is_zero() {
@@ -448,7 +448,7 @@ fn used(order: &Working, limit: Price, left: &mut Quantity) -> Vec<Level> {
     vec![Level { price: limit, quantity }]
 }
 
-/// A trade first serves those who stood before us.
+/// A trade first fills the quantity ahead of us.
 fn pass_ahead(order: &mut Working, left: &mut Quantity) {
     let ahead = order.ahead.unwrap_or_default();
     let passed = ahead.min(*left);

@@ -1,21 +1,17 @@
-//! A venue driven by recorded prices. Nobody else is there to trade with, so a named [`FillRule`] decides whether, when and
-//! at what price an order would have been filled; the rule stands in the id of every execution.
+//! Replay venue: fills orders against recorded prices by a named [`FillRule`], which is part of every execution id.
 //!
-//! It is pure like the living venue beside it: requests and prices in with their time, words out. Prices of the past do not
-//! move because of our orders.
+//! It is pure like the simulated venue: requests and prices in with their time, reports out. Recorded prices do not
+//! react to our orders.
 //!
-//! - A DAY order lives until the first price of a later exchange day than that of the first price it saw: a day without
-//!   prices is no trading day, and a bar belongs to the day on which it begins. GTD ends at its instant, IOC and FOK at once.
+//! - A DAY order works until the first price of an exchange day after that of the first price it saw: a day without
+//!   prices is no trading day, and a bar belongs to the day on which it begins. GTD ends at its instant, IOC and FOK at
+//!   once.
 //! - Auctions are not recorded: ATO and ATC are rejected.
 //! - Stops are triggered by trades, by the other side's quote where nothing trades, and by the range of bars.
 
-/// Whether, when and at what price an order is filled.
 mod rule;
-/// What the recorded market of one security looks like now.
 mod quotes;
-/// Orders that wait in the market.
 mod working;
-/// The market of one security: recorded prices meet waiting orders.
 mod market;
 
 use std::collections::VecDeque;
@@ -32,25 +28,25 @@ pub use rule::FillRule;
 use market::Market;
 use working::Working;
 
-/// Requests underway at a time; a further one is rejected.
+/// Requests on their way at a time; a further one is rejected.
 pub const UNDERWAY_MAX: usize = 1_000_000;
 
 const BUSY: &str = "busy: too many requests are underway";
 
 #[derive(Debug, Clone)]
 pub struct ReplayConfig {
-    /// Begins every id that the venue mints.
+    /// Prefix of every id that the venue generates.
     pub name: Text,
     pub rule: FillRule,
-    /// From us to the market, and the same way back.
+    /// From us to the market, and the same for the way back.
     pub order_latency_nanos: i64,
-    /// How much worse than the rule says market and stop orders are filled, in ticks of the security.
+    /// How many ticks worse than by the rule market and stop orders are filled.
     pub slippage_ticks: u32,
-    /// What the venue charges, as a part of the traded value; absent: the fee of the security's family.
+    /// Fee as a fraction of the traded value; absent: the fee of the security's family.
     pub fee_rate: Option<Decimal>,
 }
 
-/// What the venue says, and when it said it.
+/// A report of the venue and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spoken {
     pub said: Said,
@@ -64,7 +60,7 @@ pub struct Replay {
     places: BySecurity<usize>,
     requests: VecDeque<(Timestamp, Request)>,
     words: VecDeque<(Timestamp, Spoken)>,
-    /// The first instant at which a GTD order ends, in any market.
+    /// The first expiry of a GTD order in any market.
     next_expiry: Option<Timestamp>,
     minted: Minted,
     /// Empty in between; kept for its memory.
@@ -78,17 +74,17 @@ enum Request {
     Cancel(SecurityId, OrderId),
 }
 
-/// Numbers of orders and executions.
+/// Id generator for orders and executions.
 #[derive(Debug)]
 struct Minted {
     name: Text,
-    /// What stands before an execution's number: the rule and the venue.
+    /// Prefix of an execution's number: the rule and the venue.
     execution: String,
     orders: u64,
     executions: u64,
 }
 
-/// What matching leaves behind, before it goes on its way.
+/// Reports of matching, before they are sent.
 type Words = Vec<Said>;
 
 impl Replay {
@@ -111,7 +107,7 @@ impl Replay {
         self.config.rule
     }
 
-    /// From now on the security trades here.
+    /// Lists the security from now on.
     pub fn list(&mut self, security: &Security, exchange: &Exchange) {
         self.places.insert(security.id, self.markets.len());
         self.markets.push(Market::new(&self.config, security, exchange.time_zone.clone()));
@@ -155,12 +151,12 @@ impl Replay {
         self.meet(at, book.security, |market, words, minted| market.book(at, book, words, minted));
     }
 
-    /// The span of a bar begins: its first price is known, and nothing more.
+    /// The span of a bar begins: only its first price is known.
     pub fn bar_opens(&mut self, at: Timestamp, bar: &Bar) {
         self.meet(at, bar.security, |market, words, minted| market.bar_opens(at, bar, words, minted));
     }
 
-    /// The span is over: how high and how low it went is known.
+    /// The span is over: high, low and close are known.
     pub fn bar_closes(&mut self, at: Timestamp, bar: &Bar) {
         self.meet(at, bar.security, |market, words, minted| market.bar_closes(at, bar, words, minted));
     }
@@ -174,7 +170,7 @@ impl Replay {
         }
     }
 
-    /// When something happens next if nobody asks for anything and no price comes.
+    /// When the next task is due, without further requests and prices.
     #[inline]
     pub fn next_due(&self) -> Option<Timestamp> {
         let request = self.requests.front().map(|(due, _)| *due);
@@ -182,13 +178,13 @@ impl Replay {
         [request, word, self.next_expiry].into_iter().flatten().min()
     }
 
-    /// Whether anything is underway.
+    /// Whether requests or reports are on their way.
     #[inline]
     pub fn is_busy(&self) -> bool {
         !self.requests.is_empty() || !self.words.is_empty()
     }
 
-    /// Requests that arrived by then are dealt with, each at its own instant.
+    /// Processes requests that arrived by then, each at its own instant.
     pub fn advance(&mut self, to: Timestamp) {
         while let Some((at, request)) = self.requests.pop_front_if(|(due, _)| *due <= to) {
             self.receive(at, request);
@@ -204,12 +200,12 @@ impl Replay {
         self.next_expiry = self.markets.iter().filter_map(Market::next_expiry).min();
     }
 
-    /// The next word that has reached us by then.
+    /// The next report that has arrived by then.
     pub fn heard(&mut self, by: Timestamp) -> Option<Spoken> {
         self.words.pop_front_if(|(due, _)| *due <= by).map(|(_, spoken)| spoken)
     }
 
-    /// Orders in the market, for whoever wants to know what a run left behind.
+    /// Number of orders that are still working, for the end of a run.
     pub fn working(&self) -> usize {
         self.markets.iter().map(Market::working).sum()
     }
@@ -234,7 +230,7 @@ impl Replay {
         self.find_expiry();
     }
 
-    /// What matching left behind goes on its way.
+    /// Sends the reports of matching.
     fn send_words(&mut self, at: Timestamp) {
         let due = later(at, self.config.order_latency_nanos);
         self.words.extend(self.spoken.drain(..).map(|said| (due, Spoken { said, at })));
@@ -251,7 +247,7 @@ impl Minted {
         Text::numbered(&[&self.name, "-O"], self.orders)
     }
 
-    /// The id of an execution: it begins with the rule that made it.
+    /// The id of an execution: its prefix is the fill rule.
     fn execution(&mut self) -> Text {
         self.executions += 1;
         Text::numbered(&[&self.execution], self.executions)
@@ -266,7 +262,7 @@ fn rejected(order: OrderId, reason: &str) -> Said {
     Said::Rejected { order, reason: reason.into() }
 }
 
-/// Why a time in force cannot be, where nothing but prices is recorded.
+/// Why a time in force is not supported, where only prices are recorded.
 fn unsuited(tif: TimeInForce, at: Timestamp) -> Option<&'static str> {
     match tif {
         TimeInForce::Ato | TimeInForce::Atc => Some("tif: auctions are not recorded"),

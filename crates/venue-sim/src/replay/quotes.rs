@@ -1,8 +1,8 @@
-//! What the recorded market of one security looks like now.
+//! Recorded quotes of one security.
 
 use domain::{Level, OrderBook, Price, Quantity, Side, Tick};
 
-/// More than anybody asks for: what a feed shows without saying how much.
+/// A quantity larger than any order: for quotes without a size.
 const UNTOLD: Quantity = Quantity(domain::Decimal::MAX);
 
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ impl Quotes {
         }
     }
 
-    /// As [`Tick::update`]: a quote that the other side has passed stands nowhere any more.
+    /// As [`Tick::update`]: drops a quote that the opposite side has crossed.
     fn forget_passed(&mut self, tick: &Tick) {
         let is_crossed =
             matches!((self.bids.first(), self.asks.first()), (Some(bid), Some(ask)) if bid.price > ask.price);
@@ -50,13 +50,13 @@ impl Quotes {
         self.last = Some(price);
     }
 
-    /// The best price that a taker of this side meets: the other side's quote. What was traded last stands for it only where
-    /// nobody has quoted yet, because quotes leave it behind.
+    /// The best price for a taker of this side: the other side's quote. The last trade replaces it only before the
+    /// first quote, because later quotes are newer.
     pub(super) fn opposite(&self, side: Side) -> Option<Price> {
         if self.has_quotes() { self.quoted(side) } else { self.last }
     }
 
-    /// Whether either side was ever quoted: of two quotes the feed forgets one at most, and a book may have run empty.
+    /// Whether either side was ever quoted: a feed drops at most one of two quotes, and a book may be empty.
     pub(super) fn has_quotes(&self) -> bool {
         self.has_book || !self.bids.is_empty() || !self.asks.is_empty()
     }
@@ -70,7 +70,7 @@ impl Quotes {
         self.last
     }
 
-    /// What stands on the own side at a price; absent where that is below what the feed shows.
+    /// Quantity on the own side at a price; absent where that is below what the feed shows.
     pub(super) fn shown_at(&self, side: Side, price: Price) -> Option<Quantity> {
         let own = if side == Side::Buy { &self.bids } else { &self.asks };
         if let Some(level) = own.iter().find(|level| level.price == price) {
@@ -81,8 +81,8 @@ impl Quotes {
         is_within.then_some(Quantity::ZERO)
     }
 
-    /// Takes what the other side shows, at best first, up to a quantity and no worse than a limit. What was taken is gone
-    /// until the feed shows the side anew.
+    /// Takes the shown quantity of the other side, best first, up to a quantity and no worse than a limit. It stays
+    /// taken until the feed updates the side.
     pub(super) fn take(&mut self, side: Side, wanted: Quantity, limit: Option<Price>) -> Vec<Level> {
         let mut taken = Vec::new();
         let mut missing = wanted;

@@ -1,25 +1,25 @@
-//! Whether, when and at what price an order is filled. The names stand in configurations and on every fill.
+//! Fill rules. The names are used in configurations and on every fill.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a taker is: a market order, a triggered stop, or a limit that is at or beyond the other side when it arrives.
-/// What rests is a limit order that is not.
+/// A taker is a market order, a triggered stop, or a limit that is at or beyond the other side when it arrives. Every
+/// other limit order is resting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillRule {
-    /// Takers wait for the first price of the next bar. What rests is filled at that price where it is as good, else at its
-    /// limit when the bar goes beyond it.
+    /// Takers wait for the open of the next bar. A resting order is filled at that price where it is as good, else at
+    /// its limit when the bar goes beyond it.
     NextBarOpen,
-    /// Takers trade in full at the other side's quote, or at the last price where nobody has quoted yet. What rests is filled
-    /// at its limit as soon as the other side, a trade or a bar touches it.
+    /// Takers trade in full at the other side's quote, or at the last price before the first quote. A resting order is
+    /// filled at its limit as soon as the other side, a trade or a bar touches it.
     Touch,
-    /// As touch, but what rests is filled only when the market goes beyond its limit.
+    /// As touch, but a resting order is filled only when the market goes beyond its limit.
     Cross,
-    /// Takers trade level by level with what the book shows; a market order's rest is canceled. What rests is filled at its
-    /// limit by what the other side shows there or better, or by what is traded there.
+    /// Takers trade level by level with the shown book; the remainder of a market order is cancelled. A resting order
+    /// is filled at its limit by what the other side shows there or better, or by trades there.
     Depth,
-    /// As depth for takers. What rests waits behind what its level showed when it arrived, until trades or a shrinking level
-    /// have let it to the front, the other side's quote reaches it, or a trade goes beyond it.
+    /// As depth for takers. A resting order waits behind the quantity that its level showed on arrival, until trades or
+    /// a shrinking level have moved it to the front, the other side's quote reaches it, or a trade goes beyond it.
     QueuePosition,
 }
 
@@ -36,13 +36,13 @@ impl FillRule {
         }
     }
 
-    /// Whether a taker gets no more than what is shown.
+    /// Whether a taker gets no more than the shown quantity.
     pub(super) fn minds_size(self) -> bool {
         matches!(self, Self::Depth | Self::QueuePosition)
     }
 }
 
-/// A text that names no rule.
+/// A text that is not a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotARule;
 

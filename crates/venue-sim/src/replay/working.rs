@@ -1,4 +1,4 @@
-//! Orders that wait in the market.
+//! Working orders of a replay venue.
 
 use domain::order::Terms;
 use domain::{Order, OrderId, OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};
@@ -12,7 +12,7 @@ pub(super) struct Working {
     pub(super) filled: Quantity,
     /// A stop whose price was reached.
     pub(super) is_triggered: bool,
-    /// What stands before it at its price; absent while that is not known.
+    /// Quantity ahead of it at its price; absent while that is unknown.
     pub(super) ahead: Option<Quantity>,
     /// The market's day on which it saw its first price.
     pub(super) day: Option<u64>,
@@ -52,7 +52,7 @@ impl Working {
         self.terms.kind.limit()
     }
 
-    /// Pays what the market asks.
+    /// Takes any price.
     pub(super) fn is_market(&self) -> bool {
         matches!(self.terms.kind, OrderKind::Market | OrderKind::Stop { .. })
     }

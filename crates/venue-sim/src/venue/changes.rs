@@ -1,4 +1,4 @@
-//! What clients ask of a live order, and its end.
+//! Replace, cancel and expiry.
 
 use domain::order::Terms;
 use domain::report::Said;
@@ -24,7 +24,7 @@ impl Venue {
         }
     }
 
-    /// A replace comes to the book.
+    /// A replace reaches the book.
     pub(super) fn change(&mut self, order: OrderId, terms: Terms, out: &mut Vec<Output>) {
         match self.examine_change(order, &terms).and_then(|()| self.amend(order, terms, out)) {
             Ok(()) => self.after_trading(self.security_of(order), out),
@@ -56,7 +56,7 @@ impl Venue {
         }
     }
 
-    /// Gives the order its new terms; only its book can still refuse them.
+    /// Sets the new terms; only the book can still refuse them.
     fn amend(&mut self, order: OrderId, terms: Terms, out: &mut Vec<Output>) -> Result<(), Reject> {
         let held = self.registry.open(order);
         let (stage, filled) = (held.stage, held.filled);
@@ -105,7 +105,7 @@ impl Venue {
         self.say(Said::Replaced { order, terms, ext_id }, out);
     }
 
-    /// A cancel comes to the book.
+    /// A cancel reaches the book.
     pub(super) fn withdraw(&mut self, order: OrderId, out: &mut Vec<Output>) {
         match self.live(order).map(Held::security) {
             Ok(_) => {
@@ -116,7 +116,7 @@ impl Venue {
         }
     }
 
-    /// The order's time is over.
+    /// The order expires.
     pub(super) fn expire(&mut self, order: OrderId, out: &mut Vec<Output>) {
         let held = self.registry.open(order);
         let reason = match (self.markets.get(&held.security()), held.terms.tif) {
@@ -131,7 +131,7 @@ impl Venue {
         self.expire_for(order, reason, out);
     }
 
-    /// Takes an order out of wherever it stands.
+    /// Removes an order from the book, the stops or the queue.
     pub(super) fn leave_book(&mut self, order: OrderId) {
         let held = self.registry.open(order);
         let Some(market) = self.markets.get_mut(&held.security()) else {
@@ -140,7 +140,7 @@ impl Venue {
         match held.stage {
             Stage::Waiting => market.stops.remove(order),
             Stage::Book => {
-                // After a restart with a coarser grid an order may stand in no book.
+                // After a restart with a coarser grid an order may be in no book.
                 let _ = market.book.cancel(order.0);
                 self.touched.insert(held.security());
             }

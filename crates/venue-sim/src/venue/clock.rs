@@ -1,4 +1,4 @@
-//! The bell: phases, auctions, participants.
+//! Phase changes, auctions, participants.
 
 use domain::{MarketPhase, OrderId, SecurityId, TimeInForce, Timestamp};
 
@@ -7,7 +7,7 @@ use super::{Output, Venue};
 use crate::agenda::Task;
 use crate::registry::{Held, Stage};
 
-/// After a gap in time, such as a machine that slept, participants act for its last minute only.
+/// After a gap in time, such as a suspended machine, participants act only for its last minute.
 const CATCH_UP_SECONDS: i64 = 60;
 
 impl Venue {
@@ -21,7 +21,7 @@ impl Venue {
         }
         self.begin_day();
         match self.phase {
-            // What came together while the market was closed trades at the open like what came in a call.
+            // Orders collected while the market was closed trade at the open like those of a call.
             MarketPhase::Continuous if before != MarketPhase::Continuous => self.uncross_all(out),
             MarketPhase::ClosingCall => self.join_closing_auction(out),
             MarketPhase::Continuous | MarketPhase::OpeningCall | MarketPhase::Closed => {}
@@ -36,7 +36,7 @@ impl Venue {
         self.securities().into_iter().for_each(|security| self.uncross(security, out));
     }
 
-    /// A day begins with its opening call, so its volume shows until then.
+    /// A day begins with its opening call, so the volume of the day before shows until then.
     fn begin_day(&mut self) {
         if self.phase == MarketPhase::Closed || self.sessions.day() == self.day {
             return;
@@ -62,7 +62,7 @@ impl Venue {
         }
     }
 
-    /// A halt is over. What came together while it lasted trades at one price.
+    /// A halt is over. Orders collected during it trade at one price.
     pub(super) fn go_on(&mut self, security: SecurityId, out: &mut Vec<Output>) {
         if self.phase == MarketPhase::Continuous {
             self.uncross(security, out);
@@ -71,7 +71,7 @@ impl Venue {
         self.wake(security);
     }
 
-    /// The participants of a security begin to act, unless they do or may not.
+    /// Schedules the participants of a security, unless they are scheduled or may not act.
     fn wake(&mut self, security: SecurityId) {
         let now = self.now;
         let Some(market) = self.markets.get_mut(&security) else {
@@ -85,7 +85,7 @@ impl Venue {
         }
     }
 
-    /// One deed of a participant, up to the horizon of this step of time.
+    /// One action of a participant, up to the end of this step of time.
     pub(super) fn let_act(&mut self, security: SecurityId, horizon: Timestamp, out: &mut Vec<Output>) {
         let market = self.markets.get_mut(&security).expect("only listed securities have participants");
         market.next_act = None;

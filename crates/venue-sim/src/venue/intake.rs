@@ -1,4 +1,4 @@
-//! The first half of an order's life: taken, checked, put to work.
+//! Order entry of the venue: checks, acceptance, matching.
 
 use domain::order::Terms;
 use domain::report::{Fate, Said};
@@ -36,7 +36,7 @@ impl Venue {
         }
     }
 
-    /// The last word about an order that is known already.
+    /// The last report on a known order.
     fn repeat(&mut self, order: OrderId, out: &mut Vec<Output>) {
         let Some(held) = self.registry.get(order) else {
             return;
@@ -52,7 +52,7 @@ impl Venue {
         self.say(said, out);
     }
 
-    /// An order comes to the book.
+    /// An order reaches the book.
     pub(super) fn arrive(&mut self, order: OrderId, out: &mut Vec<Output>) {
         let held = self.registry.open(order);
         let checked = self.examine(held).and_then(|()| self.examine_phase(&held.terms));
@@ -77,7 +77,7 @@ impl Venue {
         self.examine_terms(market, &held.terms)
     }
 
-    /// What holds for new and for changed orders alike.
+    /// Checks for new and for changed orders alike.
     pub(super) fn examine_terms(&self, market: &Market, terms: &Terms) -> Result<(), Reject> {
         if market.ends.is_some_and(|end| end <= self.now) {
             return Err(Reject::InstrumentExpired);
@@ -113,7 +113,7 @@ impl Venue {
         }
     }
 
-    /// The table at the head of the venue, where it says `rejected`.
+    /// The rows of the venue's table that are `rejected`.
     fn examine_phase(&self, terms: &Terms) -> Result<(), Reject> {
         use MarketPhase::{Closed, ClosingCall, Continuous};
         match (terms.tif, self.phase) {
@@ -130,7 +130,7 @@ impl Venue {
         }
     }
 
-    /// Accepts an order that nothing speaks against; only its book can still refuse it.
+    /// Accepts an order that passed all checks; only the book can still refuse it.
     fn enter(&mut self, order: OrderId, out: &mut Vec<Output>) -> Result<(), Reject> {
         let held = self.registry.open(order);
         let waits = held.terms.kind.stop().is_some() || held.terms.tif == TimeInForce::Atc;
@@ -153,7 +153,7 @@ impl Venue {
         }
     }
 
-    /// A stop takes its place among those that wait.
+    /// Adds a stop to the untriggered ones.
     pub(super) fn await_price(&mut self, order: OrderId) {
         let held = self.registry.open(order);
         let market = self.markets.get_mut(&held.security()).expect("accepted orders are for listed securities");
@@ -170,7 +170,7 @@ impl Venue {
         }
     }
 
-    /// The order meets its book: it trades in continuous trading, else it queues.
+    /// Enters the book: matches in continuous trading, else queues.
     fn meet(&mut self, order: OrderId) -> Result<Met, book::Refusal> {
         let entry = self.book_order(order);
         let held = self.registry.open(order);
@@ -186,7 +186,7 @@ impl Venue {
         Ok(met)
     }
 
-    /// An order as its book knows it, with what is still open.
+    /// An order in the book's types, with its open quantity.
     pub(super) fn book_order(&mut self, order: OrderId) -> book::Order {
         let held = self.registry.open(order);
         let market = self.markets.get(&held.security()).expect("checked to be listed");
@@ -215,7 +215,7 @@ impl Venue {
         self.say(Said::Rejected { order, reason }, out);
     }
 
-    /// When it ends by itself: by its time in force, or with its security.
+    /// When it expires: by its time in force, or with its security.
     pub(super) fn schedule_end(&mut self, order: OrderId) {
         let ends = self.end_of(self.registry.open(order));
         self.agenda.set_expiry(order, ends);

@@ -1,4 +1,4 @@
-//! Back from the ledger: the clients' orders are what they were, the participants begin anew from their seed.
+//! Restart from the ledger: client orders are restored, participants start again from their seed.
 
 use domain::{OrderId, Timestamp};
 
@@ -9,12 +9,12 @@ use crate::record::Record;
 use crate::registry::{Held, Stage};
 
 impl Venue {
-    /// Takes up where the ledger ends; to be called before anything else, with the whole ledger. Orders that ended by
-    /// themselves in the meantime expire with the first step of time, and so does the rest of one that a crash
-    /// interrupted in the middle of its trades.
+    /// Restores the state from the whole ledger; must be called before anything else. Orders that expired in the
+    /// meantime expire with the first step of time, and so does the remainder of an order whose trades were interrupted
+    /// by a crash.
     ///
     /// # Panics
-    /// Where a record contradicts those before it: the ledger is not this venue's, or a part of it is missing.
+    /// Where a record contradicts earlier ones: the ledger is not this venue's, or a part of it is missing.
     pub fn restore(&mut self, records: impl IntoIterator<Item = Record>, at: Timestamp) {
         records.into_iter().for_each(|record| self.registry.apply(&record));
         self.now = self.now.max(at);

@@ -1,4 +1,4 @@
-//! Trades, auctions and triggers, and what they mean for clients.
+//! Trades, auctions and triggers, and their reports.
 
 use domain::report::{Said, VenueFill};
 use domain::{Amount, MarketPhase, OrderId, OrderKind, Overflow, SecurityId, Side, TimeInForce};
@@ -11,9 +11,9 @@ use crate::record::{Deal, Execution, Record};
 use crate::registry::Stage;
 
 const SELF_TRADE: &str = "self-trade: it would have met an order of its own account";
-const NO_LIQUIDITY: &str = "no-liquidity: nobody was left to trade with";
+const NO_LIQUIDITY: &str = "no-liquidity: no counterparty in the book";
 
-/// What happened when something met a book.
+/// Result of a call on a book.
 #[derive(Debug)]
 pub(super) struct Met {
     security: SecurityId,
@@ -30,7 +30,7 @@ impl Met {
 }
 
 impl Venue {
-    /// Tells the clients concerned.
+    /// Reports to the clients of the trades.
     pub(super) fn settle(&mut self, met: Met, out: &mut Vec<Output>) {
         self.touched.insert(met.security);
         for event in met.events {
@@ -70,7 +70,7 @@ impl Venue {
         }
     }
 
-    /// What maker and taker are charged. A trade whose worth no amount holds has no fee that could be named.
+    /// Fees of maker and taker. A trade whose value does not fit has no fee.
     fn fees(&self, worth: Result<Amount, Overflow>, aggressor: Option<Side>) -> [Option<Amount>; 2] {
         let Some(Fees { maker, taker }) = self.config.fees else { return [None, None] };
         let taker = if aggressor.is_some() { taker } else { maker };
@@ -93,7 +93,7 @@ impl Venue {
         }
     }
 
-    /// What is left of an order that does not rest.
+    /// Ends the remainder of an order that does not rest.
     fn end_rest(&mut self, order: OrderId, out: &mut Vec<Output>) {
         let terms = self.registry.open(order).terms;
         match (terms.tif, terms.kind) {
@@ -119,7 +119,7 @@ impl Venue {
         market.stops.take_triggered(up, down)
     }
 
-    /// Holds the auction of one security: all that can trade does, at one price.
+    /// Holds the auction of one security: everything executable trades at one price.
     pub(super) fn uncross(&mut self, security: SecurityId, out: &mut Vec<Output>) {
         let Some(market) = self.markets.get_mut(&security).filter(|market| !market.halted) else {
             return;
@@ -132,7 +132,7 @@ impl Venue {
         self.end_auction(security, out);
     }
 
-    /// Orders without a price and those for the auction alone do not outlive it.
+    /// Orders without a price and those for the auction alone end with it.
     fn end_auction(&mut self, security: SecurityId, out: &mut Vec<Output>) {
         let market = self.markets.get_mut(&security).expect("it just held an auction");
         for wish in market.crowd.leave_auction() {

@@ -1,4 +1,4 @@
-//! Any commands in any order: the book and the slow model say the same and hold the same.
+//! Any commands in any order: the book and the slow model give the same results and the same state.
 
 use proptest::prelude::*;
 use venue_sim::book::{Book, Event, How, Order, Outcome, Refusal, Rules, SelfTrade, Side};

@@ -1,4 +1,4 @@
-//! Auctions: orders gather, may stand crossed, and trade at one price.
+//! Auctions: orders are collected, may be crossed, and trade at one price.
 
 use expect_test::expect;
 

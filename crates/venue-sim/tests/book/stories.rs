@@ -125,7 +125,7 @@ fn the_newest_of_two_own_orders_gives_way() {
 }
 
 #[test]
-fn the_oldest_gives_way_where_the_rules_say_so() {
+fn the_resting_order_is_cancelled_by_the_cancel_oldest_rule() {
     let rules = Rules { self_trade: SelfTrade::CancelOldest, ..Rules::default() };
     check_with(
         rules,
@@ -145,7 +145,7 @@ fn the_oldest_gives_way_where_the_rules_say_so() {
 }
 
 #[test]
-fn nobody_in_particular_may_meet_itself() {
+fn orders_without_an_owner_may_trade_with_each_other() {
     check(&expect![[r#"
         sell 1 10 @ 100 own 0                => resting 10
         buy 2 10 @ 100 own 0                 => 2 takes 10 of 1 @ 100 (left 0 and 0)

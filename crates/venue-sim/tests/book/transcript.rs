@@ -1,4 +1,4 @@
-//! Reads a story of `command => result` lines, plays the commands and compares the results.
+//! Scenario scripts of `command => result` lines: runs the commands and compares the results.
 
 use expect_test::Expect;
 use venue_sim::book::{ANONYMOUS, Book, Event, How, Order, Outcome, Refusal, Rules, Side};

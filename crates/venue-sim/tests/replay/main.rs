@@ -1,11 +1,8 @@
-//! Orders meet recorded prices, rule by rule.
+//! Orders against recorded prices, rule by rule.
 
-// The lint knows test functions only, not what they share.
+// The lint exempts test functions only, not their helpers.
 #![allow(clippy::unwrap_used)]
 
-/// A venue, told what happens line by line.
 mod transcript;
-/// What each rule fills, when and at what price.
 mod rules;
-/// The life of an order that no rule is about.
 mod orders;

@@ -1,4 +1,4 @@
-//! The life of an order that no rule is about.
+//! Order handling that is the same for all fill rules.
 
 use venue_sim::replay::FillRule;
 

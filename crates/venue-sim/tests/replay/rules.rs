@@ -1,4 +1,4 @@
-//! What each rule fills, when and at what price.
+//! Fill rules: when and at what price each fills.
 
 use domain::Decimal;
 use venue_sim::replay::{FillRule, ReplayConfig};
@@ -6,7 +6,7 @@ use venue_sim::replay::{FillRule, ReplayConfig};
 use crate::transcript::{check, check_with, config};
 
 #[test]
-fn next_bar_open_fills_what_was_asked_at_the_close_of_one_bar_at_the_open_of_the_next() {
+fn next_bar_open_fills_an_order_placed_at_the_close_at_the_open_of_the_next_bar() {
     check(
         FillRule::NextBarOpen,
         "
@@ -75,7 +75,7 @@ fn a_quote_that_the_other_side_has_passed_can_not_be_traded_at() {
 }
 
 #[test]
-fn the_last_price_stands_for_quotes_only_where_nobody_has_quoted_yet() {
+fn the_last_price_replaces_quotes_only_before_the_first_quote() {
     check(
         FillRule::Touch,
         "

@@ -1,4 +1,4 @@
-//! A venue, told what happens line by line: `what => what the venue says`.
+//! Scenario scripts of a replay venue: `input => reports of the venue`.
 //!
 //! ```text
 //! quote 10.00 x 10.02 of 500 x 300     trade 100 @ 10.01      book 9x5 10x5 | 11x7 12x9      last 10.01 (a tick)
@@ -27,7 +27,7 @@ struct MarketBox {
     opened: Timestamp,
 }
 
-/// Plays the lines under a rule and compares everything that the venue says.
+/// Runs the lines under a rule and compares all reports of the venue.
 pub(crate) fn check(rule: FillRule, story: &str) {
     check_with(config(rule), story);
 }

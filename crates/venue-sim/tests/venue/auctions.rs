@@ -139,7 +139,7 @@ fn the_rest_of_an_ato_expires_and_that_of_a_market_order_is_canceled() {
             filled 1 900 @ 9.9 by SIM-9
             filled 1 1000 @ 9.9 by SIM-10
             expired 1: ATO: the opening auction is over
-            canceled 2: no-liquidity: nobody was left to trade with
+            canceled 2: no-liquidity: no counterparty in the book
     "#]]
     .assert_eq(&told);
 }

@@ -1,4 +1,4 @@
-//! A client's desk: commands and answers as text.
+//! Test client of the venue: commands and reports as text.
 //!
 //! `[+days] HH:MM[:SS] command`, on Monday 2026-11-16 and after. The exchange trades on workdays from 09:00 to 17:00
 //! UTC, with an opening call of ten minutes and a closing call of five.
@@ -36,7 +36,7 @@ pub(crate) struct Desk {
     now: Timestamp,
 }
 
-/// Runs a story; each line of the answer that is indented was said because of the line above.
+/// Runs a script; an indented line of the output was caused by the line above.
 pub(crate) fn tell(config: VenueConfig, story: &str) -> String {
     Desk::new(config, at("08:00")).tell(story)
 }
@@ -101,7 +101,7 @@ impl Desk {
         }
     }
 
-    /// Keeps the records and puts the rest into words.
+    /// Keeps the records and formats the rest.
     pub(crate) fn hear(&mut self, outputs: Vec<Output>) -> Vec<String> {
         let mut lines = Vec::new();
         for output in outputs {
@@ -114,7 +114,7 @@ impl Desk {
         lines
     }
 
-    /// The venue dies; another one reads its ledger, as bytes.
+    /// The venue crashes; another one restores its ledger from bytes.
     fn restart(&mut self) -> Vec<String> {
         self.venue = Venue::new(self.config.clone(), self.now).unwrap();
         let bytes: Vec<_> = self.ledger.iter().map(|record| minicbor::to_vec(record).unwrap()).collect();
@@ -221,7 +221,7 @@ pub(crate) fn blank_order(id: OrderId) -> Order {
     Order { int_id, security: STOCK, adapter: AdapterName("SIM".into()), ..samples::order(id.0) }
 }
 
-/// Nobody acts, nothing takes time, nothing goes wrong.
+/// No participants, no latency, no faults.
 pub(crate) fn quiet() -> VenueConfig {
     VenueConfig {
         name: "SIM".into(),

@@ -72,7 +72,7 @@ fn delayed_reports_come_later_and_in_order() {
 }
 
 #[test]
-fn a_doubled_report_is_the_same_word_by_word() {
+fn a_duplicated_report_is_identical() {
     let told = tell(
         quiet(),
         "
@@ -92,7 +92,7 @@ fn a_doubled_report_is_the_same_word_by_word() {
 }
 
 #[test]
-fn a_dropped_report_is_in_the_picture() {
+fn a_dropped_report_is_in_the_snapshot() {
     let told = tell(
         quiet(),
         "
@@ -137,7 +137,7 @@ fn some_reports_are_overtaken() {
 }
 
 #[test]
-fn a_muted_venue_trades_in_silence_and_shows_the_market_when_it_speaks_again() {
+fn a_muted_venue_trades_without_reports_and_publishes_the_market_when_unmuted() {
     let told = tell(
         quiet(),
         "
@@ -167,7 +167,7 @@ fn a_muted_venue_trades_in_silence_and_shows_the_market_when_it_speaks_again() {
 }
 
 #[test]
-fn nothing_gets_through_a_cut_line_but_the_market_goes_on() {
+fn nothing_passes_a_disconnect_but_the_market_continues() {
     let told = tell(
         quiet(),
         "

@@ -10,7 +10,7 @@ fn charging() -> VenueConfig {
 }
 
 #[test]
-fn who_takes_is_charged_and_who_rested_is_paid() {
+fn the_taker_is_charged_and_the_maker_is_paid() {
     let told = tell(
         charging(),
         "
@@ -38,7 +38,7 @@ fn who_takes_is_charged_and_who_rested_is_paid() {
 }
 
 #[test]
-fn in_an_auction_nobody_takes() {
+fn in_an_auction_both_sides_pay_the_maker_fee() {
     let told = tell(
         charging(),
         "

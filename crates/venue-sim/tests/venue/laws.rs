@@ -1,4 +1,4 @@
-//! What holds for any sequence of requests.
+//! Properties of any sequence of requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -187,7 +187,7 @@ fn every_id_is_unique_for_ever(run: &Run) {
     }
 }
 
-/// What was said is what the ledger says, and the picture has it too: nothing more, nothing less, nothing twice.
+/// Reports, ledger and snapshot have the same fills: nothing more, nothing less, nothing twice.
 fn each_fill_is_recorded_said_and_pictured_once(run: &Run) {
     let recorded: Vec<_> = run
         .ledger()
@@ -201,7 +201,7 @@ fn each_fill_is_recorded_said_and_pictured_once(run: &Run) {
     assert_eq!(run.venue.picture().fills.into_iter().map(|fill| fill.exec_id).collect::<Vec<_>>(), recorded);
 }
 
-/// The ledger is ahead of the client with every word about an order's state.
+/// Every reported state of an order is in the ledger before.
 fn every_word_stands_in_the_ledger_before_it_is_said(run: &Run) {
     let mut ledger = Vec::new();
     for output in &run.outputs {
@@ -237,7 +237,7 @@ fn backs(record: &Record, said: &Said) -> bool {
     }
 }
 
-/// In continuous trading one account never trades with itself; in an auction nobody chooses.
+/// In continuous trading one account never trades with itself; in an auction it may.
 fn two_sides_of_a_deal_are_two_sides(run: &Run) {
     let mut orders = BTreeMap::new();
     for record in run.ledger() {

@@ -1,9 +1,8 @@
-//! The venue, told in stories: what is asked and when, and what it says.
+//! Simulated venue scenarios: requests with their time, and the reports of the venue.
 
-// Clippy knows the tests but not their helpers; in both a panic is the failure.
+// Clippy exempts the tests but not their helpers; in both a panic is the failure.
 #![allow(clippy::unwrap_used)]
 
-/// A client's desk: commands and answers as text.
 mod desk;
 
 /// Opening and closing auctions, and what closed means.
@@ -16,7 +15,6 @@ mod configuration;
 mod faults;
 /// What the venue charges makers and takers.
 mod fees;
-/// What holds for any sequence of requests.
 mod laws;
 /// Ticks, trades and books.
 mod market_data;

@@ -3,7 +3,7 @@ use expect_test::expect;
 use crate::desk::{quiet, tell};
 
 #[test]
-fn a_subscription_begins_with_tick_and_book_and_then_tells_what_changes() {
+fn a_subscription_begins_with_tick_and_book_and_continues_with_changes() {
     let told = tell(
         quiet(),
         "

@@ -58,7 +58,7 @@ fn a_limit_order_takes_what_it_reaches_and_the_rest_queues_behind_what_was_there
 }
 
 #[test]
-fn a_market_order_walks_through_the_levels_and_what_finds_nobody_is_canceled() {
+fn a_market_order_walks_through_the_levels_and_its_remainder_is_canceled() {
     let told = tell(
         quiet(),
         "
@@ -84,10 +84,10 @@ fn a_market_order_walks_through_the_levels_and_what_finds_nobody_is_canceled() {
             filled 2 800 @ 9.92 by SIM-10
             filled 2 900 @ 9.91 by SIM-11
             filled 2 1000 @ 9.9 by SIM-12
-            canceled 2: no-liquidity: nobody was left to trade with
+            canceled 2: no-liquidity: no counterparty in the book
         10:02 submit 3 sell 1 STOCK market GTC
             accepted 3 as SIM-O3
-            canceled 3: no-liquidity: nobody was left to trade with
+            canceled 3: no-liquidity: no counterparty in the book
     "#]]
     .assert_eq(&told);
 }

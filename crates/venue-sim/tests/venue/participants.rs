@@ -25,7 +25,7 @@ fn trades(data: &[MarketData]) -> usize {
 }
 
 #[test]
-fn off_means_that_nobody_acts() {
+fn off_means_that_no_participant_acts() {
     let mut venue = Venue::new(quiet(), at("10:00")).unwrap();
     let mut out = Vec::new();
     venue.subscribe(STOCK, &mut out);

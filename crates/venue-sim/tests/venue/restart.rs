@@ -5,7 +5,7 @@ use venue_sim::{Venue, VenueConfig};
 use crate::desk::{Desk, at, picture_lines, quiet, record_line, tell};
 
 #[test]
-fn the_ledger_tells_every_step_before_the_client_hears_it() {
+fn the_ledger_has_every_step_before_the_client_is_told() {
     let mut desk = Desk::new(quiet(), at("10:00"));
     desk.tell(
         "
@@ -182,7 +182,7 @@ fn an_auction_that_the_venue_slept_through_is_held_when_it_is_back() {
 }
 
 #[test]
-fn nobody_is_traded_through_by_the_mere_start_of_the_venue() {
+fn the_start_of_the_venue_trades_through_no_order() {
     let told = tell(
         quiet(),
         "
@@ -261,7 +261,7 @@ fn no_stop_is_triggered_by_the_mere_start_of_the_venue() {
 }
 
 #[test]
-fn an_order_on_its_way_when_the_venue_dies_still_arrives() {
+fn an_order_on_its_way_when_the_venue_crashes_still_arrives() {
     let slow = VenueConfig { latency_nanos: 2_000_000_000, ..quiet() };
     let told = tell(
         slow,
@@ -362,7 +362,7 @@ fn orders_for_what_is_no_longer_listed_end() {
 }
 
 #[test]
-fn orders_finished_long_ago_leave_the_picture_and_still_never_come_twice() {
+fn orders_finished_long_ago_leave_the_snapshot_and_are_still_never_accepted_twice() {
     let mut desk = Desk::new(quiet(), at("10:00"));
     for id in 1..=10_001 {
         desk.tell(&format!("10:00 submit {id} buy 1 STOCK limit 9.999 DAY"));
