@@ -1,5 +1,5 @@
-//! One session at a venue, over and over: connect ▸ picture ▸ logged on ▸ subscribe ▸ serve ▸ lost ▸ again. The first one
-//! begins when the engine has said what it wants, so that SUBSCRIBED means all of it.
+//! Adapter host: connect ▸ reconcile ▸ logged on ▸ subscribe ▸ serve ▸ lost ▸ reconnect with backoff. It connects after
+//! the engine has sent its subscriptions, so that SUBSCRIBED means all of them.
 //!
 //! The host only translates. It reads no clock and owns no thread: `thread` drives it by the wall clock, tests by hand.
 
@@ -13,12 +13,12 @@ use domain::{AdapterName, Instruction, OrderId, Report, SecurityId, Text, Timest
 
 use crate::venue::{Adapter, Broken, Sending, Sink};
 
-/// The first pause after a session that was lost or could not be had; each further one is twice as long.
+/// The first pause after a lost or refused session; each further one is twice as long.
 pub const BACKOFF_FIRST_MILLIS: i64 = 100;
 /// No pause is longer.
 pub const BACKOFF_MAX_MILLIS: i64 = 10_000;
 
-/// How long to wait before the venue is tried again.
+/// Pauses between reconnects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     pub first_millis: i64,
@@ -32,7 +32,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The pause after so many failures in a row.
+    /// The pause after a number of consecutive failures.
     fn pause_millis(self, failures: u32) -> i64 {
         let factor = 1_i64.checked_shl(failures).filter(|factor| *factor > 0).unwrap_or(i64::MAX);
         self.first_millis.saturating_mul(factor).min(self.max_millis)
@@ -43,14 +43,14 @@ pub struct Host<A> {
     adapter: A,
     line: Line,
     backoff: Backoff,
-    /// What the engine wants prices of, remembered over every session.
+    /// Securities that the engine has subscribed, kept over all sessions.
     wanted: BTreeSet<SecurityId>,
     session: Session,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Session {
-    /// The engine has not greeted the adapter yet.
+    /// The engine has not sent LOGON yet.
     Unknown,
     Away {
         why: Text,
@@ -61,14 +61,14 @@ enum Session {
 }
 
 impl<A: Adapter> Host<A> {
-    /// Tells the engine what this adapter serves. The first `step` after its greeting connects.
+    /// Reports the capabilities of the adapter to the engine. The first `step` after the engine's LOGON connects.
     pub fn attach(name: AdapterName, adapter: A, inbox: Inbox, backoff: Backoff) -> Result<Self, Closed> {
         let mut line = Line { name, inbox, outcome: Ok(()) };
         line.say(Said::Attached(adapter.profile()))?;
         Ok(Self { adapter, line, backoff, wanted: BTreeSet::new(), session: Session::Unknown })
     }
 
-    /// Connects where that is due; delivers what the venue has said.
+    /// Connects where that is due; delivers the venue's reports and prices.
     pub fn step(&mut self, at: Timestamp) -> Result<(), Closed> {
         match self.session {
             Session::LoggedOn => self.deliver(at),
@@ -77,7 +77,7 @@ impl<A: Adapter> Host<A> {
         }
     }
 
-    /// When `step` wants to be called next.
+    /// When `step` is due next.
     pub fn due(&self) -> Option<Timestamp> {
         match self.session {
             Session::LoggedOn => self.adapter.due(),
@@ -86,7 +86,7 @@ impl<A: Adapter> Host<A> {
         }
     }
 
-    /// Rings when `step` has work before it is due.
+    /// Wakes when `step` has work before it is due.
     pub fn bell(&self) -> Receiver<()> {
         self.adapter.bell()
     }
@@ -104,7 +104,7 @@ impl<A: Adapter> Host<A> {
         }
     }
 
-    /// Leaves the venue in order, after its last words; also where the engine no longer hears them.
+    /// Logs off from the venue after its last reports; also where the engine has stopped.
     pub fn leave(&mut self, at: Timestamp) -> Result<(), Closed> {
         let heard = if self.session == Session::LoggedOn { self.deliver(at) } else { Ok(()) };
         if self.session != Session::LoggedOn {
@@ -139,8 +139,8 @@ impl<A: Adapter> Host<A> {
         self.session = Session::LoggedOn;
         self.line.say(Said::Session(SessionState::LoggedOn))?;
         self.subscribe_wanted(at);
-        tracing::info!(adapter = %self.line.name, "open for orders");
-        // Prices that the venue has at hand go first, so that whoever waits for SUBSCRIBED finds them.
+        tracing::info!(adapter = %self.line.name, "session logged on and reconciled");
+        // Available prices are delivered first, so that they are there when SUBSCRIBED is reported.
         self.deliver(at)?;
         match self.session {
             Session::LoggedOn => self.line.say(Said::Session(SessionState::Subscribed)),
@@ -157,7 +157,10 @@ impl<A: Adapter> Host<A> {
     fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> Sending {
         let sending = self.adapter.subscribe(at, security);
         if let Sending::NotSent(reason) | Sending::Unknown(reason) = &sending {
-            tracing::warn!(adapter = %self.line.name, %security, %reason, "no prices");
+            tracing::warn!(
+                adapter = %self.line.name, %security, %reason,
+                "market data subscription failed; it is retried with the next session"
+            );
         }
         sending
     }
@@ -173,7 +176,7 @@ impl<A: Adapter> Host<A> {
 
     fn send(&mut self, at: Timestamp, instruction: &Instruction) -> Sending {
         match instruction {
-            // Where a session is, there is nothing to begin.
+            // With a session there is nothing to do.
             Instruction::LogOn => Sending::Sent,
             Instruction::Submit(order) => self.adapter.submit(at, order),
             Instruction::Replace(order, terms) => self.adapter.modify(at, order, *terms),
@@ -195,13 +198,16 @@ impl<A: Adapter> Host<A> {
             Session::Away { failures, .. } => failures,
         };
         let millis = self.backoff.pause_millis(failures);
-        tracing::warn!(adapter = %self.line.name, reason = %broken, pause_millis = millis, "no session at the venue");
+        tracing::warn!(
+            adapter = %self.line.name, reason = %broken, retry_in_millis = millis,
+            "venue session lost or refused; reconnecting"
+        );
         let failures = failures.saturating_add(1);
         self.session = Session::Away { why: broken.0.clone(), failures, retry_at: at.plus_millis(millis) };
     }
 }
 
-/// What the engine is told where a request did not get through. A subscription is tried again with the next session.
+/// The report to the engine where a request was not sent. A subscription is tried again with the next session.
 fn answer(instruction: &Instruction, sending: Sending) -> Option<Said> {
     let (order, said): (_, fn(OrderId, Text) -> Said) = match instruction {
         Instruction::Submit(order) => (order.id, |order, reason| Said::Unsent { order, reason }),
@@ -216,11 +222,11 @@ fn answer(instruction: &Instruction, sending: Sending) -> Option<Said> {
     }
 }
 
-/// The way to the engine.
+/// Connection to the engine.
 struct Line {
     name: AdapterName,
     inbox: Inbox,
-    /// Whether the engine still listened when something was last said.
+    /// Whether the engine was still running at the last report.
     outcome: Result<(), Closed>,
 }
 

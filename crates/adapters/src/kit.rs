@@ -1,9 +1,7 @@
-//! Rules that any adapter can be run through. Whoever writes an adapter gives the kit a world around it that can be
-//! steered, a [`Harness`]; the kit makes a new one for every rule and says which rules were kept.
+//! Conformance kit: rules that every adapter must keep, run against a [`Harness`]. The author of an adapter supplies
+//! the harness; the kit makes a new one for every rule and returns which rules were kept.
 
-/// Somebody who trades through the adapter under test and writes down what is said.
 mod desk;
-/// The rules.
 mod rules;
 
 use std::fmt;
@@ -15,41 +13,41 @@ use domain::{Order, Timestamp};
 use crate::venue::Adapter;
 use desk::Desk;
 
-/// The world around the adapter under test. It begins disconnected, with the market open.
+/// Test environment of the adapter. It begins disconnected, with the market open.
 pub trait Harness {
     /// Always the same adapter, until `restart`.
     fn adapter(&mut self) -> &mut dyn Adapter;
 
     fn now(&self) -> Timestamp;
 
-    /// Lets so much time pass that the venue has surely answered.
+    /// Lets enough time pass for the venue to answer.
     fn pass(&mut self);
 
     /// A new order with an id that was not used before; all for one security.
     fn order(&mut self, aim: Aim) -> Order;
 
-    /// Other terms for a resting order, with which it would still rest.
+    /// New terms for a resting order, with which it would still rest.
     fn other_terms(&self, order: &Order) -> Terms;
 
-    /// Cuts the line to the venue. What was sent before has reached it; what it says from now on is lost.
+    /// Cuts the connection to the venue. Earlier requests have reached it; its reports are lost from now on.
     fn cut(&mut self);
 
     fn mend(&mut self);
 
-    /// Adapter and, where it lives beside it, venue die without a word and start again from what they wrote.
+    /// Adapter and, where it runs in the same process, venue crash and start again from their files.
     fn restart(&mut self);
 
-    /// Reads what the venue has written down, where that can be had.
+    /// Reads the venue's durable state, where that is possible.
     fn witness(&self) -> Option<Witness>;
 }
 
-/// What the venue would still know if it died at this moment.
+/// The venue's state if it crashed now.
 pub type Witness = Box<dyn Fn() -> Picture>;
 
-/// What an order shall do in the market of the harness.
+/// What an order does in the market of the harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aim {
-    /// Stand in the book.
+    /// Rest in the book.
     Rest,
     /// Be filled in full at once.
     Trade,
@@ -65,13 +63,13 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Kept,
-    /// What was seen instead.
+    /// What happened instead.
     Broken(String),
-    /// The harness cannot show it.
+    /// The harness cannot test it.
     NotShown(&'static str),
 }
 
-/// Runs every rule in a world of its own.
+/// Runs every rule in a harness of its own.
 pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<Outcome> {
     let judge = |(rule, kept): (&'static str, rules::Rule<H>)| {
         let verdict = kept(&mut Desk::new(make())).err().unwrap_or(Verdict::Kept);

@@ -1,9 +1,7 @@
-//! A market in a box as a venue. It lives in our process and behaves like an outsider: it keeps its own ledger, goes on
-//! while nobody is connected, and is compared after every connect like any other.
+//! Simulated venue as an adapter. It runs in our process but is treated like an external venue: its own ledger,
+//! reconciliation after every connect.
 
-/// What is changed at a venue while it runs.
 mod controls;
-/// The venue itself: books and ledger, which a lost session does not touch.
 mod market;
 
 use std::collections::BTreeSet;
@@ -22,7 +20,7 @@ pub use controls::Controls;
 use market::Market;
 pub use market::OpenError;
 
-/// All that one simulated venue is made from.
+/// Settings of one simulated venue.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The venue's ledger file; it is created where it is missing.
@@ -33,7 +31,7 @@ pub struct Settings {
 pub struct Simulated {
     settings: Settings,
     controls: Controls,
-    /// None after its ledger failed: the next connect starts it again from what was written.
+    /// None after its ledger failed: the next connect restarts it from the ledger.
     market: Option<Market>,
     session: Option<Session>,
 }
@@ -56,7 +54,7 @@ impl Simulated {
         self.controls.clone()
     }
 
-    /// The venue as its switches are now.
+    /// The venue with the current controls applied.
     fn running(&mut self) -> Result<&mut Market, Broken> {
         let market = self.market.as_mut().ok_or_else(|| Broken("the venue's ledger failed".into()))?;
         let Change { faults, listings } = self.controls.take_change();
@@ -65,14 +63,14 @@ impl Simulated {
         }
         for listing in listings {
             if market.list(&listing) {
-                // A venue that has to start again lists it too.
+                // Listed again when the venue restarts.
                 self.settings.venue.listings.push(listing);
             }
         }
         Ok(market)
     }
 
-    /// Starts the venue where it is down, with the faults that were switched on.
+    /// Restarts a failed venue, with the faults that are on.
     fn restart(&mut self, at: Timestamp) -> Result<(), Broken> {
         if self.market.is_none() {
             let venue = VenueConfig { faults: self.controls.faults(), ..self.settings.venue.clone() };
@@ -84,10 +82,10 @@ impl Simulated {
 
     fn reachable(&mut self) -> Result<&mut Market, Broken> {
         let market = self.running()?;
-        if market.is_cut() { Err(Broken("the line is cut".into())) } else { Ok(market) }
+        if market.is_cut() { Err(Broken("the connection is cut".into())) } else { Ok(market) }
     }
 
-    /// What can be asked only within a session.
+    /// The venue, within a session only.
     fn connected(&mut self) -> Result<&mut Market, Broken> {
         match self.session {
             Some(_) => self.reachable(),
@@ -102,12 +100,12 @@ impl Simulated {
         };
         match market.act(request) {
             Ok(()) => Sending::Sent,
-            // The record may have reached the file, and then the order lives.
+            // The record may have reached the file, and then the order exists.
             Err(error) => Sending::Unknown(self.fail(&error).0),
         }
     }
 
-    /// A venue that cannot write does nothing more.
+    /// A venue that cannot write its ledger stops.
     fn fail(&mut self, error: &StorageError) -> Broken {
         self.market = None;
         Broken(format!("the venue's ledger failed: {error}").into())
@@ -204,7 +202,7 @@ mod tests {
     use crate::desk::order;
     use crate::market::{START, venue};
 
-    /// A disk that is full when it is written to, or when it is asked to keep what was written.
+    /// A disk that is full on write, or on sync.
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Full {
         AtWrite,
@@ -259,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_that_a_power_cut_could_undo() {
+    fn nothing_is_reported_that_a_power_cut_could_undo() {
         let (_folder, mut simulated) = on_a_full_disk(Full::AtSync);
         assert_eq!(simulated.submit(START.plus_seconds(2), &order(2, "9")), Sending::Sent);
         let mut heard = Heard::default();
@@ -268,7 +266,7 @@ mod tests {
         assert_starts_again(simulated);
     }
 
-    /// The next session is with a venue that knows what its file knows.
+    /// The next session is with a venue restored from its file.
     fn assert_starts_again(mut simulated: Simulated) {
         let at = START.plus_seconds(4);
         simulated.disconnect(at);

@@ -1,4 +1,4 @@
-//! The host's thread: it sleeps until the venue, the engine or the clock wants something.
+//! Thread of an adapter: sleeps until the venue, the engine or a deadline wakes it.
 
 use std::io;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::venue::Adapter;
 /// The present time, with the configured offset.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Instructions that are sent before the venue's answers are delivered again.
+/// Instructions that are sent before the venue's reports are delivered again.
 pub const INSTRUCTIONS_PER_TURN_MAX: usize = 256;
-/// The longest sleep: after it the clock is read again, which somebody may have set.
+/// The longest sleep: after it the clock is read again, because it may have been set.
 pub const SLEEP_MAX_MILLIS: u64 = 1_000;
 
-/// All that a hosted adapter is connected to.
+/// Connections of a hosted adapter.
 pub struct Doors {
     pub inbox: Inbox,
     pub outlet: Outlet,
     pub clock: Clock,
-    /// The adapter leaves its venue and ends when this says something or is closed.
+    /// The adapter logs off and ends when this receives a message or is closed.
     pub stop: Receiver<()>,
 }
 
-/// Gives the adapter a thread of its own. The thread ends when it is told to stop, or when the engine has.
+/// Spawns the thread of an adapter. It ends on stop, or when the engine has stopped.
 pub fn spawn<A: Adapter + 'static>(
     name: AdapterName,
     adapter: A,
@@ -39,7 +39,7 @@ pub fn spawn<A: Adapter + 'static>(
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_string()).spawn(move || {
         if run(name.clone(), adapter, &doors, backoff) == Err(Closed::Stopped) {
-            tracing::info!(adapter = %name, "the engine has stopped, and so does the adapter");
+            tracing::info!(adapter = %name, "adapter stopped: the engine has stopped");
         }
     })
 }
@@ -58,16 +58,16 @@ fn serve<A: Adapter>(host: &mut Host<A>, doors: &Doors, at: &mut Timestamp) -> R
         host.step(*at)?;
         sleep(host, doors, *at);
         stops = doors.stop.try_recv() != Err(TryRecvError::Empty);
-        // A clock that is set back stands still here: to a venue, time never goes back.
+        // A clock that is set back stands still here: for a venue, time never goes back.
         *at = (*at).max((doors.clock)());
-        // Who stops still sends what the engine has handed over.
+        // On stop, all queued instructions are still sent.
         let count_max = if stops { INSTRUCTIONS_MAX } else { INSTRUCTIONS_PER_TURN_MAX };
         take_waiting(host, &doors.outlet, *at, count_max)?;
     }
     Ok(())
 }
 
-/// Until there is an instruction, the bell rings, the host has something due, or all shall stop.
+/// Until there is an instruction, a wake-up, a deadline of the host, or a stop.
 fn sleep<A: Adapter>(host: &Host<A>, doors: &Doors, at: Timestamp) {
     let bell = host.bell();
     let mut wakers = Select::new();
@@ -75,7 +75,7 @@ fn sleep<A: Adapter>(host: &Host<A>, doors: &Doors, at: Timestamp) {
         wakers.recv(waker);
     }
     wakers.recv(&doors.outlet);
-    // Which of them woke us is looked at anew, so a time-out is as good as any.
+    // All of them are checked again, so a timeout needs no special case.
     let _ = wakers.ready_timeout(until(host.due(), at));
     let _ = bell.try_recv();
 }

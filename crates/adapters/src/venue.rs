@@ -1,7 +1,7 @@
-//! The trait pair that every venue implements. No method has a default, so none can pretend success.
+//! Venue adapter traits: order session and market data. No method has a default, so none can pretend success.
 //!
-//! All methods run on the adapter's own thread and get the present time, which never goes back; they must not block for
-//! longer than an order may wait. An adapter that works asynchronously bridges inside and rings its bell.
+//! All methods run on the adapter's own thread and get the current time, which never goes back; they must not block for
+//! longer than an order may wait. An asynchronous adapter bridges inside and wakes the host.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use domain::order::Terms;
 use domain::report::{Picture, Profile, Said};
 use domain::{Order, SecurityId, Text, Timestamp};
 
-/// A session at a venue where orders are sent. What the venue answers comes out of `deliver`, never out of the
-/// request itself: being sent is not being accepted.
+/// An order session at a venue. The venue's answers come out of `deliver`, never out of the request itself: sent does
+/// not mean accepted.
 pub trait Trading: Send {
     fn profile(&self) -> Profile;
 
-    /// Reaches the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
+    /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
     fn connect(&mut self, at: Timestamp) -> Result<(), Broken>;
 
-    /// All orders and fills that the venue knows of us. What it said before is in it, or is never needed.
+    /// All our orders and fills at the venue. Earlier reports are contained in it or never needed.
     fn picture(&mut self, at: Timestamp) -> Result<Picture, Broken>;
 
     fn submit(&mut self, at: Timestamp, order: &Order) -> Sending;
@@ -28,19 +28,19 @@ pub trait Trading: Send {
 
     fn cancel(&mut self, at: Timestamp, order: &Order) -> Sending;
 
-    /// Gives the sink everything that the venue has said since the last call, in the venue's order.
+    /// Delivers everything that the venue has reported since the last call, in the venue's order.
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn Sink) -> Result<(), Broken>;
 
-    /// When `deliver` wants to be called next, where that follows from the time alone.
+    /// When `deliver` is due next, where that follows from the time alone.
     fn due(&self) -> Option<Timestamp>;
 
-    /// Rings when `deliver` has something before it is due.
+    /// Wakes the host when `deliver` has something before it is due.
     fn bell(&self) -> Receiver<()>;
 
     fn disconnect(&mut self, at: Timestamp);
 }
 
-/// The prices of a venue; they come out of `Trading::deliver` too, so that both keep the venue's order.
+/// Market data of a venue; it comes out of `deliver` too, so that both keep the venue's order.
 pub trait MarketFeed: Send {
     fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> Sending;
 
@@ -52,7 +52,7 @@ pub trait Adapter: Trading + MarketFeed {}
 
 impl<A: Trading + MarketFeed> Adapter for A {}
 
-/// Where an adapter puts what its venue says.
+/// Receives the venue's reports and prices.
 pub trait Sink {
     /// `at` is the venue's own time.
     fn report(&mut self, at: Option<Timestamp>, said: Said);
@@ -60,18 +60,18 @@ pub trait Sink {
     fn price(&mut self, data: MarketData);
 }
 
-/// What became of a request on its way to the venue.
+/// Result of sending a request to the venue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sending {
     /// Handed to the venue; its answer comes later.
     Sent,
-    /// The venue certainly did not get it.
+    /// The venue certainly did not receive it.
     NotSent(Text),
-    /// The venue may have got it. A timeout after sending is this, never a rejection.
+    /// The venue may have received it. A timeout after sending is this, never a rejection.
     Unknown(Text),
 }
 
-/// The session is not there, or no longer.
+/// There is no session, or it was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken(pub Text);
 

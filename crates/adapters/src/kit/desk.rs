@@ -1,4 +1,4 @@
-//! Somebody who trades through the adapter under test and writes down what is said.
+//! Test client of the conformance kit: sends orders and records reports.
 
 use domain::command::MarketData;
 use domain::order::Terms;
@@ -8,7 +8,7 @@ use domain::{Order, OrderId, SecurityId, Timestamp};
 use super::{Aim, Harness, Verdict, Witness};
 use crate::venue::{Broken, Sending, Sink};
 
-/// How a rule ends: kept, or else the verdict.
+/// Result of a rule: kept, or the verdict.
 pub(super) type Kept<T = ()> = Result<T, Verdict>;
 
 pub(super) struct Desk<H> {
@@ -16,13 +16,13 @@ pub(super) struct Desk<H> {
     notes: Notes,
 }
 
-/// Everything that was said to the desk since the start, or since it last looked.
+/// Everything reported since the start, or since it was last read.
 #[derive(Default)]
 struct Notes {
     said: Vec<Said>,
     fills: Vec<VenueFill>,
     prices: Vec<MarketData>,
-    /// What was said before the venue had written it down.
+    /// Reports that came before the venue had recorded them.
     hasty: Vec<Said>,
     witness: Option<Witness>,
 }
@@ -50,7 +50,7 @@ impl<H: Harness> Desk<H> {
 
     pub(super) fn connect(&mut self) -> Kept {
         let at = self.world.now();
-        self.world.adapter().connect(at).or_else(|reason| broken(format!("no session was had: {reason}")))
+        self.world.adapter().connect(at).or_else(|reason| broken(format!("no session: {reason}")))
     }
 
     pub(super) fn try_connect(&mut self) -> Result<(), Broken> {
@@ -65,10 +65,10 @@ impl<H: Harness> Desk<H> {
 
     pub(super) fn picture(&mut self) -> Kept<Picture> {
         let at = self.world.now();
-        self.world.adapter().picture(at).or_else(|reason| broken(format!("no picture was had: {reason}")))
+        self.world.adapter().picture(at).or_else(|reason| broken(format!("no snapshot: {reason}")))
     }
 
-    /// A new order, sent.
+    /// Sends a new order.
     pub(super) fn send(&mut self, aim: Aim) -> Kept<Order> {
         let order = self.world.order(aim);
         sent(&self.submit(&order))?;
@@ -100,7 +100,7 @@ impl<H: Harness> Desk<H> {
         self.world.adapter().unsubscribe(at, security)
     }
 
-    /// Waits for the venue and writes down what it says.
+    /// Waits for the venue and records its reports.
     pub(super) fn listen(&mut self) -> Result<(), Broken> {
         self.world.pass();
         let at = self.world.now();
@@ -111,7 +111,7 @@ impl<H: Harness> Desk<H> {
         self.listen().or_else(|reason| broken(format!("the session was lost: {reason}")))
     }
 
-    /// What is said about the order from now on, in words; several fills in a row are one.
+    /// New reports on the order, as text; several fills in a row are one.
     pub(super) fn hear(&mut self, order: OrderId) -> Kept<Vec<&'static str>> {
         self.wait()?;
         let said = self.take_said();
@@ -128,17 +128,17 @@ impl<H: Harness> Desk<H> {
         std::mem::take(&mut self.notes.prices)
     }
 
-    /// All fills since the start, except those that only a picture told.
+    /// All fills since the start, except those that only a snapshot has.
     pub(super) fn fills(&self) -> &[VenueFill] {
         &self.notes.fills
     }
 
-    /// From now on each report is compared with what the venue has written down.
+    /// From now on each report is compared with the venue's durable state.
     pub(super) fn call_witness(&mut self) -> Kept {
         self.notes.witness = self.world.witness();
         match self.notes.witness {
             Some(_) => Ok(()),
-            None => Err(Verdict::NotShown("the harness has no witness")),
+            None => Err(Verdict::NotShown("the harness has no durable view")),
         }
     }
 
@@ -162,7 +162,7 @@ pub(super) fn order_in(picture: &Picture, order: OrderId) -> Kept<&VenueOrder> {
     let found: Vec<_> = picture.orders.iter().filter(|known| known.order == order).collect();
     match found[..] {
         [known] => Ok(known),
-        _ => broken(format!("the picture has order {order} {} times", found.len())),
+        _ => broken(format!("the snapshot has order {order} {} times", found.len())),
     }
 }
 
@@ -203,7 +203,7 @@ fn word(said: &Said) -> &'static str {
     }
 }
 
-/// Whether a venue that says this would still know it after its death. A refusal binds nobody and need not be kept.
+/// Whether a venue that reports this would still have it after a crash. A reject need not be kept.
 fn is_written(said: &Said, picture: &Picture) -> bool {
     let known = |order: &OrderId| picture.orders.iter().find(|known| known.order == *order);
     let ended = |order: &OrderId, fate: Fate| known(order).is_some_and(|known| known.fate == fate);

@@ -1,4 +1,4 @@
-//! The rules, each a story of one desk and one venue.
+//! Conformance rules, each with one client and one venue.
 
 use std::collections::BTreeSet;
 
@@ -13,26 +13,26 @@ pub(super) type Rule<H> = fn(&mut Desk<H>) -> Kept;
 
 pub(super) fn all<H: Harness>() -> Vec<(&'static str, Rule<H>)> {
     vec![
-        ("a profile names an exchange", profile_names_an_exchange),
+        ("the capabilities name an exchange", profile_names_an_exchange),
         ("an order that rests is accepted", resting_order_is_accepted),
         ("an order that trades is filled in full", trading_order_is_filled),
         ("every fill has an id of its own", fills_have_their_own_ids),
-        ("a canceled order is told so", canceled_order_is_told),
+        ("a cancel is reported", canceled_order_is_told),
         ("a cancel of an unknown order is refused", cancel_of_unknown_is_refused),
         ("a replaced order has the new terms", replaced_order_has_new_terms),
         ("a replace of an unknown order is refused", replace_of_unknown_is_refused),
         ("an order for an unlisted security is rejected", unlisted_security_is_rejected),
         ("an order sent twice is one order", order_sent_twice_is_one),
-        ("the picture has all that was reported", picture_has_all),
-        ("a reconnect does not change the picture", reconnect_keeps_picture),
-        ("what happens while the line is down is in the next picture", picture_has_what_was_missed),
+        ("the snapshot has every reported order and fill", picture_has_all),
+        ("a reconnect does not change the snapshot", reconnect_keeps_picture),
+        ("the snapshot after a disconnect has what was missed", picture_has_what_was_missed),
         ("without a session nothing is sent", nothing_is_sent_without_session),
-        ("a lost session is told, and no other is had while the line is down", lost_session_is_told),
-        ("nothing is said after a disconnect", silence_after_disconnect),
+        ("a lost session is reported, and no new one is possible while the connection is down", lost_session_is_told),
+        ("nothing is reported after a disconnect", silence_after_disconnect),
         ("a subscription brings prices", subscription_brings_prices),
         ("a security that is not subscribed is silent", unsubscribed_is_silent),
-        ("nothing is reported before it is written down", reports_follow_records),
-        ("a restart forgets nothing and uses no id again", restart_forgets_nothing),
+        ("nothing is reported before it is recorded", reports_follow_records),
+        ("a restart loses nothing and uses no id again", restart_forgets_nothing),
     ]
 }
 
@@ -86,7 +86,7 @@ fn replaced_order_has_new_terms<H: Harness>(desk: &mut Desk<H>) -> Kept {
     sent(&desk.modify(&order, terms))?;
     told(desk, order.id, &["replaced"])?;
     let now = order_in(&desk.picture()?, order.id)?.terms;
-    if now == terms { Ok(()) } else { broken(format!("asked for {terms:?}, the picture has {now:?}")) }
+    if now == terms { Ok(()) } else { broken(format!("requested {terms:?}, the snapshot has {now:?}")) }
 }
 
 fn replace_of_unknown_is_refused<H: Harness>(desk: &mut Desk<H>) -> Kept {
@@ -162,7 +162,7 @@ fn nothing_is_sent_without_session<H: Harness>(desk: &mut Desk<H>) -> Kept {
     let picture = desk.picture()?;
     match picture.orders.iter().find(|known| [early, late].contains(&known.order)) {
         None => Ok(()),
-        Some(known) => broken(format!("order {} was not sent, yet it is in the picture", known.order)),
+        Some(known) => broken(format!("order {} was not sent, yet it is in the snapshot", known.order)),
     }
 }
 
@@ -170,11 +170,11 @@ fn lost_session_is_told<H: Harness>(desk: &mut Desk<H>) -> Kept {
     desk.connect()?;
     desk.world.cut();
     if desk.listen().is_ok() {
-        return broken("the line was cut and nobody said so");
+        return broken("the connection was cut and not reported");
     }
     desk.disconnect();
     if desk.try_connect().is_ok() {
-        return broken("a session was had over a line that is cut");
+        return broken("a session began over a cut connection");
     }
     desk.world.mend();
     desk.connect()
@@ -184,7 +184,7 @@ fn silence_after_disconnect<H: Harness>(desk: &mut Desk<H>) -> Kept {
     desk.connect()?;
     desk.send(Aim::Trade)?;
     desk.disconnect();
-    // An error is as good as silence.
+    // An error is as good as no report.
     let _ = desk.listen();
     match desk.take_said().first() {
         None => Ok(()),
@@ -238,7 +238,7 @@ fn restart_forgets_nothing<H: Harness>(desk: &mut Desk<H>) -> Kept {
     own_ids(desk.fills())
 }
 
-/// One order of each fate.
+/// One order of each state.
 struct Business {
     rests: Order,
     traded: Order,
@@ -266,12 +266,12 @@ fn shows(picture: &Picture, business: &Business, fills: &[VenueFill]) -> Kept {
         has_fate(picture, order.id, Fate::Live)?;
         let terms = order_in(picture, order.id)?.terms;
         if terms != order.terms {
-            return broken(format!("order {} has {:?}, the picture {terms:?}", order.id, order.terms));
+            return broken(format!("order {} has {:?}, the snapshot {terms:?}", order.id, order.terms));
         }
     }
     match fills.iter().find(|fill| !picture.fills.contains(fill)) {
         None => own_ids(&picture.fills),
-        Some(fill) => broken(format!("fill {} is not in the picture", fill.exec_id)),
+        Some(fill) => broken(format!("fill {} is not in the snapshot", fill.exec_id)),
     }
 }
 
@@ -290,7 +290,7 @@ fn trades_in_silence<H: Harness>(desk: &mut Desk<H>) -> Kept {
     }
 }
 
-/// Everything that can be asked of a venue is asked, and all of it is `NotSent`.
+/// Every kind of request is sent, and all are `NotSent`.
 fn refused_all<H: Harness>(desk: &mut Desk<H>) -> Kept<OrderId> {
     let order = desk.world.order(Aim::Rest);
     let terms = desk.world.other_terms(&order);
@@ -313,7 +313,7 @@ fn told<H: Harness>(desk: &mut Desk<H>, order: OrderId, expected: &[&str]) -> Ke
 
 fn has_fate(picture: &Picture, order: OrderId, fate: Fate) -> Kept {
     let known = order_in(picture, order)?.fate;
-    if known == fate { Ok(()) } else { broken(format!("order {order} is {fate:?}, the picture says {known:?}")) }
+    if known == fate { Ok(()) } else { broken(format!("order {order} is {fate:?}, the snapshot has {known:?}")) }
 }
 
 fn filled_in_full(order: &Order, fills: &[VenueFill]) -> Kept {

@@ -1,4 +1,4 @@
-//! What is changed at a venue while it runs, from any thread: faults are switched on and off, securities are listed.
+//! Runtime controls of a simulated venue: faults and listings, from any thread.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,13 +15,13 @@ pub struct Controls {
 struct Switches {
     faults: Faults,
     changed: bool,
-    /// To be listed with the venue's next turn.
+    /// To be listed at the venue's next turn.
     listings: Vec<Listing>,
 }
 
-/// What was changed since the venue last looked.
+/// Changes since the venue last looked.
 pub(super) struct Change {
-    /// Set anew, which starts their counts anew.
+    /// Setting the faults restarts their counts.
     pub(super) faults: Option<Faults>,
     pub(super) listings: Vec<Listing>,
 }
@@ -36,7 +36,7 @@ impl Controls {
         self.lock().faults
     }
 
-    /// Takes effect with the venue's next turn, which follows at once.
+    /// Takes effect at the venue's next turn, which follows at once.
     pub fn set_faults(&self, faults: Faults) {
         let mut switches = self.lock();
         (switches.faults, switches.changed) = (faults, true);
@@ -44,7 +44,7 @@ impl Controls {
         self.call();
     }
 
-    /// Whoever asks for the security's prices or trades it from now on finds it listed.
+    /// The security is listed for all later subscriptions and orders.
     pub fn list(&self, listing: Listing) {
         self.lock().listings.push(listing);
         self.call();
@@ -57,7 +57,7 @@ impl Controls {
     }
 
     fn call(&self) {
-        // A bell that is full rings already.
+        // A full wake channel means that the host is woken already.
         let _ = self.ring.try_send(());
     }
 
@@ -66,7 +66,7 @@ impl Controls {
     }
 
     fn lock(&self) -> MutexGuard<'_, Switches> {
-        // The switches are whole between any two statements that hold the lock.
+        // The controls are consistent between any two statements that hold the lock.
         self.switches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

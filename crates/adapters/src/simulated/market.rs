@@ -1,4 +1,4 @@
-//! The venue itself. What it did is written into its ledger before anybody hears of it.
+//! Simulated venue with a durable ledger: records are synced before reports leave.
 
 use std::fmt;
 use std::path::Path;
@@ -16,11 +16,11 @@ pub(super) struct Market {
     ledger: Box<dyn Ledger>,
     /// Records are written at once, but a power cut could still undo them.
     synced: bool,
-    /// What is to be said once the records before it are safe. It never outlives one turn of the host.
+    /// Outputs that wait until the records before them are synced. They never outlive one turn of the host.
     words: Vec<Output>,
 }
 
-/// A file that records are added to, as far as the venue needs to know.
+/// A record file, as far as the venue needs it.
 pub(super) trait Ledger: Send {
     fn append(&mut self, record: &[u8]) -> Result<(), StorageError>;
 
@@ -52,13 +52,13 @@ impl Market {
             Ok(())
         };
         let (replayed, ledger) = AppendLog::open(path, &mut replay).map_err(OpenError::Ledger)?;
-        tracing::info!(venue = %config.name, records = replayed.records, "the venue has read its ledger");
+        tracing::info!(venue = %config.name, records = replayed.records, "venue ledger replayed");
         let mut venue = Venue::new(config, at).map_err(OpenError::Config)?;
         venue.restore(records, at);
         Ok(Self { venue, ledger: Box::new(ledger), synced: true, words: Vec::new() })
     }
 
-    /// Lets the venue do something, and writes down what it did.
+    /// Runs an action at the venue and writes its records.
     pub(super) fn act(&mut self, deed: impl FnOnce(&mut Venue, &mut Vec<Output>)) -> Result<(), StorageError> {
         let first = self.words.len();
         deed(&mut self.venue, &mut self.words);
@@ -71,14 +71,14 @@ impl Market {
         Ok(())
     }
 
-    /// Goes on while nobody listens: what happens then is in the picture.
+    /// Continues without a session: the changes are in the next snapshot.
     pub(super) fn catch_up(&mut self, at: Timestamp) -> Result<(), StorageError> {
         let written = self.act(|venue, out| venue.advance(at, out));
         self.forget_words();
         written
     }
 
-    /// Goes on and says all there is to say, in the venue's order.
+    /// Continues and delivers all outputs, in the venue's order.
     pub(super) fn speak(&mut self, at: Timestamp, sink: &mut dyn Sink) -> Result<(), StorageError> {
         self.act(|venue, out| venue.advance(at, out))?;
         self.secure()?;
@@ -121,11 +121,11 @@ impl Market {
         self.venue.set_faults(faults);
     }
 
-    /// Says whether the security is new here.
+    /// Returns whether the security is new here.
     pub(super) fn list(&mut self, listing: &Listing) -> bool {
         let symbol = &listing.security.symbol;
         self.venue.list(listing).unwrap_or_else(|error| {
-            tracing::warn!(%error, %symbol, "a security could not be listed");
+            tracing::warn!(%error, %symbol, "security was not listed at the simulated venue");
             false
         })
     }

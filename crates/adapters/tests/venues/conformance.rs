@@ -1,4 +1,4 @@
-//! The kit, run over the simulated venue and over liars.
+//! The conformance kit against the simulated venue, and against faulty adapters.
 
 use adapters::check;
 use adapters::kit::{Outcome, Verdict};
@@ -22,58 +22,58 @@ fn broken_by(lie: Lie) -> Vec<&'static str> {
 }
 
 #[test]
-fn who_pretends_success_is_caught() {
+fn an_adapter_that_pretends_success_is_caught() {
     assert_eq!(broken_by(Lie::Pretends), ["without a session nothing is sent"]);
-    let lost = "a lost session is told, and no other is had while the line is down";
+    let lost = "a lost session is reported, and no new one is possible while the connection is down";
     assert_eq!(broken_by(Lie::HidesLostSessions), [lost]);
     assert_eq!(broken_by(Lie::WithholdsPrices), ["a subscription brings prices"]);
 }
 
 #[test]
-fn who_forgets_fills_is_caught_by_every_picture() {
+fn an_adapter_that_loses_fills_is_caught_by_every_snapshot() {
     let rules = [
-        "the picture has all that was reported",
-        "a reconnect does not change the picture",
-        "what happens while the line is down is in the next picture",
-        "a restart forgets nothing and uses no id again",
+        "the snapshot has every reported order and fill",
+        "a reconnect does not change the snapshot",
+        "the snapshot after a disconnect has what was missed",
+        "a restart loses nothing and uses no id again",
     ];
     assert_eq!(broken_by(Lie::ForgetsFills), rules);
 }
 
 #[test]
-fn who_keeps_a_cancel_to_himself_is_caught_wherever_one_is_due() {
+fn an_adapter_that_drops_cancel_reports_is_caught_wherever_one_is_due() {
     let rules = [
-        "a canceled order is told so",
-        "the picture has all that was reported",
-        "a reconnect does not change the picture",
-        "nothing is reported before it is written down",
-        "a restart forgets nothing and uses no id again",
+        "a cancel is reported",
+        "the snapshot has every reported order and fill",
+        "a reconnect does not change the snapshot",
+        "nothing is reported before it is recorded",
+        "a restart loses nothing and uses no id again",
     ];
     assert_eq!(broken_by(Lie::SwallowsCancels), rules);
 }
 
 #[test]
-fn who_makes_two_orders_of_one_is_caught() {
+fn an_adapter_that_makes_two_orders_of_one_is_caught() {
     assert_eq!(broken_by(Lie::Doubles), ["an order sent twice is one order"]);
 }
 
 #[test]
-fn who_speaks_before_the_venue_has_written_is_caught() {
+fn an_adapter_that_reports_before_the_venue_has_recorded_is_caught() {
     let rules = [
         "an order for an unlisted security is rejected",
-        "what happens while the line is down is in the next picture",
-        "nothing is said after a disconnect",
-        "nothing is reported before it is written down",
+        "the snapshot after a disconnect has what was missed",
+        "nothing is reported after a disconnect",
+        "nothing is reported before it is recorded",
     ];
     assert_eq!(broken_by(Lie::SpeaksTooSoon), rules);
 }
 
 #[test]
-fn who_uses_an_id_again_is_caught() {
+fn an_adapter_that_uses_an_id_again_is_caught() {
     let rules = [
         "every fill has an id of its own",
-        "nothing is reported before it is written down",
-        "a restart forgets nothing and uses no id again",
+        "nothing is reported before it is recorded",
+        "a restart loses nothing and uses no id again",
     ];
     assert_eq!(broken_by(Lie::ReusesIds), rules);
 }

@@ -1,4 +1,4 @@
-//! Orders for all stories.
+//! Orders for all adapter tests.
 
 use domain::order::Terms;
 use domain::{AdapterName, Order, OrderKind, SecurityId, TimeInForce};

@@ -1,4 +1,4 @@
-//! The session, over and over, with time in the hand of the story.
+//! Adapter host, with time controlled by the test.
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ impl Stage {
         Self { puppet, host, lanes }
     }
 
-    /// Greeted by the engine, which wants no prices.
+    /// The engine has sent LOGON without subscriptions.
     fn greeted() -> Self {
         let mut stage = Self::set();
         stage.take(Instruction::LogOn);
         stage
     }
 
-    /// Logged on, with everything that leads there forgotten.
+    /// Logged on, with everything before dropped.
     fn logged_on() -> Self {
         let mut stage = Self::greeted();
         stage.host.step(START).unwrap();
@@ -92,7 +92,7 @@ fn a_venue_is_compared_before_it_is_open_for_orders() {
 }
 
 #[test]
-fn a_venue_is_left_alone_until_the_engine_has_said_what_it_wants() {
+fn the_host_connects_only_after_the_engine_has_sent_its_subscriptions() {
     let mut stage = Stage::set();
     stage.host.step(START).unwrap();
     assert_eq!((stage.host.due(), stage.puppet.asked()), (None, vec![]));
@@ -151,7 +151,7 @@ fn requests_without_a_session_are_answered_and_not_kept() {
 }
 
 #[test]
-fn what_became_of_a_request_is_told_exactly() {
+fn the_result_of_sending_a_request_is_reported_exactly() {
     let reason = || "wire".into();
     let not_sent = [
         Said::Unsent { order: OrderId(1), reason: reason() },
@@ -190,7 +190,7 @@ fn subscriptions_are_remembered_over_every_session() {
 }
 
 #[test]
-fn a_lost_session_is_told_after_its_last_words_and_compared_anew() {
+fn a_lost_session_is_reported_after_its_last_reports_and_reconciled_again() {
     let mut stage = Stage::logged_on();
     let accepted = Said::Accepted { order: OrderId(1), ext_id: Some("V1".into()) };
     stage.puppet.strings().says = vec![accepted.clone()];
@@ -204,7 +204,7 @@ fn a_lost_session_is_told_after_its_last_words_and_compared_anew() {
 }
 
 #[test]
-fn a_venue_without_a_picture_is_never_open_for_orders() {
+fn a_venue_without_a_snapshot_is_never_logged_on() {
     let mut stage = Stage::greeted();
     stage.heard();
     stage.puppet.strings().blind = Some("query timed out");
@@ -217,7 +217,7 @@ fn a_venue_without_a_picture_is_never_open_for_orders() {
 }
 
 #[test]
-fn the_venue_s_own_time_rides_with_its_words() {
+fn reports_have_the_venue_s_own_time() {
     let mut stage = Stage::logged_on();
     let said = Said::Canceled { order: OrderId(1), reason: None };
     stage.puppet.strings().says = vec![said.clone()];
@@ -227,7 +227,7 @@ fn the_venue_s_own_time_rides_with_its_words() {
 }
 
 #[test]
-fn who_leaves_hears_the_last_words_first() {
+fn the_last_reports_are_delivered_before_log_off() {
     let mut stage = Stage::logged_on();
     let said = Said::Canceled { order: OrderId(1), reason: None };
     stage.puppet.strings().says = vec![said.clone()];

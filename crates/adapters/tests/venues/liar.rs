@@ -1,4 +1,4 @@
-//! Adapters that lie, each in its own way, around one that does not.
+//! Faulty adapters, each with one fault, around a correct one.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use domain::{Order, OrderId, SecurityId, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// Says that it sent what it did not send.
+    /// Reports requests as sent that it did not send.
     Pretends,
-    /// Its picture has no fills.
+    /// Its snapshot has no fills.
     ForgetsFills,
-    /// Never says that an order was canceled.
+    /// Never reports that an order was canceled.
     SwallowsCancels,
-    /// Takes an order that it knows for a new one.
+    /// Treats a known order as a new one.
     Doubles,
-    /// Says that an order is accepted before the venue has it.
+    /// Reports an order as accepted before the venue has it.
     SpeaksTooSoon,
-    /// Does not notice that the line is cut.
+    /// Does not notice that the connection is cut.
     HidesLostSessions,
     /// Keeps all prices to itself.
     WithholdsPrices,
@@ -128,7 +128,7 @@ impl MarketFeed for Liar {
     }
 }
 
-/// What the venue says, twisted on the way.
+/// The venue's reports, changed by the fault.
 struct Twist<'a> {
     lie: Lie,
     sink: &'a mut dyn Sink,

@@ -1,4 +1,4 @@
-//! The market of all stories: one stock, opened at 10.00, round the clock, and nobody acts but us.
+//! The market of all tests: one stock, opened at 10.00, open round the clock, without participants.
 
 use std::sync::Arc;
 

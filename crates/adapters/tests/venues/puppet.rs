@@ -1,4 +1,4 @@
-//! A venue that does as it is told. The story holds the strings, the host the adapter.
+//! Scripted venue: the test controls it, the host has the adapter.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -18,13 +18,13 @@ pub(crate) struct Puppet {
 pub(crate) struct Strings {
     /// Why it cannot be reached, where it cannot.
     pub(crate) unreachable: Option<&'static str>,
-    /// Why it gives no picture.
+    /// Why it gives no snapshot.
     pub(crate) blind: Option<&'static str>,
     /// Why the session is lost at the next delivery.
     pub(crate) lost: Option<&'static str>,
     pub(crate) sending: Sending,
     pub(crate) says: Vec<Said>,
-    /// All that was asked of it.
+    /// All requests that it got.
     pub(crate) asked: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The simulated venue behind a host: an outsider that happens to live in our process.
+//! The simulated venue behind a host.
 
 use std::fs;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl Desk {
         desk
     }
 
-    /// The whole process dies and starts again a minute later.
+    /// The whole process crashes and starts again a minute later.
     fn restart(self) -> Self {
         let Self { folder, host, now, .. } = self;
         drop(host);
@@ -106,7 +106,7 @@ fn fill() -> VenueFill {
     }
 }
 
-/// The venue knows one order, 100 bought at 11 or better, filled.
+/// The venue has one order, 100 bought at 11 or better, filled.
 fn picture() -> Picture {
     let known = VenueOrder {
         order: OrderId(1),
@@ -142,13 +142,13 @@ fn an_order_trades_when_it_comes_to_the_book() {
 }
 
 #[test]
-fn what_a_venue_does_while_the_line_is_cut_is_in_its_picture() {
+fn what_a_venue_does_while_disconnected_is_in_its_snapshot() {
     let mut desk = Desk::open();
     desk.submit(order(1, "11"));
     desk.set_faults(DISCONNECTED);
     assert_eq!(desk.heard(), [Said::Session(SessionState::Disconnected)]);
     desk.submit(order(2, "11"));
-    let reason = "not logged on: the line is cut".into();
+    let reason = "not logged on: the connection is cut".into();
     assert_eq!(desk.heard(), [Said::Unsent { order: OrderId(2), reason }]);
     desk.step_after_millis(100);
     desk.set_faults(NO_FAULTS);
@@ -157,7 +157,7 @@ fn what_a_venue_does_while_the_line_is_cut_is_in_its_picture() {
 }
 
 #[test]
-fn words_that_got_lost_are_in_the_next_picture() {
+fn lost_reports_are_in_the_next_snapshot() {
     let mut desk = Desk::open();
     desk.set_faults(Faults { drop_one_in: 1, ..NO_FAULTS });
     desk.submit(order(1, "11"));
@@ -195,7 +195,7 @@ fn prices_of_an_unlisted_security_cost_nothing_else() {
 }
 
 #[test]
-fn a_venue_that_starts_again_goes_on_from_its_ledger() {
+fn a_restarted_venue_continues_from_its_ledger() {
     let mut desk = Desk::open();
     desk.submit(order(1, "9"));
     desk.step_after_millis(3);
@@ -254,7 +254,7 @@ fn a_damaged_ledger_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_venue_that_cannot_be_made_says_which_field_is_wrong() {
+fn an_invalid_venue_configuration_names_the_field() {
     let folder = tempfile::tempdir().unwrap();
     let Settings { ledger, mut venue } = settings(&folder);
     venue.latency_nanos = -1;

@@ -1,4 +1,4 @@
-//! The thread around the host. These stories wait for what must come; none looks at how long it took.
+//! Adapter thread. The tests wait for events; none measures time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -53,7 +53,7 @@ fn noon() -> Clock {
     Arc::new(|| START)
 }
 
-/// A clock that goes on by a tenth of a second whenever it is read.
+/// A clock that advances by a tenth of a second whenever it is read.
 fn quick_clock() -> Clock {
     let reads = AtomicI64::new(0);
     Arc::new(move || START.plus_millis(100 * reads.fetch_add(1, Ordering::Relaxed)))

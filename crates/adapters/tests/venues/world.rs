@@ -1,4 +1,4 @@
-//! A simulated venue whose clock is in the hand of the story.
+//! Harness of the simulated venue, with time controlled by the test.
 
 use std::path::Path;
 
