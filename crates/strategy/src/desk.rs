@@ -45,13 +45,18 @@ impl Stand {
 /// New terms for a working order; what is absent keeps its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Change {
+    /// The new total quantity, what is filled included.
     pub quantity: Option<Quantity>,
+    /// The new limit price.
     pub limit: Option<Price>,
+    /// The new stop price.
     pub stop: Option<Price>,
+    /// The new time in force.
     pub tif: Option<TimeInForce>,
 }
 
 impl Change {
+    /// Only a new limit price.
     pub fn limit(limit: Price) -> Self {
         Self { limit: Some(limit), ..Self::default() }
     }
@@ -89,6 +94,7 @@ impl Desk<'_> {
         self.place(order::market(security, Side::Sell, quantity))
     }
 
+    /// Requests new terms for an order.
     pub fn modify(&mut self, int_id: &IntId, change: Change) {
         let Change { quantity, limit, stop, tif } = change;
         let restated = self.as_own();
@@ -106,6 +112,7 @@ impl Desk<'_> {
         self.trade(Command::Modify(modify));
     }
 
+    /// Requests the cancel of an order.
     pub fn cancel(&mut self, int_id: &IntId) {
         self.stand.picture.set_asked(int_id, true);
         let cancel = CancelOrder { restated: self.as_own(), ..CancelOrder::of(int_id.clone()) };
@@ -157,6 +164,7 @@ impl Desk<'_> {
         self.stand.timers.set(due, name.into());
     }
 
+    /// Removes a timer that has not fired.
     pub fn cancel_timer(&mut self, name: &str) {
         self.stand.timers.cancel(name);
     }
@@ -204,26 +212,32 @@ impl Desk<'_> {
         self.stand.now
     }
 
+    /// The phase that the strategy is in.
     pub fn phase(&self) -> Option<Phase> {
         self.stand.phase
     }
 
+    /// The name under which the strategy trades.
     pub fn name(&self) -> &str {
         &self.who.name
     }
 
+    /// All reference data.
     pub fn reference(&self) -> &Arc<ReferenceData> {
         self.stand.picture.reference()
     }
 
+    /// A security, where it is known.
     pub fn security(&self, security: SecurityId) -> Option<&Arc<Security>> {
         self.reference().securities.get(&security)
     }
 
+    /// The newest tick of a subscribed security.
     pub fn tick(&self, security: SecurityId) -> Option<&Tick> {
         self.stand.picture.tick(security)
     }
 
+    /// The newest order book of a subscribed security.
     pub fn book(&self, security: SecurityId) -> Option<&OrderBook> {
         self.stand.picture.book(security).map(|book| &**book)
     }
@@ -239,6 +253,7 @@ impl Desk<'_> {
         self.stand.picture.price(security)
     }
 
+    /// The newest bid, ask and last price of a subscribed security.
     pub fn mark(&self, security: SecurityId) -> Option<Mark> {
         self.tick(security).map(Mark::from)
     }
@@ -248,14 +263,17 @@ impl Desk<'_> {
         self.stand.picture.position(security)
     }
 
+    /// Cash of the strategy in a currency, over all accounts.
     pub fn cash(&self, currency: Currency) -> Amount {
         self.stand.picture.cash(currency)
     }
 
+    /// The newest value of the strategy's portfolio.
     pub fn value(&self) -> Option<&PortfolioValue> {
         self.stand.picture.value().map(|value| &**value)
     }
 
+    /// An own order that is not finished.
     pub fn order(&self, int_id: &IntId) -> Option<&OwnOrder> {
         self.stand.picture.order(int_id)
     }

@@ -1,5 +1,9 @@
-//! All that a strategy author reads. A strategy is a value with call-backs; whoever drives it (the simulation, the live
-//! server, a process of its own) tells it what happens and carries out what it asks for at its [`Desk`].
+//! SDK for trading strategies. A strategy is a value with callbacks. Its driver (the simulation, the live server, or a separate
+//! process) calls it when something happens, and carries out the commands that it gave through its [`Desk`].
+//!
+//! Start with [`Strategy`] and [`Blueprint`]; `docs/strategies.md` is the tutorial.
+
+#![warn(missing_docs)]
 
 /// What a strategy can be told.
 mod strategy;

@@ -8,8 +8,11 @@ use domain::{BarSize, Decimal, Price, Quantity, ReferenceData, SecurityId};
 /// A setting that a strategy has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
+    /// The key in the configuration.
     pub name: &'static str,
+    /// One line for `rialto strategy list`.
     pub about: &'static str,
+    /// Type and range.
     pub kind: Kind,
     /// As a person would write it; a parameter without one must be given.
     pub default: Option<&'static str>,
@@ -18,28 +21,39 @@ pub struct Parameter {
 /// What a setting may be.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
+    /// A whole number.
     Integer {
+        /// The smallest value.
         min: i64,
+        /// The largest value.
         max: i64,
     },
     /// Exact; the bounds are written as decimals.
     Decimal {
+        /// The smallest value.
         min: &'static str,
+        /// The largest value.
         max: &'static str,
     },
+    /// True or false.
     Flag,
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// The symbol or the id of a security.
     Security,
+    /// The size of bars, such as `MIN_1`.
     BarSize,
+    /// Any text.
     Text,
 }
 
 impl Parameter {
+    /// A whole number with its range.
     pub const fn integer(name: &'static str, default: &'static str, min: i64, max: i64, about: &'static str) -> Self {
         Self { name, about, kind: Kind::Integer { min, max }, default: Some(default) }
     }
 
+    /// An exact decimal with its range.
     pub const fn decimal(
         name: &'static str,
         default: &'static str,
@@ -50,10 +64,12 @@ impl Parameter {
         Self { name, about, kind: Kind::Decimal { min, max }, default: Some(default) }
     }
 
+    /// True or false.
     pub const fn flag(name: &'static str, default: &'static str, about: &'static str) -> Self {
         Self { name, about, kind: Kind::Flag, default: Some(default) }
     }
 
+    /// One of several words.
     pub const fn choice(
         name: &'static str,
         default: &'static str,
@@ -68,10 +84,12 @@ impl Parameter {
         Self { name, about, kind: Kind::Security, default: None }
     }
 
+    /// The size of bars.
     pub const fn bar_size(name: &'static str, default: &'static str, about: &'static str) -> Self {
         Self { name, about, kind: Kind::BarSize, default: Some(default) }
     }
 
+    /// Any text; without a default it must be given.
     pub const fn text(name: &'static str, default: Option<&'static str>, about: &'static str) -> Self {
         Self { name, about, kind: Kind::Text, default }
     }
@@ -140,11 +158,14 @@ enum Value {
 /// What is wrong with a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadParameter {
+    /// The key.
     pub parameter: String,
+    /// Why the value is refused.
     pub reason: String,
 }
 
 impl BadParameter {
+    /// A parameter with the reason.
     pub fn new(parameter: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { parameter: parameter.into(), reason: reason.into() }
     }
@@ -181,6 +202,7 @@ impl Settings {
         parameters.iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 
+    /// The value of a whole number.
     pub fn integer(&self, name: &str) -> i64 {
         match self.0.get(name) {
             Some(Value::Integer(number)) => *number,
@@ -193,6 +215,7 @@ impl Settings {
         usize::try_from(self.integer(name)).unwrap_or_else(|_| undeclared(name, "an integer from 0"))
     }
 
+    /// The value of a decimal.
     pub fn decimal(&self, name: &str) -> Decimal {
         match self.0.get(name) {
             Some(Value::Decimal(number)) => *number,
@@ -200,14 +223,17 @@ impl Settings {
         }
     }
 
+    /// A decimal as a quantity.
     pub fn quantity(&self, name: &str) -> Quantity {
         Quantity(self.decimal(name))
     }
 
+    /// A decimal as a price.
     pub fn price(&self, name: &str) -> Price {
         Price(self.decimal(name))
     }
 
+    /// The value of a flag.
     pub fn flag(&self, name: &str) -> bool {
         match self.0.get(name) {
             Some(Value::Flag(flag)) => *flag,
@@ -223,6 +249,7 @@ impl Settings {
         }
     }
 
+    /// The value of a security.
     pub fn security(&self, name: &str) -> SecurityId {
         match self.0.get(name) {
             Some(Value::Security(id)) => *id,
@@ -230,6 +257,7 @@ impl Settings {
         }
     }
 
+    /// The value of a bar size.
     pub fn bar_size(&self, name: &str) -> BarSize {
         match self.0.get(name) {
             Some(Value::BarSize(size)) => *size,

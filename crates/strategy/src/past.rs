@@ -11,6 +11,7 @@ use crate::selection::Prices;
 /// Bars that a strategy may ask for of one security and size; likewise ticks, trades and books.
 pub const BARS_MAX: usize = 10_000;
 
+/// The history that a strategy gets in PREFEED.
 #[derive(Debug, Clone, Default)]
 pub struct Past {
     bars: BTreeMap<(SecurityId, BarSize), Vec<Arc<Bar>>>,
@@ -22,16 +23,22 @@ pub struct Past {
 /// Prices of a kind other than bars that a strategy would like to know of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriceWish {
+    /// Of which security.
     pub security: SecurityId,
+    /// Of which kind.
     pub prices: Prices,
+    /// How many, the newest.
     pub count: usize,
 }
 
 /// Bars that a strategy would like to know of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
+    /// Of which security.
     pub security: SecurityId,
+    /// Of which size.
     pub size: BarSize,
+    /// How many, the newest.
     pub bars: usize,
 }
 
@@ -69,14 +76,17 @@ impl Past {
         self.bars.insert((wish.security, wish.size), bars);
     }
 
+    /// Adds ticks, oldest first.
     pub fn give_ticks(&mut self, security: SecurityId, ticks: Vec<Tick>) {
         self.ticks.insert(security, ticks);
     }
 
+    /// Adds trades, oldest first.
     pub fn give_trades(&mut self, security: SecurityId, trades: Vec<Arc<Trade>>) {
         self.trades.insert(security, trades);
     }
 
+    /// Adds order books, oldest first.
     pub fn give_books(&mut self, security: SecurityId, books: Vec<Arc<OrderBook>>) {
         self.books.insert(security, books);
     }

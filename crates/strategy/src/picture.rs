@@ -10,6 +10,7 @@ use domain::{
     OrderKind, PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, Side, Status, Tick,
 };
 
+/// The local copy of everything that a strategy can read.
 #[derive(Debug, Clone, Default)]
 pub struct Picture {
     reference: Arc<ReferenceData>,
@@ -34,11 +35,17 @@ struct Latest {
 /// An order of the strategy that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnOrder {
+    /// The platform's id of the order.
     pub int_id: IntId,
+    /// What it trades.
     pub security: SecurityId,
+    /// Buy or sell.
     pub side: Side,
+    /// The total quantity.
     pub quantity: Quantity,
+    /// The type, with its prices.
     pub kind: OrderKind,
+    /// The quantity that is filled.
     pub filled: Quantity,
     /// None until the platform has taken it.
     pub status: Option<Status>,
@@ -93,6 +100,7 @@ impl From<&Order> for OwnOrder {
 }
 
 impl Picture {
+    /// Nothing is known but reference data.
     pub fn new(reference: Arc<ReferenceData>) -> Self {
         Self { reference, ..Self::default() }
     }
@@ -187,14 +195,17 @@ impl Picture {
         self.cash.insert((balance.currency, balance.account), balance.amount);
     }
 
+    /// All reference data.
     pub fn reference(&self) -> &Arc<ReferenceData> {
         &self.reference
     }
 
+    /// The newest tick of a security.
     pub fn tick(&self, security: SecurityId) -> Option<&Tick> {
         self.known(security)?.tick.as_ref()
     }
 
+    /// The newest order book of a security.
     pub fn book(&self, security: SecurityId) -> Option<&Arc<OrderBook>> {
         self.known(security)?.book.as_ref()
     }
@@ -233,11 +244,13 @@ impl Picture {
         })
     }
 
+    /// The positions in a security, one for each account.
     pub fn positions_of(&self, security: SecurityId) -> impl Iterator<Item = &Arc<Position>> {
         let whole = (security, AccountId(0))..=(security, AccountId(u64::MAX));
         self.positions.range(whole).map(|(_, position)| position)
     }
 
+    /// All positions.
     pub fn positions(&self) -> impl Iterator<Item = &Arc<Position>> {
         self.positions.values()
     }
@@ -250,10 +263,12 @@ impl Picture {
         })
     }
 
+    /// The newest value of the portfolio.
     pub fn value(&self) -> Option<&Arc<PortfolioValue>> {
         self.value.as_ref()
     }
 
+    /// An own order that is not finished.
     pub fn order(&self, int_id: &IntId) -> Option<&OwnOrder> {
         self.orders.get(int_id)
     }

@@ -13,8 +13,11 @@ use crate::strategy::Strategy;
 pub struct Blueprint {
     /// By which configuration chooses it, such as `moving-average-cross`.
     pub name: &'static str,
+    /// One line for `rialto strategy list`.
     pub about: &'static str,
+    /// All parameters.
     pub parameters: &'static [Parameter],
+    /// Creates an instance from checked parameters.
     pub build: fn(&Settings) -> Result<Box<dyn Strategy>, BadParameter>,
 }
 
@@ -25,8 +28,20 @@ pub struct Registry(BTreeMap<&'static str, Blueprint>);
 /// Why no strategy could be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unbuildable {
-    UnknownName { name: String, known: Vec<&'static str> },
-    Parameter { name: String, problem: BadParameter },
+    /// No strategy of this name is compiled in.
+    UnknownName {
+        /// As it was written.
+        name: String,
+        /// All names that there are.
+        known: Vec<&'static str>,
+    },
+    /// A parameter is missing or wrong.
+    Parameter {
+        /// The strategy.
+        name: String,
+        /// The parameter with the reason.
+        problem: BadParameter,
+    },
 }
 
 impl fmt::Display for Unbuildable {
@@ -49,10 +64,12 @@ impl Registry {
         self
     }
 
+    /// All strategies, by name.
     pub fn blueprints(&self) -> impl Iterator<Item = &Blueprint> {
         self.0.values()
     }
 
+    /// The strategy of a name.
     pub fn get(&self, name: &str) -> Result<&Blueprint, Unbuildable> {
         let unknown = || Unbuildable::UnknownName { name: name.to_owned(), known: self.0.keys().copied().collect() };
         self.0.get(name).ok_or_else(unknown)

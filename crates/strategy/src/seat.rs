@@ -22,7 +22,9 @@ const NAME_IN_ORDERS_MAX: usize = 24;
 /// Which strategy sits here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
+    /// The id in reference data.
     pub id: StrategyId,
+    /// The name under which it trades.
     pub name: Text,
     /// A number that no earlier run had: it keeps the names of orders apart.
     pub run: u64,
@@ -37,6 +39,7 @@ impl Who {
     }
 }
 
+/// Runs one strategy: events and phases in, commands out.
 pub struct Seat {
     who: Who,
     strategy: Box<dyn Strategy>,
@@ -54,6 +57,7 @@ fn is_part_of_a_fill(event: &Event) -> bool {
 }
 
 impl Seat {
+    /// A strategy before INIT.
     pub fn new(who: Who, strategy: Box<dyn Strategy>, reference: Arc<ReferenceData>) -> Self {
         Self { who, strategy, stand: Stand::new(Picture::new(reference)), fill_step: Vec::new() }
     }
@@ -174,6 +178,7 @@ impl Seat {
         }
     }
 
+    /// When the next timer is due.
     pub fn next_timer(&self) -> Option<Timestamp> {
         self.stand.timers.next()
     }
@@ -203,6 +208,7 @@ impl Seat {
         self.stand.commands.drain(..)
     }
 
+    /// Whether commands wait to be taken.
     pub fn has_commands(&self) -> bool {
         !self.stand.commands.is_empty()
     }
@@ -212,18 +218,22 @@ impl Seat {
         self.stand.is_flooding
     }
 
+    /// Which strategy it is.
     pub fn who(&self) -> &Who {
         &self.who
     }
 
+    /// The phase that the strategy is in.
     pub fn phase(&self) -> Option<Phase> {
         self.stand.phase
     }
 
+    /// What the strategy can read.
     pub fn picture(&self) -> &Picture {
         &self.stand.picture
     }
 
+    /// What the strategy has subscribed to.
     pub fn selection(&self) -> &Selection {
         &self.stand.selection
     }

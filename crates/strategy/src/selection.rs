@@ -8,9 +8,13 @@ use domain::{BarSize, BySecurity, SecurityId, Text};
 /// A kind of prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prices {
+    /// Bid, ask and last price.
     Ticks,
+    /// Trades of the market.
     Trades,
+    /// Order books.
     Books,
+    /// Closed bars of a size.
     Bars(BarSize),
 }
 
@@ -25,6 +29,7 @@ impl Prices {
     }
 }
 
+/// The subscriptions of one strategy.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     kinds: BySecurity<u16>,
@@ -50,14 +55,17 @@ impl Selection {
         self.securities.remove(&security)
     }
 
+    /// Adds generic events of a name.
     pub fn listen(&mut self, name: Text) {
         self.generic.insert(name);
     }
 
+    /// Whether any prices of a security are wanted.
     pub fn has(&self, security: SecurityId) -> bool {
         self.kinds.get(security).is_some()
     }
 
+    /// Whether prices of a security and a kind are wanted.
     pub fn wants(&self, security: SecurityId, prices: Prices) -> bool {
         self.kinds.get(security).is_some_and(|kinds| kinds & prices.bit() != 0)
     }
@@ -77,10 +85,12 @@ impl Selection {
         self.kinds.get(security).map(|kinds| kinds & Prices::Ticks.bit() != 0)
     }
 
+    /// Whether generic events of a name are wanted.
     pub fn hears(&self, name: &str) -> bool {
         self.generic.contains(name)
     }
 
+    /// All securities of which prices are wanted, in order.
     pub fn securities(&self) -> impl Iterator<Item = SecurityId> {
         self.securities.iter().copied()
     }

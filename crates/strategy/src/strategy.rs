@@ -32,30 +32,38 @@ pub trait Strategy: Send {
     /// EXIT: the last chance to act.
     fn exit(&mut self, desk: &mut Desk<'_>) {}
 
+    /// The newest bid, ask and last price of a subscribed security.
     fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {}
 
+    /// A closed bar of a subscribed security.
     fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {}
 
     /// A trade of anybody in the market; own executions are fills.
     fn on_trade(&mut self, trade: &Trade, desk: &mut Desk<'_>) {}
 
+    /// The order book of a subscribed security.
     fn on_order_book(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {}
 
     /// An own order with its whole state, on every change.
     fn on_order(&mut self, order: &Order, desk: &mut Desk<'_>) {}
 
+    /// The status of an own order, on every change.
     fn on_order_status(&mut self, status: &OrderStatus, desk: &mut Desk<'_>) {}
 
     /// An execution of an own order. Position, cash and the order have it already, as in the call-backs that follow it:
     /// `on_transaction`, `on_position`, `on_cash`, `on_order` and `on_order_status`, in this order.
     fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {}
 
+    /// A booking of this strategy.
     fn on_transaction(&mut self, transaction: &Transaction, desk: &mut Desk<'_>) {}
 
+    /// A position of this strategy, after a fill and at most once a second with new prices.
     fn on_position(&mut self, position: &Position, desk: &mut Desk<'_>) {}
 
+    /// A cash balance of this strategy.
     fn on_cash(&mut self, balance: &CashBalance, desk: &mut Desk<'_>) {}
 
+    /// The value of this strategy's portfolio.
     fn on_portfolio_value(&mut self, value: &PortfolioValue, desk: &mut Desk<'_>) {}
 
     /// A venue came or went.
@@ -64,6 +72,7 @@ pub trait Strategy: Send {
     /// Trading was halted, limited or let go, here or in a scope that matters here.
     fn on_trading_state(&mut self, change: &StateChange, desk: &mut Desk<'_>) {}
 
+    /// A timer that the strategy set is due.
     fn on_timer(&mut self, timer: &Timer, desk: &mut Desk<'_>) {}
 
     /// Another strategy, or somebody outside, said something.
@@ -79,8 +88,10 @@ pub trait Strategy: Send {
 /// A command that was not carried out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
+    /// The command.
     pub command: Command,
     /// Stable, kebab-case; the same codes as at every other door.
     pub code: Text,
+    /// For people, with the numbers behind it.
     pub reason: Text,
 }

@@ -12,6 +12,7 @@ pub const TIMERS_MAX: usize = 1_024;
 pub struct Timer {
     /// When it was due, which may be a little earlier than now.
     pub due: Timestamp,
+    /// The name that the strategy gave it.
     pub name: Text,
 }
 

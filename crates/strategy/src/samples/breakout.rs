@@ -8,6 +8,7 @@ use super::target;
 use crate::parameter::{BadParameter, Parameter, Settings};
 use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
 
+/// The strategy `breakout`.
 #[derive(Debug)]
 pub struct Breakout {
     security: SecurityId,
@@ -20,6 +21,7 @@ pub struct Breakout {
 }
 
 impl Breakout {
+    /// Name and parameters.
     pub const BLUEPRINT: Blueprint = Blueprint {
         name: "breakout",
         about: "long when a bar closes above the range of the bars before it, out or short when below",

@@ -6,6 +6,7 @@ use domain::{Decimal, IntId, OrderBook, Price, Quantity, Security, SecurityId, S
 use crate::parameter::{Parameter, Settings};
 use crate::{Blueprint, Change, Desk, Prices, Strategy, numbers, order};
 
+/// The strategy `market-making`.
 #[derive(Debug)]
 pub struct MarketMaking {
     security: SecurityId,
@@ -22,6 +23,7 @@ pub struct MarketMaking {
 }
 
 impl MarketMaking {
+    /// Name and parameters.
     pub const BLUEPRINT: Blueprint = Blueprint {
         name: "market-making",
         about: "keeps a bid and an offer around the fair price of the order book",

@@ -8,6 +8,7 @@ use super::target;
 use crate::parameter::{BadParameter, Parameter, Settings};
 use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
 
+/// The strategy `moving-average-cross`.
 #[derive(Debug)]
 pub struct MovingAverageCross {
     security: SecurityId,
@@ -31,6 +32,7 @@ enum Source {
 }
 
 impl MovingAverageCross {
+    /// Name and parameters.
     pub const BLUEPRINT: Blueprint = Blueprint {
         name: "moving-average-cross",
         about: "flat until the fast exponential average first crosses the slow one, then long where it crosses upwards, short where downwards",

@@ -8,6 +8,7 @@ use super::target;
 use crate::parameter::{BadParameter, Parameter, Settings};
 use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
 
+/// The strategy `pairs`.
 #[derive(Debug)]
 pub struct Pairs {
     first: Leg,
@@ -35,6 +36,7 @@ enum Stance {
 }
 
 impl Pairs {
+    /// Name and parameters.
     pub const BLUEPRINT: Blueprint = Blueprint {
         name: "pairs",
         about: "trades the ratio of two securities back towards its average",
