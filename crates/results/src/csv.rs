@@ -1,4 +1,4 @@
-//! Tables for spreadsheets: a header row, commas, instants as epoch milliseconds, exact decimals where the engine has them.
+//! CSV tables of a run: a header row, commas, instants as epoch milliseconds, exact decimals where the engine has them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::record::{deal, strategy_name, symbol};
 use crate::round_trips::RoundTrip;
 use crate::series::DayValue;
 
-/// Every fill, written as it happens: a run of any length needs no more memory.
+/// Every fill, written as it happens, so memory does not grow with the run.
 pub struct DealSheet<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
@@ -29,7 +29,7 @@ impl<W: Write> DealSheet<W> {
         Ok(Self { file, reference })
     }
 
-    /// The engine tells a fill, and then the transaction that books it.
+    /// The engine publishes a fill, and then the transaction that books it.
     pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
         for pair in events.windows(2) {
             if let [Event::Fill(fill), Event::Transaction(transaction)] = pair {
@@ -69,13 +69,13 @@ impl<W: Write> DealSheet<W> {
 const ORDER_COLUMNS: &str =
     "dateTime,ended,strategy,security,intId,side,orderType,limit,stop,tif,quantity,filled,averagePrice,status,reason";
 
-/// Every order that ended, with how and why, written as it ends.
+/// Every order that ended, with outcome and reason, written when it ends.
 pub struct OrderSheet<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
     placed: u64,
     ended: Fates,
-    /// Why a cancel is on its way: venues do not say of what was asked for.
+    /// Reasons of pending cancels: venues do not report them.
     asked: BTreeMap<OrderId, &'static str>,
     stopped: BTreeSet<Text>,
     is_over: bool,
@@ -95,17 +95,17 @@ impl<W: Write> OrderSheet<W> {
         })
     }
 
-    /// From now on orders of this strategy are canceled because it failed.
+    /// From now on orders of this strategy are cancelled because it failed.
     pub fn stop(&mut self, strategy: &Text) {
         self.stopped.insert(strategy.clone());
     }
 
-    /// From now on orders are canceled because no price will meet them any more.
+    /// From now on orders are cancelled because the data has ended.
     pub fn end_data(&mut self) {
         self.is_over = true;
     }
 
-    /// The engine tells an order as it has become, and then the step that it took.
+    /// The engine publishes an order after its change, and then the change.
     pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
         for pair in events.windows(2) {
             let [Event::Order(order), Event::OrderStatus(status)] = pair else { continue };
@@ -153,7 +153,7 @@ impl<W: Write> OrderSheet<W> {
         )
     }
 
-    /// Tells how all orders ended.
+    /// Returns how all orders ended.
     pub fn finish(mut self) -> io::Result<Fates> {
         self.file.flush()?;
         Ok(Fates { open: self.placed.saturating_sub(self.ended.all()), ..self.ended })
@@ -161,7 +161,7 @@ impl<W: Write> OrderSheet<W> {
 }
 
 impl Fates {
-    /// How an order ended and where that is counted; nothing where the step is not its last.
+    /// The outcome of an order and its counter; none where the change is not its last.
     fn of(&mut self, step: Step, order: &Order) -> Option<(&'static str, &mut u64)> {
         let (fate, unfilled) = match step {
             Step::FilledInFull => return Some(("EXECUTED", &mut self.executed)),
@@ -174,7 +174,7 @@ impl Fates {
     }
 }
 
-/// Equity, drawdown and exposure at the same instants: those at which anything was told to have changed.
+/// Equity, drawdown and exposure at the same instants: those at which a value changed.
 pub struct CurveSheet;
 
 impl CurveSheet {
@@ -189,7 +189,7 @@ impl CurveSheet {
     }
 }
 
-/// The value of each day with data and what it brought: what yearly figures are made of. The first row is the beginning.
+/// The value and the return of each day with data, from which yearly figures are computed. The first row is the start.
 pub struct DaySheet;
 
 impl DaySheet {
@@ -209,7 +209,7 @@ fn date(day: &DayValue) -> String {
     day.begins().to_string()[..10].to_owned()
 }
 
-/// What was still held when the run was over.
+/// Positions that were open at the end of the run.
 pub struct OpenSheet;
 
 impl OpenSheet {
@@ -231,7 +231,7 @@ impl OpenSheet {
     }
 }
 
-/// Every round trip, written as it ends; amounts in base currency.
+/// Every round trip, written when it ends; amounts in base currency.
 pub struct TripSheet<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
@@ -266,7 +266,7 @@ impl<W: Write> TripSheet<W> {
     }
 }
 
-/// Blank where there is none.
+/// Empty where there is none.
 fn price(price: Option<Price>) -> String {
     price.map_or(String::new(), |price| price.to_string())
 }
@@ -278,7 +278,7 @@ pub(crate) fn side(side: Side) -> &'static str {
     }
 }
 
-/// So many decimals; what rounds to nought has no sign.
+/// Rounded to a number of decimals; a result of zero has no sign.
 pub fn rounded(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let is_nought = text.chars().all(|sign| matches!(sign, '-' | '0' | '.'));

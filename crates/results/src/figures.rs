@@ -1,4 +1,5 @@
-//! The figures, each by its definition in `docs/simulation.md`. What cannot be said of a run is absent, not zero.
+//! Figures of a run, each by its definition in `docs/simulation.md`. A figure that cannot be computed is absent, not
+//! zero.
 
 use domain::Timestamp;
 
@@ -11,7 +12,7 @@ const SECONDS_PER_YEAR: f64 = 365.25 * 86_400.0;
 const NANOS_PER_SECOND: f64 = 1e9;
 const MONTHS_PER_YEAR: f64 = 12.0;
 
-/// A compound yearly rate of a shorter run would be an extrapolation and no figure.
+/// For a shorter run a compound yearly rate would be an extrapolation.
 const YEARS_MIN: f64 = 1.0 / MONTHS_PER_YEAR;
 /// A ratio of return to risk needs that many returns.
 const RETURNS_MIN: usize = 2;
@@ -95,7 +96,7 @@ impl Trades {
         ratio(self.won as f64, self.count as f64)
     }
 
-    /// What the winners brought for each unit that the losers cost.
+    /// Gain of the winners per unit of loss of the losers.
     pub fn profit_factor(&self) -> Option<f64> {
         ratio(self.profit, self.loss)
     }
@@ -109,7 +110,7 @@ impl Trades {
         ratio(self.loss, self.lost as f64)
     }
 
-    /// What a round trip brings on average.
+    /// Average result of a round trip.
     pub fn expectancy(&self) -> Option<f64> {
         ratio(self.profit - self.loss, self.count as f64)
     }
@@ -119,7 +120,7 @@ impl Trades {
     }
 }
 
-/// Figures of the yearly kind from one value a day, the first one being where the run began.
+/// Yearly figures from one value a day; the first value is the start of the run.
 pub fn yearly(days: &[DayValue], drawdown: &Drawdown, assumptions: &Assumptions) -> Yearly {
     let (Some(first), Some(last)) = (days.first(), days.last()) else { return Yearly::default() };
     let returns: Vec<f64> = days.windows(2).filter_map(|pair| growth(pair[0].value, pair[1].value)).collect();
@@ -137,7 +138,7 @@ pub fn yearly(days: &[DayValue], drawdown: &Drawdown, assumptions: &Assumptions)
     }
 }
 
-/// Figures of the monthly kind, as trading platforms of this family print them.
+/// Monthly figures, as usual in trading platforms of this kind.
 pub fn monthly(months: &[Month], drawdown: &Drawdown, assumptions: &Assumptions) -> Monthly {
     let returns: Vec<f64> = months.iter().map(|month| month.performance).collect();
     let average_year = geometric_mean(&returns).map(|mean| mean.powf(MONTHS_PER_YEAR) - 1.0);
@@ -159,12 +160,12 @@ pub fn monthly(months: &[Month], drawdown: &Drawdown, assumptions: &Assumptions)
     }
 }
 
-/// How much one value grew to the next, as a fraction; nothing grows from zero.
+/// Growth from one value to the next, as a fraction; absent from zero.
 pub fn growth(from: f64, to: f64) -> Option<f64> {
     (from > 0.0).then(|| to / from - 1.0)
 }
 
-/// A quotient, absent where it is not a number one could print.
+/// A quotient, absent where it is not a finite number.
 pub fn ratio(dividend: f64, divisor: f64) -> Option<f64> {
     (divisor != 0.0).then(|| dividend / divisor).filter(|quotient| quotient.is_finite())
 }
@@ -190,7 +191,7 @@ fn deviation(values: &[f64]) -> Option<f64> {
     ratio(squares, values.len() as f64 - 1.0).map(f64::sqrt)
 }
 
-/// The root of the mean square of what is below zero, over all values; a single one has no spread.
+/// The root of the mean square of the values below zero, over all values; a single value has no deviation.
 fn downside(values: &[f64]) -> Option<f64> {
     if values.len() < RETURNS_MIN {
         return None;

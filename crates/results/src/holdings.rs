@@ -1,4 +1,4 @@
-//! What is held: worth, and profit or loss by whether it is realised.
+//! Position tracker: value and P/L of positions during a run.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +25,13 @@ pub(crate) struct Holding {
     contract_size: f64,
     /// Before costs.
     realized: f64,
-    /// The same in base currency, each part at the rate of the instant at which it was realised; a part that had no rate is
-    /// missing.
+    /// The same in base currency, each part at the rate when it was realised; a part without a rate is missing.
     realized_in_base: f64,
     unrealized: Option<f64>,
 }
 
 impl Holdings {
-    /// A position as it has become.
+    /// Applies a position after its change.
     pub(crate) fn take(&mut self, position: &Position, contract_size: f64, rates: &Rates) {
         let (realized, before) = (float(position.realized_pl.0), self.held.get(&position.id));
         let (realized_before, in_base_before) =
@@ -53,13 +52,13 @@ impl Holdings {
         self.held.insert(position.id, holding);
     }
 
-    /// What moves with the market, in base currency: long and short added, not netted. Of what is margined too it is the
-    /// whole of the contracts and not their profit.
+    /// Market exposure in base currency: long and short added, not netted. For margined securities it is the contract
+    /// value, not the P/L.
     pub(crate) fn gross_value(&self, rates: &Rates) -> f64 {
         self.held.values().filter_map(|held| rates.in_base(held.notional(), held.currency)).sum()
     }
 
-    /// Of those that are meant, in base currency and before costs; what is still held at the newest rates.
+    /// Of the selected positions, in base currency and before costs; open ones at the newest rates.
     pub(crate) fn profit_loss(&self, rates: &Rates, is_meant: impl Fn(&Holding) -> bool) -> ProfitLoss {
         let mut sum = ProfitLoss::default();
         for held in self.held.values().filter(|held| is_meant(held)) {
@@ -69,7 +68,7 @@ impl Holdings {
         sum
     }
 
-    /// Those that are not flat.
+    /// Open positions.
     pub(crate) fn open(&self, rates: &Rates, reference: &ReferenceData) -> Vec<OpenPosition> {
         let open = self.held.values().filter(|held| !held.quantity.is_zero());
         let told = open.map(|held| OpenPosition {

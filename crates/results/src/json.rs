@@ -1,4 +1,4 @@
-//! The outcome for programs. Keys are those of `docs/simulation.md`; what cannot be said is `null`.
+//! JSON report. Keys as in `docs/simulation.md`; a figure that cannot be computed is `null`.
 
 use serde_json::{Value, json};
 

@@ -1,26 +1,16 @@
-//! What a run of a simulation came to: figures, and reports for people and for programs.
+//! Results of a simulation: figures, and reports in HTML, JSON and CSV.
 //!
-//! Figures are statistics, so they are floating point; the exact books are the engine's and stand in positions and cash.
+//! Figures are statistics, so they are floating point; the exact positions and cash are the engine's.
 
-/// What is kept while a run goes on, in bounded memory.
 mod record;
-/// Values over time: a curve of bounded length, one value a day, the way below the peak.
 mod series;
-/// From the first fill of a position to the one that closes it.
 mod round_trips;
-/// What is held, and what it brought.
 mod holdings;
-/// Amounts of many currencies in one.
 mod rates;
-/// The figures, each by its definition.
 pub mod figures;
-/// What is left when the run is over.
 pub mod outcome;
-/// Tables for spreadsheets.
 pub mod csv;
-/// The same for programs.
 pub mod json;
-/// The report for people: one HTML file with everything in it.
 pub mod page;
 
 pub use csv::{CurveSheet, DaySheet, DealSheet, OpenSheet, OrderSheet, TripSheet, rounded};

@@ -1,4 +1,4 @@
-//! What is left when a run is over: everything a report shows.
+//! Run results: everything that a report shows.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use domain::{Currency, Date, Price, Quantity, SecurityId, Side, StrategyId, Text
 use crate::figures::{Figures, Trades};
 use crate::series::{DayValue, Point};
 
-/// What stands above a report.
+/// Heading of a report.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Heading {
     pub title: String,
@@ -15,30 +15,30 @@ pub struct Heading {
     pub settings: Vec<(String, String)>,
     pub events: u64,
     pub orders: Fates,
-    /// What the platform did not take.
+    /// Refused commands.
     pub refusals: Refusals,
-    /// How long the run took, in seconds; in the page alone, since it is another one every time.
+    /// Duration of the run in seconds; only in the HTML report, since it differs every time.
     pub took: f64,
-    /// Strategies that failed and were stopped alone.
+    /// Strategies that failed and were stopped.
     pub stopped: Vec<Stop>,
-    /// What strategies waited for in vain, since the data does not have it: a sentence for each.
+    /// Data that strategies waited for and the recording does not have: one sentence each.
     pub unheard: Vec<String>,
     pub digest: String,
 }
 
-/// Orders by how they ended; together they are all that were taken.
+/// Orders by outcome; together they are all accepted orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fates {
     /// Filled in full.
     pub executed: u64,
-    /// Filled in part, and then canceled or expired.
+    /// Filled partially, and then cancelled or expired.
     pub partly: u64,
     /// Without any fill, like the two that follow.
     pub canceled: u64,
     pub expired: u64,
     /// By the venue.
     pub rejected: u64,
-    /// Not ended when the run was over.
+    /// Still open at the end of the run.
     pub open: u64,
 }
 
@@ -48,7 +48,7 @@ impl Fates {
         executed + partly + canceled + expired + rejected + open
     }
 
-    /// With a word for each, those that did not happen included.
+    /// All outcomes with their names, also those with a count of zero.
     pub fn named(&self) -> [(&'static str, u64); 6] {
         [
             ("executed", self.executed),
@@ -68,13 +68,13 @@ impl Fates {
     }
 }
 
-/// Requests of strategies that the platform refused, so that no order came of them.
+/// Commands of strategies that the platform refused.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refusals {
     /// New orders among them.
     pub orders: u64,
     pub by_code: BTreeMap<&'static str, u64>,
-    /// The first one: when, whose and why.
+    /// The first one: time, strategy and reason.
     pub first: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl Refusals {
     }
 }
 
-/// The end of a strategy that did not leave by itself.
+/// A strategy that the platform stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop {
     pub at: Timestamp,
@@ -103,20 +103,21 @@ pub struct Outcome {
     pub drawdown: Vec<Point>,
     /// Gross value of all positions as a fraction of the equity.
     pub exposure: Vec<Point>,
-    /// One value a day; the first is where the run began.
+    /// One value a day; the first is the start of the run.
     pub days: Vec<DayValue>,
-    /// What was still held when the run was over.
+    /// Positions that were open at the end of the run.
     pub open: Vec<OpenPosition>,
     pub securities: Vec<Line>,
     pub strategies: Vec<Line>,
-    /// By security: what it cost, and what was done about it.
+    /// By security: its price over time.
     pub prices: Vec<(SecurityId, Text, Vec<Point>)>,
-    /// The first ones, as many as a page can show; all of them are in the table for spreadsheets.
+    /// The first fills, as many as a page can show; all are in the CSV file.
     pub deals: Vec<Deal>,
-    /// Some of each security and side, from all of the run, in the order of time: those that are marked on prices.
+    /// A sample of the fills of each security and side over the whole run, in order of time, to be marked on the price
+    /// chart.
     pub marks: Vec<Deal>,
     pub deals_in_all: u64,
-    /// What was traded before any rate of its currency was known; it is in no other figure.
+    /// Trades in a currency without a known rate; they are in no other figure.
     pub unconverted: BTreeMap<Currency, Unconverted>,
 }
 
@@ -135,14 +136,14 @@ impl Unconverted {
     }
 }
 
-/// A month with what it brought, as a fraction.
+/// A month with its return, as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Month {
     pub first: Date,
     pub performance: f64,
 }
 
-/// A fill, with the rule that made it.
+/// A fill, with its fill rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deal {
     pub at: Timestamp,
@@ -179,20 +180,20 @@ impl Line {
 /// In base currency, before costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProfitLoss {
-    /// Of what was bought and sold again.
+    /// Of closed quantity.
     pub realized: f64,
-    /// Of what is still held, at its last price.
+    /// Of open quantity, at its last price.
     pub unrealized: f64,
 }
 
-/// A position that is not flat; prices in the security's currency, the amount in base currency.
+/// An open position; prices in the security's currency, the amount in base currency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenPosition {
     pub strategy: Text,
     pub security: Text,
     pub quantity: Quantity,
     pub average_price: Option<Price>,
-    /// At which it is valued: what the other side bids or asks, else the last price.
+    /// Its valuation price: the other side's quote, else the last price.
     pub price: Option<Price>,
     pub unrealized: Option<f64>,
 }

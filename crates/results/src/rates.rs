@@ -1,4 +1,4 @@
-//! Amounts of many currencies in one: rates as the run's own forex prices tell them.
+//! Currency conversion at the run's own forex prices.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use domain::{Currency, Price, Security, SecurityKind};
 #[derive(Debug, Clone)]
 pub(crate) struct Rates {
     base: Currency,
-    /// The newest price of each pair that was seen: what one unit of the first costs in the second.
+    /// The newest price of each pair: one unit of the first in units of the second.
     pairs: BTreeMap<(Currency, Currency), f64>,
 }
 
@@ -24,7 +24,7 @@ impl Rates {
         }
     }
 
-    /// In base currency, at the newest rate; absent where none was seen so far.
+    /// In base currency, at the newest rate; absent where there was none so far.
     pub(crate) fn in_base(&self, amount: f64, currency: Currency) -> Option<f64> {
         let over_dollar = || Some(self.rate(currency, Currency::USD)? * self.rate(Currency::USD, self.base)?);
         self.rate(currency, self.base).or_else(over_dollar).map(|rate| amount * rate)
@@ -40,7 +40,7 @@ impl Rates {
     }
 }
 
-/// A decimal as a number for statistics.
+/// A decimal as `f64`, for statistics.
 pub(crate) fn float(decimal: domain::Decimal) -> f64 {
     f64::try_from(decimal).unwrap_or(f64::NAN)
 }

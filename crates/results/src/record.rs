@@ -1,5 +1,5 @@
-//! What is kept while a run goes on. Memory grows with days and securities, never with events: curves are thinned out,
-//! fills beyond what a page can show are only counted.
+//! Run recorder: collects results in bounded memory. Memory grows with days and securities, never with events: curves
+//! are downsampled, fills beyond what a page can show are only counted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::rates::{Rates, float};
 use crate::round_trips::{Booking, RoundTrip, RoundTrips, Unrated, costs};
 use crate::series::{Curve, DayValue, Drawdown, Thinned};
 
-/// Fills that a report shows one by one.
+/// Fills in the table of a report.
 const DEALS_SHOWN_MAX: usize = 200;
-/// Fills of one security and side that are marked on its price.
+/// Fills of one security and side that are marked on its price chart.
 const MARKS_MAX: usize = 250;
-/// Securities whose price a report draws.
+/// Securities with a price chart.
 pub(crate) const CHARTS_MAX: usize = 12;
 
-/// What figures take for granted.
+/// Assumptions of the figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assumptions {
     /// A year, as a fraction.
@@ -60,10 +60,10 @@ pub struct Record {
     round_trips: RoundTrips,
     trades: Trades,
     deals: Vec<Deal>,
-    /// By whether it was bought: a rhythm that thins both out together could drop one of them altogether.
+    /// By side: downsampling both together could drop all of one side.
     marks: BTreeMap<(SecurityId, bool), Thinned<Deal>>,
     deals_in_all: u64,
-    /// Round trips that ended and that nobody has taken.
+    /// Ended round trips that were not drained yet.
     trips: Vec<RoundTrip>,
     unconverted: BTreeMap<Currency, Unconverted>,
 }
@@ -108,7 +108,7 @@ impl Record {
             falls: Curve::default(),
             exposure: Curve::default(),
             drawdown: Drawdown::default(),
-            // Where it began stands before the first day's value, so that the first day has a return.
+            // The start is before the first day's value, so that the first day has a return.
             days: vec![DayValue { day: DayValue::day_of(from) - 1, at: from, value }],
             value_time: 0.0,
             prices: BTreeMap::new(),
@@ -125,7 +125,7 @@ impl Record {
         record
     }
 
-    /// Everything that one input of the engine caused.
+    /// All events of one engine input.
     pub fn see(&mut self, at: Timestamp, events: &[Event]) {
         let mut is_valued = false;
         for event in events {
@@ -144,7 +144,7 @@ impl Record {
         }
     }
 
-    /// The price of a security as trading sees it, now and then.
+    /// A sample of the price of a security as trading sees it.
     pub fn price(&mut self, at: Timestamp, security: SecurityId, price: Price) {
         if let Some(described) = self.reference.securities.get(&security) {
             self.rates.see(described, price);
@@ -154,7 +154,7 @@ impl Record {
         }
     }
 
-    /// A day with data is over. A value that does not move is not told again, so the day has that of the day before.
+    /// A day with data is over. An unchanged value is not published again, so the day has the value of the day before.
     pub fn end_day(&mut self, at: Timestamp) {
         DayValue::note(&mut self.days, at, self.value);
         self.drawdown.see(at, self.value);
@@ -180,7 +180,7 @@ impl Record {
             return;
         }
         let contract_size = self.contract_size(security);
-        // What expires ends a round trip, but nobody traded it.
+        // An expiration ends a round trip, but is not a trade.
         let is_traded = booked.kind != TransactionKind::Expiration;
         let value = float(booked.quantity.0.abs()) * float(booked.price.0) * contract_size;
         let notional = if is_traded { value } else { 0.0 };
@@ -208,7 +208,7 @@ impl Record {
         self.trips.push(trip);
     }
 
-    /// The round trips that ended since the last time; whoever does not take them keeps all of them in memory.
+    /// The round trips that ended since the last call; they stay in memory until they are drained.
     pub fn take_trips(&mut self) -> impl Iterator<Item = RoundTrip> + '_ {
         self.trips.drain(..)
     }
@@ -236,7 +236,7 @@ impl Record {
         self.exposure.push(at, figures::ratio(gross, self.value).unwrap_or(0.0));
     }
 
-    /// The run is over; a value that did not move since its last change counts until then.
+    /// The run is over; the last value counts until then.
     pub fn finish(mut self, at: Timestamp) -> Outcome {
         self.sample(at.max(self.to));
         let months = months(&self.days);
@@ -320,14 +320,14 @@ impl Tally {
     }
 }
 
-/// In the order of time.
+/// In order of time.
 fn marks(marks: &BTreeMap<(SecurityId, bool), Thinned<Deal>>) -> Vec<Deal> {
     let mut all: Vec<Deal> = marks.values().flat_map(Thinned::kept).cloned().collect();
     all.sort_by_key(|deal| deal.at);
     all
 }
 
-/// A fill as a report shows it. The execution's id begins with the rule that made it.
+/// A fill for a report. Its execution id begins with the fill rule.
 pub(crate) fn deal(fill: &Fill) -> Deal {
     let (rule, _) = fill.ext_id.split_once(':').unwrap_or(("", ""));
     Deal {
@@ -351,7 +351,7 @@ pub(crate) fn strategy_name(reference: &ReferenceData, id: StrategyId) -> Text {
     reference.strategies.get(&id).map_or_else(|| id.to_string().into(), |strategy| strategy.name.clone())
 }
 
-/// The performance of each month: its last value against the last one before it.
+/// The return of each month: its last value against the last one before it.
 fn months(days: &[DayValue]) -> Vec<Month> {
     let mut months: Vec<(domain::Date, f64)> = Vec::new();
     let Some((first, rest)) = days.split_first() else { return Vec::new() };

@@ -1,6 +1,6 @@
-//! Round trips: a position from the fill that opens it to the one that closes it. A fill that flips a position ends one
-//! trip and begins the next. Amounts are converted when they are booked, as those of positions are, so that a trip brings
-//! what its position has realised.
+//! Round trips: from the fill that opens a position to the one that closes it. A fill that flips a position ends one
+//! trip and begins the next. Amounts are converted when they are booked, as those of positions are, so that the result
+//! of a trip is the realised P/L of its position.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct RoundTrip {
     pub opened_at: Timestamp,
     pub closed_at: Timestamp,
     pub side: Side,
-    /// All that was bought (of a short: sold) on the way.
+    /// The total quantity bought (for a short: sold) during the trip.
     pub quantity: f64,
     pub entry_price: f64,
     pub exit_price: f64,
@@ -53,7 +53,7 @@ impl RoundTrip {
 
 type Key = (StrategyId, AccountId, SecurityId);
 
-/// The trips that are under way.
+/// The open trips.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
     open: BTreeMap<Key, Open>,
@@ -65,28 +65,27 @@ pub(crate) struct Booking<'a> {
     pub(crate) booked: &'a Transaction,
     pub(crate) security: SecurityId,
     pub(crate) contract_size: f64,
-    /// What a unit of its currency is worth in base currency; absent where nobody knows.
+    /// The rate of its currency to the base currency; absent where it is unknown.
     pub(crate) rate: Option<f64>,
 }
 
 #[derive(Debug)]
 struct Open {
     at: Timestamp,
-    /// Signed, exact: a trip ends when it is zero, not when it is nearly so.
+    /// Signed, exact: a trip ends at zero, not near zero.
     quantity: Decimal,
     entered: f64,
     entry_value: f64,
-    /// What that which is still held cost.
+    /// Cost of the open quantity.
     cost: f64,
     left: f64,
     exit_value: f64,
-    /// In base currency like costs: what was received for all that it left, and what that had cost. Unknown once a part had
-    /// no rate.
+    /// In base currency like costs: proceeds of the closed quantity, and its cost. Unknown once a part had no rate.
     left_in_base: Option<(f64, f64)>,
     costs: f64,
 }
 
-/// Some units at a price.
+/// A quantity at a price.
 #[derive(Clone, Copy)]
 struct Part {
     quantity: Decimal,
@@ -97,7 +96,7 @@ struct Part {
 }
 
 impl RoundTrips {
-    /// Tells the trip that a booking ends; its result is absent where a part of it could not be converted.
+    /// Returns the trip that a booking ends; without a result where a part of it could not be converted.
     pub(crate) fn book(&mut self, booking: Booking<'_>) -> Option<Result<RoundTrip, Unrated>> {
         let booked = booking.booked;
         let key = (booked.strategy, booked.account, booking.security);
@@ -124,7 +123,7 @@ impl RoundTrips {
     }
 }
 
-/// Nobody can say what a trip brought.
+/// The result of a trip is unknown, because a rate is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unrated;
 
@@ -170,7 +169,7 @@ impl Open {
         self.costs += part.costs_in_base();
     }
 
-    /// At average cost, as positions are kept.
+    /// At average cost, as for positions.
     fn leave(&mut self, part: Part) {
         let value = part.units() * part.price;
         let taken = self.cost * float(part.quantity.abs() / self.quantity.abs());
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trip_with_a_part_that_had_no_rate_brought_nobody_knows_what() {
+    fn a_trip_with_a_part_without_a_rate_has_no_result() {
         let found = rated_trips(&[((0, 2, 10, 1), Some(1.0)), ((1, -1, 14, 1), None), ((2, -1, 12, 1), Some(3.0))]);
         assert_eq!(found, [Err(Unrated)]);
     }

@@ -1,8 +1,8 @@
-//! Values over time, in memory that does not grow with the length of a run.
+//! Time series in bounded memory, daily values, drawdown.
 
 use domain::Timestamp;
 
-/// Points that a curve keeps; one more than fits, and every second one is dropped.
+/// Points of a curve; beyond that every second one is dropped.
 pub(crate) const CURVE_POINTS_MAX: usize = 2_048;
 
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
@@ -13,12 +13,12 @@ pub struct Point {
     pub value: f64,
 }
 
-/// What comes, thinned out evenly: the more there was, the fewer of it are kept.
+/// Evenly downsampled items: the more there were, the fewer are kept.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Thinned<T> {
     kept: Vec<T>,
     most: usize,
-    /// Of so many that come, one is kept.
+    /// One of this many items is kept.
     stride: u64,
     seen: u64,
 }
@@ -43,7 +43,7 @@ impl<T> Thinned<T> {
                 is_odd
             });
             self.stride *= 2;
-            // The one at hand stands where the coarser rhythm has its next beat.
+            // The current item is the next one of the coarser sampling.
             if !self.seen.is_multiple_of(self.stride) {
                 return;
             }
@@ -56,7 +56,7 @@ impl<T> Thinned<T> {
     }
 }
 
-/// A line through time, with one point for an instant. The longer the run, the coarser it gets; the newest point is always
+/// A line over time, with one point per instant. It gets coarser with the length of the run; the newest point is always
 /// there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -80,7 +80,7 @@ impl Curve {
         }
     }
 
-    /// In the order of time, the newest included.
+    /// In order of time, the newest included.
     pub fn points(&self) -> Vec<Point> {
         let mut points = self.points.kept().to_vec();
         points.extend(self.newest.filter(|newest| points.last() != Some(newest)));
@@ -106,7 +106,7 @@ impl DayValue {
         Self { day: Self::day_of(at), at, value }
     }
 
-    /// The day that an instant counts for.
+    /// The UTC day of an instant.
     pub fn day_of(at: Timestamp) -> i64 {
         at.0.div_euclid(NANOS_PER_DAY)
     }
@@ -116,7 +116,7 @@ impl DayValue {
         Timestamp(self.day.saturating_mul(NANOS_PER_DAY))
     }
 
-    /// Puts a value into a list with one value a day: the last one of a day stays.
+    /// Sets the value of a day: the last one of a day stays.
     pub fn note(days: &mut Vec<Self>, at: Timestamp, value: f64) {
         match days.last_mut() {
             Some(last) if Self::day_of(at) <= last.day => (last.at, last.value) = (at, value),
@@ -125,14 +125,14 @@ impl DayValue {
     }
 }
 
-/// How far and how long a value was below its best. A fall begins with the last value at the peak and ends with the first
-/// that is there again.
+/// Depth and duration of drawdowns. A drawdown begins with the last value at the peak and ends with the first that
+/// reaches it again.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Drawdown {
-    /// The highest value, at the last instant at which it was seen.
+    /// The highest value, at the last instant at which it was reached.
     peak: Option<Point>,
     is_falling: bool,
-    /// The deepest fall, as a fraction of the peak before it.
+    /// The deepest drawdown, as a fraction of the peak before it.
     pub deepest: f64,
     longest_nanos: i64,
 }
@@ -150,7 +150,7 @@ impl Drawdown {
         }
     }
 
-    /// The present distance from the peak, as a fraction of it.
+    /// The current drawdown, as a fraction of the peak.
     pub fn present(&self, value: f64) -> f64 {
         self.peak.map_or(0.0, |peak| fall(peak.value, value).max(0.0))
     }

@@ -1,4 +1,4 @@
-//! A program around the engine that has nothing to tell: no past, no doors, no sessions.
+//! No-op `Operations` and `History`, for tests and benchmarks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use bus::{History, Operations};
 use domain::query::Filter;
 use domain::{Bar, BarSize, Order, OrderStatus, SecurityId, Transaction, TransactionId};
 
-/// Stands in where a story or a measurement asks nothing of the program but how far it is durable.
+/// For tests and benchmarks that use nothing of the server but its durable sequence.
 pub struct Bystander {
     durable: Box<dyn Fn() -> u64 + Send + Sync>,
 }

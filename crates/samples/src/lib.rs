@@ -1,7 +1,6 @@
-//! One plain thing of each kind, for tests and measurements: whoever cares about a field says so, all others are as dull
-//! as they can be. `Security { tradeable: false, ..stock(7, "TEST") }` is a stock that differs in one point.
+//! Sample domain objects for tests and benchmarks, each with plain defaults: `Security { tradeable: false, ..stock(7,
+//! "TEST") }` is a stock that differs in one field.
 
-/// A program around the engine that has nothing to tell.
 mod bystander;
 
 pub use bystander::Bystander;
@@ -16,7 +15,7 @@ use domain::{
     Timestamp, TransactionKind,
 };
 
-/// Where everything is listed that does not say otherwise.
+/// The default exchange.
 pub const EXCHANGE: ExchangeId = ExchangeId(1);
 
 /// Open round the clock, in UTC, without auctions.
@@ -98,7 +97,7 @@ pub fn account(id: u64, name: &str) -> Account {
     }
 }
 
-/// The server's own day order for one share at the market, accepted by nobody yet.
+/// A day market order of the server for one share, not accepted yet.
 pub fn order(id: u64) -> Order {
     Order {
         id: OrderId(id),
@@ -129,7 +128,7 @@ pub fn order(id: u64) -> Order {
     }
 }
 
-/// A tick that says nothing yet.
+/// An empty tick.
 pub fn tick(security: u64) -> Tick {
     Tick { feed: "test".into(), ..Tick::nothing_of(SecurityId(security)) }
 }

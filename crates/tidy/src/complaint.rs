@@ -1,12 +1,12 @@
-//! What a rule says when it is broken, and where.
+//! A violation of a rule, with file and line.
 
 use std::fmt;
 
-/// One breach of one rule, with the place a reader can jump to.
+/// One violation of one rule, with file and line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complaint {
     pub path: String,
-    /// Counted from 1; a complaint about a whole file stands at its first line.
+    /// Counted from 1; a violation of a whole file is at its first line.
     pub line: usize,
     pub what: String,
 }
@@ -23,7 +23,7 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// All complaints as lines of text, sorted by place; empty when the rule is kept.
+/// All violations as lines of text, sorted by file; empty when the rule is kept.
 pub fn report(mut complaints: Vec<Complaint>) -> String {
     complaints.sort();
     let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();

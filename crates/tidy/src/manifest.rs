@@ -2,7 +2,7 @@
 
 use crate::tree::TextFile;
 
-/// One line of a manifest with the section it stands in.
+/// One line of a manifest with its section.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) line: usize,
@@ -11,7 +11,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) value: &'a str,
 }
 
-/// Every `key = value` line, in order; arrays that go over several lines give their first line only.
+/// Every `key = value` line, in order; an array over several lines gives only its first line.
 pub(crate) fn entries(manifest: &TextFile) -> Vec<Entry<'_>> {
     let mut section = "";
     let mut found = Vec::new();
@@ -25,8 +25,8 @@ pub(crate) fn entries(manifest: &TextFile) -> Vec<Entry<'_>> {
     found
 }
 
-/// What the crate is built from: names and lines of `[dependencies]` and `[build-dependencies]`, also those for one
-/// target only. What only tests use is not part of the house's plan.
+/// Dependencies of the crate: names and lines of `[dependencies]` and `[build-dependencies]`, also those for one target
+/// only. Dependencies of tests are not part of the crate table.
 pub(crate) fn dependencies(manifest: &TextFile) -> Vec<(usize, &str)> {
     let mut found: Vec<(usize, &str)> = entries(manifest)
         .into_iter()

@@ -2,7 +2,7 @@
 
 use crate::tree::TextFile;
 
-/// A link's target and the line it stands on.
+/// A link's target and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) line: usize,
@@ -43,7 +43,7 @@ pub(crate) fn table<'a>(file: &'a TextFile, header: &[&str]) -> Option<Vec<(usiz
     Some(rows.map(|(number, line)| (number, cells(line))).collect())
 }
 
-/// The words of a cell that lists names: commas between them, `–` for none.
+/// The names in a cell: separated by commas, `–` for none.
 pub(crate) fn names(cell: &str) -> impl Iterator<Item = &str> {
     cell.split(',').map(|name| name.trim().trim_matches('`')).filter(|name| !name.is_empty() && *name != "–")
 }

@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Folders that hold what programs made, at any depth.
+/// Folders with generated files, at any depth.
 const MADE_BY_PROGRAMS: [&str; 5] = ["target", "node_modules", ".git", "dist", "__pycache__"];
 
-/// Where a server that is started here keeps its journal; ignored by git at the root only.
+/// The data folder of a server that is started here; ignored by git at the root only.
 const DATA_FOLDER: &str = "data";
 
 /// A file of text; the path is relative to the root and uses `/`.
@@ -47,7 +47,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// A tree made of texts, as the tests of the rules need it.
+    /// A tree made of texts, for the tests of the rules.
     pub fn of(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
         for (path, text) in files {

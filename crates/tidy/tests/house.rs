@@ -1,4 +1,4 @@
-//! The house rules, over this repository. A failing rule prints `file:line: what is wrong`.
+//! The repository checks, over this repository. A failing check prints `file:line: what is wrong`.
 
 use std::path::Path;
 

@@ -24,7 +24,7 @@ fn without_seconds(printed: &str) -> String {
 }
 
 #[test]
-fn good_stages_print_what_they_took_and_the_rust_tests_have_the_last_word() {
+fn good_stages_print_their_duration_and_the_rust_tests_come_last() {
     let printed = run("good", &["lint", "test-rust"]);
     assert_eq!(printed, "running lint\n== lint: ok\nrunning test-rust\nexit 0\n");
 }

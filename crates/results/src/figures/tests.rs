@@ -1,4 +1,4 @@
-//! Each figure against a case that was worked out by hand.
+//! Each figure against a case computed by hand.
 
 use domain::Date;
 

@@ -1,4 +1,4 @@
-//! Lines, areas and marks over time, as SVG that takes its colours from the page.
+//! SVG charts: lines, areas and marks over time, with the colours of the page.
 
 use domain::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::series::Point;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 240.0;
-/// Room for the numbers at the left and below.
+/// Margins for the labels at the left and below.
 const LEFT: f64 = 90.0;
 const BELOW: f64 = 24.0;
 const ABOVE: f64 = 8.0;
@@ -15,7 +15,7 @@ const GRID_LINES: u32 = 4;
 /// Half of the widest label below.
 const EDGE: f64 = 32.0;
 
-/// What the vertical axis spans.
+/// Range of the vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
     Fitted,
@@ -47,7 +47,7 @@ impl<'a> Chart<'a> {
         let zero = (scale == Scale::WithZero).then_some(0.0);
         let low = values().chain(zero).reduce(f64::min).unwrap_or(0.0);
         let high = values().chain(zero).reduce(f64::max).unwrap_or(1.0);
-        // A flat line stands in the middle.
+        // A flat line is drawn in the middle.
         let (low, high) = if low < high { (low, high) } else { (low - 1.0, high + 1.0) };
         let step = round_step((high - low) / f64::from(GRID_LINES));
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
@@ -65,7 +65,7 @@ impl<'a> Chart<'a> {
         self
     }
 
-    /// The line, and the plane between it and zero or the floor.
+    /// The line, and the area between it and zero or the lower bound.
     pub(super) fn area(mut self, class: &str) -> Self {
         let path = self.path();
         let floor = self.y(0.0_f64.clamp(self.low, self.high));
@@ -77,7 +77,7 @@ impl<'a> Chart<'a> {
         self.line(class)
     }
 
-    /// A dashed line at a value that others are held against.
+    /// A dashed reference line.
     pub(super) fn level(mut self, value: f64) -> Self {
         if (self.low..=self.high).contains(&value) {
             let y = self.y(value);
@@ -86,7 +86,7 @@ impl<'a> Chart<'a> {
         self
     }
 
-    /// A triangle that points up for a buy and down for a sell; `told` is shown when the mouse rests on it.
+    /// A triangle that points up for a buy and down for a sell; `told` is its tooltip.
     pub(super) fn mark(mut self, at: Timestamp, value: f64, sign: Sign, told: &str) -> Self {
         let (x, y) = (self.x(at), self.y(value.clamp(self.low, self.high)));
         let (class, tip) = match sign {
@@ -135,7 +135,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// A mark on the axis of time; labels at the edges stay within the picture.
+    /// A label of the time axis; labels at the edges stay within the chart.
     fn date(&self, svg: &mut String, at: Timestamp, label: &str) {
         let (x, floor) = (self.x(at), HEIGHT - BELOW);
         let anchor = if x > WIDTH - EDGE { "end" } else { "middle" };
@@ -149,7 +149,7 @@ impl<'a> Chart<'a> {
         );
     }
 
-    /// Steps: a value holds until the next one, and a slope would show values that never were.
+    /// Steps: a value holds until the next one; a slope would show values that never existed.
     fn path(&self) -> String {
         let mut path = String::with_capacity(self.points.len() * 14);
         for (place, point) in self.points.iter().enumerate() {
@@ -171,7 +171,7 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// The next of 1, 2, 2.5, 5 and their tenfold that is not less: numbers that people count in.
+/// The next of 1, 2, 2.5, 5 and their tenfold that is not less: round numbers.
 fn round_step(least: f64) -> f64 {
     let magnitude = 10_f64.powf(least.log10().floor());
     let wanted =
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grid_has_numbers_that_people_count_in() {
+    fn the_grid_has_round_numbers() {
         let steps = [0.9, 1.0, 1.2, 2.3, 3.0, 7.0, 20_339.75, 0.0002].map(round_step);
         assert_eq!(steps, [1.0, 1.0, 2.0, 2.5, 5.0, 10.0, 25_000.0, 0.0002]);
     }

@@ -1,4 +1,4 @@
-//! All figures, each with its definition: as a hint on its name, and below in a list.
+//! Figures with their definitions: as a tooltip on the name, and in a list below.
 
 use super::numbers::{count, maybe, money, percent, plain, when};
 use super::{escaped, put};
@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 struct Row {
     name: &'static str,
     value: String,
-    /// Empty where the name says it.
+    /// Empty where the name is clear.
     means: &'static str,
 }
 
@@ -41,7 +41,7 @@ fn definitions(page: &mut String, rows: &[Row]) {
     page.push_str("</dl></details>");
 }
 
-/// Also said above its chart.
+/// Also shown above its chart.
 pub(super) const EXPOSURE: &str = "quantity × price × contract size of all positions, long and short added and not \
                                    netted, as a part of the net liquidation value";
 

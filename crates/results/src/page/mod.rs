@@ -1,14 +1,9 @@
-//! The report for people: one HTML file with everything in it, light and dark, without a script or a network.
+//! HTML report: one file, light and dark, no script, no network.
 
-/// Lines, areas and marks over time, as SVG.
 mod chart;
-/// All figures, each with its definition.
 mod glossary;
-/// Numbers as people read them.
 mod numbers;
-/// Where an axis of time has its marks.
 mod ticks;
-/// Tables of months, securities, strategies, what is held, and fills.
 mod tables;
 
 use std::fmt::Write;
@@ -86,7 +81,7 @@ fn exposure(outcome: &Outcome) -> String {
     format!("<p class=\"note\">The {means}.</p>{chart}")
 }
 
-/// One chart for each security that was traded, with a mark for every fill that the report shows.
+/// One price chart for each traded security, with marks for the sampled fills.
 fn prices(outcome: &Outcome) -> String {
     let mut charts = String::new();
     for (security, symbol, points) in &outcome.prices {

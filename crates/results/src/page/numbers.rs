@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Number formatting.
 
 use domain::Timestamp;
 
@@ -9,7 +9,7 @@ pub(super) fn money(value: f64) -> String {
     if value.is_nan() { "–".into() } else { grouped(&rounded(value, 2)) }
 }
 
-/// As money; from a thousand on without decimals, as they are on an axis.
+/// As money; from a thousand on without decimals, for an axis.
 pub(super) fn round_money(value: f64) -> String {
     if value.abs() >= 1_000.0 { grouped(&rounded(value, 0)) } else { money(value) }
 }
@@ -32,7 +32,7 @@ pub(super) fn plain(value: f64) -> String {
     rounded(value, 2)
 }
 
-/// A dash for what cannot be said.
+/// A dash for an absent value.
 pub(super) fn maybe(value: Option<f64>, shown: fn(f64) -> String) -> String {
     value.map_or_else(|| "–".into(), shown)
 }

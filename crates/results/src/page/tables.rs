@@ -1,4 +1,4 @@
-//! Tables of months, securities, strategies, what is held, and fills.
+//! Tables of months, securities, strategies, open positions, and fills.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{escaped, put};
 use crate::figures::{Figures, Trades};
 use crate::outcome::{Heading, Line, Month, Outcome, Refusals, Stop, Unconverted};
 
-/// A month's performance that has the strongest colour.
+/// The monthly return with the strongest colour.
 const FULL_COLOUR: f64 = 0.10;
 
-/// Strategies that failed stand above everything: what follows was earned without them.
+/// Failed strategies come first: the results below are without them.
 pub(super) fn stops(page: &mut String, stops: &[Stop]) {
     for Stop { at, strategy, reason } in stops {
         put(
@@ -27,14 +27,14 @@ pub(super) fn stops(page: &mut String, stops: &[Stop]) {
     }
 }
 
-/// Whoever waited in vain did not trade for that reason.
+/// Strategies that waited for missing data did not trade for that reason.
 pub(super) fn unheard(page: &mut String, sentences: &[String]) {
     for sentence in sentences {
         put(page, format_args!("<p class=\"stopped\">{}.</p>\n", escaped(sentence)));
     }
 }
 
-/// The few numbers that everybody looks for first.
+/// The most important figures.
 pub(super) fn summary(page: &mut String, outcome: &Outcome) {
     let Figures { yearly, trades, .. } = &outcome.figures;
     let figures = &outcome.figures;
@@ -61,7 +61,7 @@ fn won(trades: &Trades) -> String {
     trades.win_rate().map_or("–".into(), |rate| format!("{} of {}", percent(rate), count(trades.count)))
 }
 
-/// What no figure has, because nobody could say what it was worth.
+/// Trades that are in no figure, because their rate is unknown.
 pub(super) fn unconverted(outcome: &Outcome) -> String {
     let mut notes = String::new();
     for (currency, Unconverted { traded, costs, trips }) in &outcome.unconverted {
@@ -78,7 +78,7 @@ pub(super) fn unconverted(outcome: &Outcome) -> String {
     notes
 }
 
-/// A row a year, a cell a month, coloured by what it brought.
+/// A row per year, a cell per month, coloured by its return.
 pub(super) fn months(months: &[Month]) -> String {
     let mut years: BTreeMap<i16, [Option<f64>; 12]> = BTreeMap::new();
     for month in months {
@@ -146,7 +146,7 @@ pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
     table
 }
 
-/// A cell whose colour says whether it is a gain or a loss.
+/// A cell coloured as a gain or a loss.
 fn gained(amount: f64) -> String {
     let colour = match amount {
         amount if amount > 0.0 => " class=\"gain\"",
@@ -156,7 +156,7 @@ fn gained(amount: f64) -> String {
     format!("<td{colour}>{}</td>", money(amount))
 }
 
-/// What was still held when the run was over.
+/// Positions that were open at the end of the run.
 pub(super) fn open(outcome: &Outcome) -> String {
     if outcome.open.is_empty() {
         return "<p class=\"note\">Nothing was held when the run was over.</p>".into();
@@ -184,7 +184,7 @@ pub(super) fn open(outcome: &Outcome) -> String {
     table
 }
 
-/// The first fills with the rule that made each.
+/// The first fills, with their fill rules.
 pub(super) fn deals(outcome: &Outcome, at_most: usize) -> String {
     let names: BTreeMap<_, _> = outcome.prices.iter().map(|(id, symbol, _)| (*id, symbol)).collect();
     let (shown, all) = (outcome.deals.len().min(at_most), outcome.deals_in_all);

@@ -1,16 +1,16 @@
-//! Where an axis of time has its marks: at instants that people count in, a handful of them.
+//! Labels of a time axis: a few round instants.
 
 use domain::Timestamp;
 
 use super::numbers::{day, when};
 
-/// Marks on an axis, at most.
+/// Labels on an axis, at most.
 const MARKS_MAX: i64 = 8;
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// Spans between two marks; beyond them marks stand at the first of a month.
+/// Spans between two labels; beyond them labels are at the first of a month.
 const STEPS: [i64; 17] = [
     SECOND,
     5 * SECOND,
@@ -33,7 +33,7 @@ const STEPS: [i64; 17] = [
 const MONTH_STEPS: [i64; 5] = [1, 2, 3, 6, 12];
 const DAYS_PER_MONTH: i64 = 30;
 
-/// Instants and what stands below them, within the span.
+/// Instants and their labels, within the span.
 pub(super) fn of(from: Timestamp, to: Timestamp) -> Vec<(Timestamp, String)> {
     let span = to.nanos_since(from);
     match STEPS.into_iter().find(|step| span / step <= MARKS_MAX) {
@@ -53,7 +53,7 @@ fn regular(from: Timestamp, to: Timestamp, step: i64) -> Vec<(Timestamp, String)
     marks.take_while(|at| *at <= to).map(|at| (at, label(at))).collect()
 }
 
-/// Every so many months, counted from January, so that years are marked alike.
+/// Every few months, counted from January, so that all years are labelled alike.
 fn monthly(from: Timestamp, to: Timestamp, months: i64) -> Vec<(Timestamp, String)> {
     let yearly = MONTH_STEPS[MONTH_STEPS.len() - 1];
     let fits = |step: &i64| months / step <= MARKS_MAX;
@@ -69,7 +69,7 @@ fn year_and_month(at: Timestamp) -> (i64, i64) {
     (text[..4].parse().unwrap_or(1970), text[5..7].parse().unwrap_or(1))
 }
 
-/// The first of a month, which is counted from the year nought.
+/// The first of a month; months are counted from year 0.
 fn first_of(month: i64) -> Option<(Timestamp, String)> {
     let label = format!("{:04}-{:02}", month.div_euclid(12), month.rem_euclid(12) + 1);
     Some((format!("{label}-01T00:00:00Z").parse().ok()?, label))
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stand_at_instants_that_people_count_in() {
+    fn labels_are_at_round_instants() {
         let told = [
             labels("2025-01-01T00:30:00Z", "2025-01-01T05:00:00Z"),
             labels("2025-01-01T23:59:50Z", "2025-01-02T00:00:10Z"),

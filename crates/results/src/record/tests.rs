@@ -1,4 +1,4 @@
-//! A small run, followed from its first value to its report.
+//! A small run, from its first value to its report.
 
 use domain::{AccountId, Amount, IntId, OrderId, Quantity, Side, Strategy, TransactionId, Uuid};
 
@@ -126,7 +126,7 @@ fn held(quantity: i64, price: i64, realized: i64, currency: Currency) -> Event {
         realized_pl: Amount::from(realized),
         unrealized_pl: Some(Amount::ZERO),
         market_price: Some(Price::from(price)),
-        // As the engine tells it of what is margined: the profit alone.
+        // For a margined security the engine publishes only the P/L.
         market_value: Some(Amount::ZERO),
         currency,
         changed_at: Timestamp(0),
@@ -174,7 +174,7 @@ fn the_exposure_of_a_future_is_the_whole_of_its_contracts() {
     assert_eq!(exposure, [0.0, 0.25, 0.25]);
 }
 
-/// A day below the peak, back at it, and five days on which nothing moves, so that nothing is told.
+/// A day below the peak, back at it, and five days without a change, on which nothing is published.
 #[test]
 fn days_that_stand_at_the_peak_are_no_drawdown() {
     let start = 20_089;
@@ -190,10 +190,10 @@ fn days_that_stand_at_the_peak_are_no_drawdown() {
     assert!((days - 2.0).abs() < 1e-9, "{days}");
 }
 
-/// 30 January 2025 to 3 March, one daily bar for each of five days; the value is told when it changes, and only then.
+/// 30 January 2025 to 3 March, one daily bar for each of five days; the value is published only when it changes.
 #[test]
 fn days_and_months_on_which_nothing_moves_count_as_returns_of_zero() {
-    // 20_118 is 30 January; bars close at the midnight after their day, which is told as a moment before it.
+    // 20_118 is 30 January; bars close at the midnight after their day, and are published a moment before it.
     let start = 20_118;
     let close = |closes: i64| Timestamp((start + closes) * DAY - 1);
     let mut record = Record::new(Assumptions::default(), Currency::USD, reference(), Timestamp(start * DAY), 1_000.0);

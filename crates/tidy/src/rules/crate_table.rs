@@ -1,5 +1,5 @@
-//! The crate table of ARCHITECTURE.md is true: every crate has a row, every row a crate, and no crate is built from
-//! anything its row does not list.
+//! The crate table of ARCHITECTURE.md is correct: every crate has a row, every row a crate, and no crate has a
+//! dependency that its row does not list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::tree::{TextFile, Tree};
 const MAP: &str = "ARCHITECTURE.md";
 const HEADER: [&str; 3] = ["Crate", "May use of ours", "Outside"];
 
-/// What a row of the table allows.
+/// The dependencies that a row of the table allows.
 struct Row<'a> {
     line: usize,
     ours: BTreeSet<&'a str>,
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_reaches_around_the_door_is_named() {
+    fn a_dependency_that_is_not_listed_is_a_violation() {
         let manifests = [
             ("crates/engine/Cargo.toml", ""),
             ("crates/web/Cargo.toml", "[dependencies]\nengine.workspace = true\nserde = \"1\"\n"),

@@ -1,5 +1,5 @@
-//! Every row of the endpoint table is whole: it has an entry in the OpenAPI description, a row in the table of roles, and
-//! a line in the scenarios. That the handler exists the compiler sees.
+//! Every endpoint is complete: it has an entry in the OpenAPI description, a row in the table of roles, and a line in
+//! the scenarios. The compiler checks that the handler exists.
 
 use crate::complaint::Complaint;
 use crate::tree::{TextFile, Tree};
@@ -9,7 +9,7 @@ const DESCRIPTION: &str = "crates/web/src/openapi/operations.rs";
 const ROLES: &str = "docs/roles.md";
 const SCENARIOS: &str = "crates/scenarios/tests/scenarios/endpoints.rs";
 
-/// A row of the table, with its place.
+/// A row of the table, with its line.
 struct Row<'a> {
     line: usize,
     method: &'a str,

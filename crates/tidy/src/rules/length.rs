@@ -9,9 +9,9 @@ use crate::tree::{TextFile, Tree};
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 500;
 
-/// Where exceptions stand: one a line, `path: reason` for a file and `path fn name: reason` for a function.
+/// The list of exceptions: one a line, `path: reason` for a file and `path fn name: reason` for a function.
 const ALLOW_LIST: &str = "crates/tidy/allow.txt";
-/// More exceptions than this, and the rule is what needs a second look.
+/// With more exceptions than this, the rule itself needs a review.
 const EXCEPTIONS_MAX: usize = 10;
 
 pub fn functions_and_files_are_short(tree: &Tree) -> Vec<Complaint> {
@@ -50,7 +50,7 @@ fn long_function(file: &TextFile, function: &Function) -> Option<(String, Compla
     (function.lines() > FUNCTION_LINES_MAX).then(|| (subject, Complaint::new(&file.path, *first_line, what)))
 }
 
-/// Exceptions that give no reason, that nobody needs any more, or that are too many.
+/// Exceptions without a reason, that are no longer needed, or that are too many.
 fn doubtful(exceptions: &BTreeMap<String, (usize, String)>, offenders: &[(String, Complaint)]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (subject, (line, reason)) in exceptions {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_nobody_needs_is_struck_out() {
+    fn an_exception_that_is_not_needed_is_a_violation() {
         let complaint = check(&[("a.rs", "fn a() {}\n"), (ALLOW_LIST, "# heading\na.rs: it was long\n")]);
         assert_eq!(complaint, "crates/tidy/allow.txt:2: `a.rs` is short enough: strike it out");
     }

@@ -1,4 +1,4 @@
-//! Every relative link in a document leads to a file that exists, and its anchor to a heading in it.
+//! Every relative link in a document names an existing file, and its anchor an existing heading.
 
 use crate::complaint::Complaint;
 use crate::markdown::{Link, anchors, links};
@@ -32,7 +32,7 @@ fn trouble(tree: &Tree, page: &TextFile, link: &Link) -> Option<Complaint> {
     None
 }
 
-/// The path a link means, seen from the page it stands on; `None` where it climbs above the root.
+/// The path of a link, relative to its page; `None` where it is above the root.
 fn resolve(page: &str, target: &str) -> Option<String> {
     if target.is_empty() {
         return Some(page.to_owned());

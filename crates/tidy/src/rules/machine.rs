@@ -1,19 +1,19 @@
-//! No file speaks of the machine it was written on: neither its folders nor the mirror its packages came from.
+//! No file contains paths or registries of one machine.
 
 use crate::complaint::Complaint;
 use crate::tree::{TextFile, Tree};
 
-/// Spelled in halves, because this file is checked too.
+/// Split in halves, because this file is checked too.
 const FOLDERS_OF_A_MACHINE: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
 
-/// What stands before the address of a package in a lock file, and the public registry that may follow.
+/// The prefix of a package address in a lock file, and the public registry that may follow.
 const REGISTRIES: [(&str, &str); 3] = [
     ("source = \"registry+", "https://github.com/rust-lang/crates.io-index"),
     ("source = \"sparse+", "https://index.crates.io/"),
     ("\"resolved\": \"", "https://registry.npmjs.org/"),
 ];
 
-/// Files that tell a package manager where to look belong to a machine.
+/// Files that configure the package source belong to a machine.
 const SETTINGS_OF_A_MACHINE: [&str; 3] = [".cargo/config.toml", "pip.conf", ".netrc"];
 
 pub fn no_file_names_a_machine(tree: &Tree) -> Vec<Complaint> {
@@ -34,7 +34,7 @@ fn place(file: &TextFile, number: usize, what: String) -> Complaint {
     Complaint::new(&file.path, number, what)
 }
 
-/// A folder of a machine begins a path; inside a longer path or an address the same word is innocent.
+/// A folder of a machine begins a path; inside a longer path or an address the same name is allowed.
 fn folder(line: &str) -> Option<String> {
     let begins_path = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-/}".contains(c));
     let found = FOLDERS_OF_A_MACHINE.iter().find(|folder| line.match_indices(**folder).any(|(at, _)| begins_path(at)));
@@ -48,7 +48,7 @@ fn private_registry(line: &str) -> Option<String> {
     })
 }
 
-/// An `.npmrc` says how lock files are written; where packages come from is the machine's business.
+/// An `.npmrc` may configure lock files, but not a registry.
 fn npm_registry(file: &TextFile, line: &str) -> Option<String> {
     (file.name() == ".npmrc" && line.contains("registry=")).then(|| "a registry belongs to a machine".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Every target of the Makefile says what it does, so that `make help` is complete.
+//! Every target of the Makefile has a description, so that `make help` is complete.
 
 use crate::complaint::Complaint;
 use crate::tree::Tree;
@@ -13,8 +13,8 @@ pub fn targets_describe_themselves(tree: &Tree) -> Vec<Complaint> {
     silent.map(|(number, target)| Complaint::new(MAKEFILE, number, format!("`{target}` has no `## text`"))).collect()
 }
 
-/// The name of the target that a line defines without describing it. Recipes are indented, assignments have `:=`,
-/// names with a dot in front are for make itself.
+/// The name of a target without a description. Recipes are indented, assignments have `:=`, names with a leading dot
+/// are for make itself.
 fn silent_target(line: &str) -> Option<&str> {
     let (target, rest) = line.split_once(':')?;
     let is_target = !line.starts_with(['\t', ' ', '#', '.']) && !rest.starts_with('=') && !target.contains('=');

@@ -1,13 +1,14 @@
-//! Every crate obeys the workspace's lints; every pure crate has a `clippy.toml` that bans the outer world.
+//! Every crate inherits the workspace's lints; every pure crate has a `clippy.toml` that bans clocks, files and
+//! sockets.
 
 use crate::complaint::Complaint;
 use crate::manifest::entries;
 use crate::tree::Tree;
 
-/// Crates that read no clock, no chance, no file and no socket (ARCHITECTURE.md, invariant 2).
+/// Crates without clock, randomness, file and socket (ARCHITECTURE.md, invariant 2).
 const PURE: [&str; 6] = ["domain", "engine", "venue-sim", "strategy", "fix", "stomp"];
 
-/// What the `clippy.toml` of a pure crate bans at the least.
+/// The minimum that the `clippy.toml` of a pure crate bans.
 const BANNED: [&str; 4] =
     ["std::time::SystemTime::now", "std::time::Instant::now", "std::collections::HashMap", "std::fs::File"];
 

@@ -1,9 +1,9 @@
-//! No mark of unfinished work is left in code: what is not done is an issue, not a comment.
+//! No mark of unfinished work is left in code: open work is an issue, not a comment.
 
 use crate::complaint::Complaint;
 use crate::tree::{TextFile, Tree};
 
-/// Spelled in halves, because this file is checked too.
+/// Split in halves, because this file is checked too.
 const MARKS: [&str; 7] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -33,7 +33,7 @@ fn is_code(file: &TextFile) -> bool {
         || CODE_WITHOUT_EXTENSION.iter().any(|name| file.path.ends_with(name))
 }
 
-/// A mark stands alone: the same letters inside a longer word are something else.
+/// A mark is a whole word: the same letters inside a longer word are allowed.
 fn contains_word(line: &str, mark: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(mark).any(|(at, _)| {

@@ -1,30 +1,13 @@
-//! The rules, each a function from the tree to complaints.
+//! The checks, each a function from the tree to violations.
 
-/// The crate table of ARCHITECTURE.md is true.
 mod crate_table;
-
-/// Functions and files stay short.
 mod length;
-
-/// No mark of unfinished work is left in code.
 mod marks;
-
-/// Every relative link in a document leads somewhere.
 mod links;
-
-/// Crates obey the workspace's lints, pure crates ban the outer world.
 mod manifests;
-
-/// No file speaks of the machine it was written on.
 mod machine;
-
-/// Decisions are numbered without gaps and listed.
 mod decisions;
-
-/// Every endpoint has a description, a role and a scenario.
 mod endpoints;
-
-/// Every target of the Makefile says what it does.
 mod makefile;
 
 pub use crate_table::crate_table_is_true;
