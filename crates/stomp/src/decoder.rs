@@ -1,16 +1,16 @@
-//! Bytes to frames, in any pieces they arrive in. Limits are checked while reading, so a hostile peer can make us keep
-//! no more than they allow.
+//! Frame decoder: bytes to frames, in chunks of any size. Limits are checked while bytes arrive, so a hostile peer
+//! cannot make us buffer more than they allow.
 
 use crate::fault::Fault;
 use crate::frame::{Command, Frame};
 use crate::limits::Limits;
 use crate::version::Version;
 
-/// Reads one direction of a connection.
+/// Decoder of one direction of a connection.
 #[derive(Debug)]
 pub struct Decoder {
     limits: Limits,
-    /// Not known before the two sides have agreed on one.
+    /// `None` until the version is negotiated.
     version: Option<Version>,
     state: State,
     /// The beginning of a line whose end has not arrived.
@@ -24,9 +24,9 @@ pub struct Decoder {
 enum State {
     Command,
     Headers,
-    /// So many octets of the body are still to come.
+    /// Remaining octets of the body.
     Body(usize),
-    /// The octet behind a body of known length.
+    /// The octet after a body of known length.
     Nul,
     /// A body that ends at the first NUL.
     OpenBody,
@@ -45,12 +45,12 @@ impl Decoder {
         }
     }
 
-    /// From the next frame on the headers are read as this version has them.
+    /// Sets the version by which headers are read, from the next frame on.
     pub fn agree_on(&mut self, version: Version) {
         self.version = Some(version);
     }
 
-    /// From the next frame on these limits hold.
+    /// Sets the limits, from the next frame on.
     pub(crate) fn keep_to(&mut self, limits: Limits) {
         self.limits = limits;
     }
@@ -60,8 +60,8 @@ impl Decoder {
         self.state != State::Command || !self.partial.is_empty()
     }
 
-    /// Takes bytes from `input` up to the end of the next frame. `None`: all of them are taken and more are needed.
-    /// After a fault the stream has no meaning any more and the connection must end.
+    /// Consumes bytes from `input` up to the end of the next frame. `None`: all bytes are consumed and more are needed.
+    /// After an error the stream has no meaning any more and the connection must end.
     pub fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Frame>, Fault> {
         while !input.is_empty() {
             let done = match self.state {
@@ -108,11 +108,11 @@ impl Decoder {
         if length > limit + 1 { Err(fault) } else { Ok(()) }
     }
 
-    /// CR LF ends a line in every version: 1.2 says so, and for the others both peers do it.
+    /// CR LF ends a line in every version: 1.2 requires it, and for the others both reference brokers accept it.
     fn take_line(&mut self, line: &[u8]) -> Result<bool, Fault> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match (self.state, line.is_empty()) {
-            // A heart-beat, or the line end behind the frame before.
+            // A heart-beat, or the line end after the previous frame.
             (State::Command, true) => Ok(false),
             (State::Command, false) => self.take_command(line),
             (_, true) => {

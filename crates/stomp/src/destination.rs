@@ -1,4 +1,4 @@
-//! Where messages go and what a subscription selects: `/topic/a.b`, `/queue/a`, and patterns with `*` and `>`.
+//! Destinations and patterns: `/topic/a.b`, `/queue/a`, with the wildcards `*` and `>`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::limits::{DESTINATION_BYTES_MAX, SEGMENTS_MAX};
 
-/// A topic copies each message to all who listen, a queue gives each message to one.
+/// A topic delivers each message to all subscribers, a queue delivers it to one consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Topic,
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// Why a text names no destination.
+/// Why a text is not a valid destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotADestination {
     UnknownPrefix,
@@ -65,7 +65,7 @@ impl Destination {
         Self::of(Pattern::parse(text)?)
     }
 
-    /// The same of what a client names, which is bounded in length and depth.
+    /// Parses a destination from a client: its length and depth are limited.
     pub(crate) fn named_by_client(text: &str) -> Result<Self, NotADestination> {
         Self::of(Pattern::named_by_client(text)?)
     }
@@ -104,7 +104,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// What a subscription or a permission selects: `*` is one whole segment, `>` is the rest, none included. Text behind
+/// What a subscription or a permission selects: `*` is one whole segment, `>` is the rest, none included. Text after
 /// `>` selects nothing, as in ActiveMQ.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern {
@@ -118,7 +118,7 @@ impl Pattern {
         if name.is_empty() { Err(NotADestination::NoName) } else { Ok(Self { kind, text: text.into() }) }
     }
 
-    /// The same of what a client names, which is bounded in length and depth.
+    /// Parses a pattern from a client: its length and depth are limited.
     pub(crate) fn named_by_client(text: &str) -> Result<Self, NotADestination> {
         if text.len() > DESTINATION_BYTES_MAX {
             return Err(NotADestination::TooLong { limit: DESTINATION_BYTES_MAX });
@@ -169,7 +169,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The same as [`covers`] for a name without wildcards, octet by octet: this is asked for every message of every connection.
+/// The same as [`covers`] for a name without wildcards, octet by octet: it runs for every message of every connection.
 fn selects(mut pattern: &[u8], mut name: &[u8]) -> bool {
     loop {
         if pattern == b">" {
@@ -230,7 +230,7 @@ pub fn encode_segment(name: &str) -> Cow<'_, str> {
     Cow::Owned(segment)
 }
 
-/// The name that a segment stands for, or `None` where its percent-encoding is broken.
+/// The name that a segment encodes, or `None` where its percent-encoding is invalid.
 pub fn decode_segment(segment: &str) -> Option<Cow<'_, str>> {
     if !segment.contains('%') {
         return Some(Cow::Borrowed(segment));

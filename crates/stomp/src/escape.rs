@@ -1,11 +1,11 @@
-//! Escapes in headers: none in 1.0, three in 1.1, four in 1.2, and never any in CONNECT and CONNECTED.
+//! Header escapes: none in 1.0, three in 1.1, four in 1.2, and never any in CONNECT and CONNECTED.
 
 use std::borrow::Cow;
 
 use crate::fault::Fault;
 use crate::version::Version;
 
-/// Which escapes a frame's headers are written with.
+/// Which escapes the headers of a frame use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escapes {
     None,
@@ -22,7 +22,7 @@ impl Escapes {
         }
     }
 
-    /// The text that was meant; an escape that is not defined is a fault, by the specification.
+    /// The unescaped text; an undefined escape is an error, by the specification.
     pub(crate) fn decode(self, text: &str) -> Result<Cow<'_, str>, Fault> {
         if self == Self::None || !text.contains('\\') {
             return Ok(Cow::Borrowed(text));
@@ -45,8 +45,8 @@ impl Escapes {
         }
     }
 
-    /// Whether a header can be written at all. Where a version has no escape for a character that would end the line or
-    /// the name, the header is left out for that version: written raw, it could forge another header.
+    /// Whether a header can be encoded. Where a version has no escape for a character that would end the line or the
+    /// name, the header is left out for that version: written raw, it could forge another header.
     pub(crate) fn can_carry(self, name: &str, value: &str) -> bool {
         let carries = |text: &str| !text.contains(|c| self.lacks(c));
         !name.is_empty() && carries(name) && carries(value) && (self != Self::None || !name.contains(':'))
@@ -61,7 +61,7 @@ impl Escapes {
         }
     }
 
-    /// Writes a name or value that this version can carry.
+    /// Encodes a name or value for which `can_encode` holds.
     pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
         if self == Self::None || is_plain(text) {
             out.extend_from_slice(text.as_bytes());

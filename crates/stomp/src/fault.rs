@@ -1,8 +1,8 @@
-//! Why bytes are not a frame. Each fault ends its connection; its text is what the ERROR frame says.
+//! Framing errors: why bytes are not a frame. Each ends its connection, and its text is sent in the ERROR frame.
 
 use std::fmt;
 
-/// A breach of the rules of framing.
+/// A violation of the framing rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     UnknownCommand,

@@ -1,13 +1,13 @@
-//! A frame: command, headers, body, and how it is written.
+//! Frame: command, headers, body, and its encoding.
 
 use crate::escape::{Escapes, is_plain};
 use crate::headers::Headers;
 use crate::version::Version;
 
-/// The words that begin a frame. They are case-sensitive.
+/// Commands of frames. They are case-sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    // of a client
+    // sent by clients
     Connect,
     Stomp,
     Send,
@@ -19,7 +19,7 @@ pub enum Command {
     Commit,
     Abort,
     Disconnect,
-    // of a server
+    // sent by servers
     Connected,
     Message,
     Receipt,
@@ -74,7 +74,7 @@ impl Command {
         matches!(self, Self::Send | Self::Message | Self::Error)
     }
 
-    /// The frames that open a connection are never escaped, because the version is not agreed on before them.
+    /// CONNECT and CONNECTED are never escaped, because no version is negotiated before them.
     pub(crate) fn escapes(self, version: Version) -> Escapes {
         match self {
             Self::Connect | Self::Stomp | Self::Connected => Escapes::None,
@@ -83,8 +83,8 @@ impl Command {
     }
 }
 
-/// One frame. `content-length` is not among the headers: it belongs to the framing, is used up by the decoder and
-/// written by the encoder.
+/// One frame. `content-length` is not among the headers: it belongs to the framing; the decoder consumes it and the
+/// encoder writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     pub command: Command,
@@ -109,7 +109,7 @@ impl Frame {
         self
     }
 
-    /// Writes the frame as that version has it. A header that the version has no escape for is left out.
+    /// Encodes the frame for that version. A header that the version cannot escape is left out.
     pub fn encode(&self, version: Version, out: &mut Vec<u8>) {
         out.extend_from_slice(self.command.name().as_bytes());
         out.push(b'\n');
@@ -142,8 +142,8 @@ pub(crate) fn encode_headers<'a>(
     }
 }
 
-/// The end of a frame: `content-length`, the blank line, the body, NUL. The line end behind it is for clients that read
-/// lines; both peers send it.
+/// The end of a frame: `content-length`, the blank line, the body, NUL. The line end after it is for clients that read
+/// lines; both reference brokers send it.
 pub(crate) fn encode_body(body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"content-length:");
     encode_number(body.len() as u64, out);

@@ -1,4 +1,4 @@
-//! The headers of a frame: one text and the places of names and values in it.
+//! Headers of a frame: one text, and the positions of names and values in it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,14 +13,14 @@ pub struct Headers {
     entries: Vec<Entry>,
 }
 
-/// Where a name ends and where its value ends; both begin where the one before ended.
+/// Where a name ends and where its value ends; both begin where the previous one ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
     name_end: usize,
     value_end: usize,
 }
 
-/// What a frame usually has: room for it is made at once.
+/// Headers of a typical frame, for the initial capacity.
 const TYPICAL_HEADERS: usize = 6;
 const TYPICAL_BYTES: usize = 120;
 
@@ -58,7 +58,7 @@ impl Headers {
         self.entries.is_empty()
     }
 
-    /// The first entry of each name for which `keep` holds: what is passed on to others.
+    /// The first entry of each name for which `keep` holds: the headers that are forwarded.
     #[must_use]
     pub fn first_of_each(&self, keep: impl Fn(&str) -> bool) -> Self {
         let mut seen = BTreeSet::new();
@@ -74,7 +74,7 @@ impl<'a> FromIterator<(&'a str, &'a str)> for Headers {
     }
 }
 
-/// Shows everything but the password.
+/// Prints everything but the password.
 impl fmt::Debug for Headers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |(name, value)| (name, if name == "passcode" { "***" } else { value });

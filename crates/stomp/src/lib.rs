@@ -1,33 +1,19 @@
-//! STOMP 1.0, 1.1 and 1.2 without a clock or a socket: bytes and times in, actions and bytes out.
+//! STOMP 1.0, 1.1 and 1.2 without clock or socket: bytes and times in, actions and bytes out.
 
-/// Time as data.
 mod time;
-/// The three versions and how two sides agree on one.
 mod version;
-/// How much of a frame is read.
 mod limits;
-/// Why bytes are not a frame.
 mod fault;
-/// Names and values.
 mod headers;
-/// Escapes in headers, by version.
 mod escape;
-/// Command, headers, body, and how they are written.
 mod frame;
-/// Bytes to frames, in any pieces.
 mod decoder;
-/// Topics, queues, and patterns that select them.
 mod destination;
-/// A message, written once for all its subscribers.
 mod message;
 
-/// The way out of a connection: lanes, throttle, slow consumers.
 pub mod lanes;
-/// Queues in memory.
 pub mod queues;
-/// Who listens to which topic, and what was said last.
 pub mod topics;
-/// One connection, from its first byte to its last.
 pub mod session;
 
 pub use decoder::Decoder;

@@ -1,4 +1,4 @@
-//! How much of a frame is read. Each limit is checked while the bytes arrive, before anything is kept for them.
+//! Frame limits. Each is checked while the bytes arrive, before memory is allocated for them.
 
 /// Octets of the command line, its end excluded.
 pub const COMMAND_BYTES_MAX: usize = 1_024;
@@ -11,9 +11,9 @@ pub const HEADER_BYTES_MAX: usize = 64 * 1_024;
 /// Octets of a body, unless the application chooses another limit.
 pub const BODY_BYTES_MAX: usize = 1_024 * 1_024;
 
-/// Octets of one destination that a client names.
+/// Octets of one destination of a client.
 pub const DESTINATION_BYTES_MAX: usize = 1_024;
-/// Segments of one destination that a client names.
+/// Segments of one destination of a client.
 pub const SEGMENTS_MAX: usize = 32;
 /// Octets of all header lines of a frame before CONNECTED.
 pub const CONNECT_HEADER_BYTES_MAX: usize = 4 * 1_024;
@@ -22,7 +22,7 @@ pub const CONNECT_HEADERS_MAX: usize = 64;
 /// Octets of a body before CONNECTED. CONNECT has none, but some clients end it with a line too many.
 pub const CONNECT_BODY_BYTES_MAX: usize = 64;
 
-/// The limits of a decoder; a frame that goes beyond one is a fault that names it.
+/// The limits of a decoder; a frame that exceeds one is an error that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub command_bytes: usize,
@@ -33,7 +33,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What a caller may send who has not logged in.
+    /// Limits for a client that has not logged in.
     #[must_use]
     pub(crate) fn before_login(self) -> Self {
         Self {

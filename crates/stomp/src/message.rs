@@ -1,4 +1,4 @@
-//! A message on its way to subscribers: everything that is the same for all of them is written once and shared.
+//! MESSAGE frame: the shared part is encoded once for all subscribers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ pub struct Message {
     held: Held,
 }
 
-/// Octets that are counted as long as the message is there.
+/// Octets that are counted as long as the message exists.
 #[derive(Debug, Default)]
 struct Held {
     octets: usize,
@@ -34,7 +34,7 @@ impl Drop for Held {
     }
 }
 
-/// Who counts a message says nothing about it.
+/// The counter is not part of a message's value.
 impl PartialEq for Held {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -45,15 +45,15 @@ impl Eq for Held {}
 
 #[derive(Debug, PartialEq, Eq)]
 enum Tails {
-    /// No header needs an escape, so all versions share one text.
+    /// No header needs an escape, so all versions share one encoding.
     Same(Box<[u8]>),
     /// In the order of [`Version::ALL`].
     PerVersion([Box<[u8]>; 3]),
 }
 
-/// What the headers of a message usually take.
+/// Octets of the headers of a typical message.
 const TYPICAL_HEADER_BYTES: usize = 160;
-/// What belongs to the server in a MESSAGE or to the protocol in a SEND; not passed on from a client.
+/// Headers of the server in a MESSAGE or of the protocol in a SEND; not forwarded from a client.
 const OWN_HEADERS: [&str; 12] = [
     "destination",
     "message-id",
@@ -70,7 +70,7 @@ const OWN_HEADERS: [&str; 12] = [
 ];
 
 impl Message {
-    /// `id` is unique as long as the broker runs; overlapping subscriptions see the same one.
+    /// `id` is unique while the broker runs; overlapping subscriptions receive the same one.
     pub fn new(id: u64, destination: &Destination, headers: &Headers, body: &[u8]) -> Self {
         let number = id.to_string();
         let all =
@@ -86,7 +86,8 @@ impl Message {
         Self { id, destination: destination.clone(), tails, held: Held::default() }
     }
 
-    /// Its octets are part of a sum as long as anybody holds it: a message costs memory once, however many wait for it.
+    /// Counts its octets in a sum until the last reference is dropped: a message uses memory once, however many
+    /// connections queue it.
     #[must_use]
     pub fn counted_in(mut self, all: &Arc<AtomicUsize>) -> Self {
         let octets = self.octets();
@@ -95,7 +96,7 @@ impl Message {
         self
     }
 
-    /// What it takes in memory, all its texts together.
+    /// Octets in memory of all its encodings.
     pub fn octets(&self) -> usize {
         match &self.tails {
             Tails::Same(tail) => tail.len(),
@@ -123,7 +124,7 @@ impl Message {
     }
 }
 
-/// Those headers of a SEND that its subscribers are to see: the client's own, the first of each name.
+/// The headers of a SEND that its subscribers receive: the client's own, the first of each name.
 pub fn user_headers(sent: &Headers) -> Headers {
     sent.first_of_each(|name| !OWN_HEADERS.contains(&name))
 }

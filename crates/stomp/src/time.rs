@@ -1,26 +1,26 @@
-//! Time as data: the driver reads its clock once and hands the reading in.
+//! Monotonic time, given by the driver, which reads its clock once per input.
 
 use std::time::Duration;
 
-/// A reading of the driver's clock: nanoseconds since a beginning of its own choice. It never runs backwards.
+/// A reading of the driver's clock: nanoseconds since an arbitrary start. It never runs backwards.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub u64);
 
 impl Time {
-    /// The latest reading; a moment that would lie beyond it never comes.
+    /// The latest reading; a deadline beyond it is never reached.
     pub const NEVER: Self = Self(u64::MAX);
 
     pub fn from_millis(millis: u64) -> Self {
         Self(0).after(Duration::from_millis(millis))
     }
 
-    /// The moment `wait` later, or [`Time::NEVER`] where the clock does not reach so far (584 years).
+    /// The time `wait` later, or [`Time::NEVER`] where the clock does not reach so far (584 years).
     #[must_use]
     pub fn after(self, wait: Duration) -> Self {
         u64::try_from(wait.as_nanos()).ok().and_then(|nanos| self.0.checked_add(nanos)).map_or(Self::NEVER, Self)
     }
 
-    /// How long ago `earlier` was; nothing where it lies ahead.
+    /// The time since `earlier`; zero where it lies ahead.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }

@@ -1,4 +1,4 @@
-//! The three versions of the protocol and how two sides agree on one.
+//! STOMP versions and their negotiation.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Version {
 impl Version {
     pub const ALL: [Self; 3] = [Self::V10, Self::V11, Self::V12];
 
-    /// Every version we speak, as an ERROR frame lists them.
+    /// All supported versions, as an ERROR frame lists them.
     pub const SUPPORTED: &'static str = "1.0,1.1,1.2";
 
     pub fn name(self) -> &'static str {
@@ -24,7 +24,7 @@ impl Version {
         }
     }
 
-    /// The highest version that both sides speak. A client that names none speaks 1.0.
+    /// The highest version that both sides support. A client that names none speaks 1.0.
     pub fn highest_common(accepted: Option<&str>) -> Option<Self> {
         let Some(accepted) = accepted else {
             return Some(Self::V10);

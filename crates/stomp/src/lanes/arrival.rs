@@ -1,4 +1,4 @@
-//! What comes to a connection and must not be lost.
+//! Items of the reliable lane: messages for a connection that must not be lost.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use crate::message::Message;
 use crate::session::{Marks, SubscriptionKey, Token};
 use crate::version::Version;
 
-/// What a message takes beside its text.
+/// Memory of a message beside its text.
 pub const OVERHEAD_BYTES: usize = 64;
 
-/// A message for every subscription of a connection that selects it. A publisher hands it over once, and the connection
-/// itself finds out who of its subscriptions hears it, when its socket has room.
+/// A message for every subscription of a connection that matches. A publisher pushes it once; the connection matches it
+/// with its subscriptions when its socket is writable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broadcast {
     pub message: Arc<Message>,
-    /// Its place among all broadcasts: a subscription hears those behind its beginning.
+    /// Sequence number among all broadcasts: a subscription receives those with numbers greater than its start.
     pub number: u64,
     /// This connection caused it.
     pub own: bool,
-    /// Only a pattern that names its first segment selects it.
+    /// Only a pattern that names its first segment matches it.
     pub apart: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Broadcast {
 pub struct Delivery {
     pub subscription: SubscriptionKey,
     pub message: Arc<Message>,
-    /// Of a message of a queue.
+    /// Set for a message of a queue.
     pub token: Option<Token>,
     pub marks: Marks,
 }
@@ -38,7 +38,7 @@ impl Delivery {
     }
 }
 
-/// Something that must not be lost. It is small, because a burst leaves many of them at each connection.
+/// A message that must not be lost. It is small, because a burst queues many of them at each connection.
 #[derive(Debug)]
 pub(crate) enum Arrival {
     ToAll(Broadcast),
@@ -46,7 +46,7 @@ pub(crate) enum Arrival {
 }
 
 impl Arrival {
-    /// Octets that count while it waits.
+    /// Octets that it counts for while it is queued.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::ToAll(broadcast) => size(&broadcast.message),

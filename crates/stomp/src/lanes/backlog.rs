@@ -1,11 +1,11 @@
-//! Market data without a rate: everything passes while the client keeps up; for one that does not, the newest value of
-//! each topic waits.
+//! Unthrottled market data: everything is sent while the client keeps up; when the backlog is full, only the newest
+//! value of each topic is kept.
 
 use std::collections::VecDeque;
 
 use super::slots::{Line, Released, Slots};
 
-/// Octets of market data that wait in full before values replace each other.
+/// Octets of market data that are queued in full; beyond this, values of a topic are conflated.
 pub const BACKLOG_BYTES_MAX: usize = 256 * 1_024;
 
 /// The market data of one connection that is not throttled.
@@ -14,7 +14,7 @@ pub struct Backlog<K, V> {
     waiting: VecDeque<Waiting<K, V>>,
     bytes: usize,
     limit: usize,
-    /// What came when the backlog was full, and what a subscription without room has not taken.
+    /// Values that arrived when the backlog was full, and values of a subscription whose prefetch is used up.
     slots: Slots<K, Numbered<V>>,
     next_number: u64,
 }
@@ -28,7 +28,7 @@ struct Waiting<K, V> {
     conflated: u64,
 }
 
-/// Values in the order they came: a slot may hold an older or a newer value than the queue does.
+/// Values in order of arrival: a slot may hold an older or a newer value than the queue does.
 #[derive(Debug)]
 struct Numbered<V> {
     number: u64,
@@ -44,7 +44,7 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
         self.waiting.len() + self.slots.len()
     }
 
-    /// Octets of what waits in full.
+    /// Octets that are queued in full.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -58,7 +58,7 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
         self.put(Waiting { key, value, size, snapshot, conflated: 0 });
     }
 
-    /// An event for which so many older ones of its topic were dropped.
+    /// An event that replaces `skipped` older ones of its topic.
     pub(crate) fn offer_conflated(&mut self, key: K, value: V, size: usize, conflated: u64) {
         let value = self.number(value);
         self.put(Waiting { key, value, size, snapshot: false, conflated });
@@ -81,12 +81,12 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
         self.waiting.push_back(offered);
     }
 
-    /// Takes out what waits aside under a key: a newer value goes in its place.
+    /// Removes the parked value of a key: a newer value replaces it.
     pub(crate) fn absorb(&mut self, key: K) -> Option<Released<K, V>> {
         self.slots.release(key).map(|released| released.map(|value| value.value))
     }
 
-    /// The subscription of this key takes nothing: its value waits aside.
+    /// Parks a value whose subscription has no room.
     pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
         let value = self.number(value);
         self.slots.set_aside(key, value, conflated);
@@ -98,7 +98,7 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
         }
     }
 
-    /// The next value for a subscription that takes it; the others wait aside and conflate.
+    /// The next value for a subscription that has room; values of the others are parked and conflated.
     pub fn next(&mut self, has_room: impl Fn(K, &V) -> bool) -> Option<Released<K, V>> {
         while let Some(first) = self.waiting.pop_front() {
             self.bytes -= first.size;
@@ -132,12 +132,12 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
         }
     }
 
-    /// A subscription has acknowledged something and may take more.
+    /// A subscription has acknowledged something and may have room again.
     pub fn room_made(&mut self) {
         self.slots.unpark();
     }
 
-    /// Whether something waits that is not held back by its subscription.
+    /// Whether a value is queued that its subscription does not hold back.
     pub fn is_due(&self) -> bool {
         !self.waiting.is_empty() || self.slots.first(Line::Ordinary).is_some()
     }

@@ -1,4 +1,4 @@
-//! What is written in one go: heads of our own, tails that are shared.
+//! Frame batch for one vectored write: heads of each subscription, and shared tails.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::message::Message;
 use crate::session::{SubscriptionKey, Token};
 use crate::version::Version;
 
-/// Octets of heads that an emptied batch keeps for the next one.
+/// Octets of heads for which an emptied batch keeps its memory.
 const HEAD_BYTES_KEPT: usize = 64 * 1_024;
 
 /// Frames on their way to a socket. One batch serves a writer for all its connections; in steady state it allocates
@@ -21,7 +21,7 @@ pub struct Batch {
     /// Messages among the frames, and older values that they replaced.
     messages: u64,
     conflated: u64,
-    /// Where writing goes on: the frame, and octets of it that are written.
+    /// Where the next write continues: the frame, and the octets of it that are written.
     next: usize,
     offset: usize,
     settled: Vec<(SubscriptionKey, Token)>,
@@ -69,7 +69,7 @@ impl Batch {
         self.conflated
     }
 
-    /// How far writing has come; it differs whenever something was written.
+    /// Write position; it changes whenever something was written.
     pub fn written(&self) -> (usize, usize) {
         (self.next, self.offset)
     }
@@ -79,14 +79,15 @@ impl Batch {
         self.next == self.frames.len()
     }
 
-    /// A whole frame that is ours alone.
+    /// A whole frame, not shared with other connections.
     pub(crate) fn push(&mut self, frame: &[u8]) {
         let begin = self.heads.len();
         self.heads.extend_from_slice(frame);
         self.add(begin, None);
     }
 
-    /// A message, after its head was written behind [`Batch::heads`] from `begin` on, with the count of those it replaced.
+    /// A message, after its head was written to [`Batch::heads`] from `begin` on, with the number of values it
+    /// replaced.
     pub(crate) fn push_message(&mut self, begin: usize, message: Arc<Message>, conflated: u64) {
         self.messages += 1;
         self.conflated += conflated;
@@ -107,7 +108,7 @@ impl Batch {
         self.settled.push((subscription, token));
     }
 
-    /// Messages of queues that are done with by being sent, because their subscription acknowledges automatically.
+    /// Messages of queues that are acknowledged by being sent, because their subscription has the mode auto.
     pub fn settled(&self) -> &[(SubscriptionKey, Token)] {
         &self.settled
     }
@@ -122,7 +123,7 @@ impl Batch {
         (&self.heads[frame.head.clone()], tail)
     }
 
-    /// What is still to be written, in order, for one vectored write.
+    /// What is not written yet, in order, for one vectored write.
     pub fn slices(&self) -> impl Iterator<Item = &[u8]> {
         let mut written = self.offset;
         let parts = self.frames[self.next..].iter().flat_map(|frame| <[&[u8]; 2]>::from(self.parts(frame)));
@@ -134,7 +135,7 @@ impl Batch {
         rest.filter(|part| !part.is_empty())
     }
 
-    /// So many octets of [`Batch::slices`] have been written.
+    /// Advances by the octets of [`Batch::slices`] that have been written.
     pub fn advance(&mut self, mut octets: usize) {
         octets += self.offset;
         while let Some(frame) = self.frames.get(self.next) {
@@ -149,7 +150,7 @@ impl Batch {
         self.offset = octets;
     }
 
-    /// Ready for the next use. Room for a usual batch is kept.
+    /// Empties the batch for the next use. Memory for a typical batch is kept.
     pub fn clear(&mut self) {
         self.heads.clear();
         self.heads.shrink_to(HEAD_BYTES_KEPT);

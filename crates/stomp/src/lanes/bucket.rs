@@ -1,4 +1,4 @@
-//! Rates and token buckets in whole numbers, so that a limit holds to the last digit.
+//! Rates and token buckets in integers, so that a limit is exact.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,12 +14,12 @@ pub struct Rate(u64);
 const RATE_MAX: u64 = 1_000_000 * MILLIONTHS;
 const MILLIONTHS: u64 = 1_000_000;
 
-/// Why a text or number is no rate.
+/// Why a text or number is not a valid rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotARate {
-    /// Digits, and at most six behind a point.
+    /// Not digits with at most six decimals.
     NotANumber,
-    /// A rate is more than nothing and at most a million a second.
+    /// A rate must be greater than zero and at most a million a second.
     OutOfRange,
 }
 
@@ -84,12 +84,12 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// The refill must be more than nothing.
+    /// The refill must be greater than zero.
     pub(crate) fn full(capacity: Level, refill_millionths: u64) -> Self {
         Self { level: capacity, capacity, refill: refill_millionths, at: Time(0) }
     }
 
-    /// What is in it now.
+    /// The current level.
     pub(crate) fn level(&mut self, now: Time) -> Level {
         let gained = Level::from(self.refill) * Level::from(now.0.saturating_sub(self.at.0));
         self.level = self.capacity.min(self.level + gained);
@@ -106,7 +106,7 @@ impl Bucket {
         (self.level, self.at) = (0, self.at.max(now));
     }
 
-    /// When it holds that much; it must be no more than the capacity.
+    /// When the level reaches that value, which must not exceed the capacity.
     pub(crate) fn reaches(&self, level: Level) -> Time {
         let missing = level - self.level;
         if missing <= 0 {

@@ -1,15 +1,15 @@
-//! What publishers have handed over and the connection has not looked at. To hand something over takes the same short time
-//! whatever the connection has subscribed to.
+//! Publish queue: what publishers pushed and the connection has not processed. A push takes constant time, whatever the
+//! connection has subscribed to.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::arrival::{Arrival, Broadcast, Delivery};
 use crate::topics::{Pace, TopicId};
 
-/// Prices that wait in full for the connection to look at them; of more the newest of each topic.
+/// Prices that are queued in full for one connection; beyond this, only the newest of each topic is kept.
 pub const PRICES_WAITING_MAX: usize = 1_024;
 
-/// Places for prices that are kept when they are taken.
+/// Capacity for prices that is kept when the queue is drained.
 const PRICES_KEPT: usize = 16;
 
 /// A price on its way to a connection.
@@ -18,22 +18,22 @@ pub(crate) struct Price {
     pub(crate) topic: TopicId,
     pub(crate) value: Broadcast,
     pub(crate) pace: Pace,
-    /// Older ones that it replaced.
+    /// Number of older prices that it replaced.
     pub(crate) conflated: u64,
 }
 
-/// The way in to one connection.
+/// Publish queue of one connection.
 #[derive(Debug, Default)]
 pub struct Incoming {
     reliable: VecDeque<Arrival>,
     bytes: usize,
     prices: Vec<Price>,
-    /// What came when those were too many.
+    /// Prices that arrived when the queue was full.
     newest: BTreeMap<TopicId, Price>,
 }
 
 impl Incoming {
-    /// A message that must not be lost, for all who select it.
+    /// A message that must not be lost, for all matching subscriptions.
     pub fn broadcast(&mut self, broadcast: Broadcast) {
         self.push(Arrival::ToAll(broadcast));
     }
@@ -48,7 +48,7 @@ impl Incoming {
         self.reliable.push_back(arrival);
     }
 
-    /// A message whose topic's newest value counts, for all who select it.
+    /// A message of which only the newest value of the topic counts, for all matching subscriptions.
     pub fn price(&mut self, topic: TopicId, value: Broadcast, pace: Pace) {
         let price = Price { topic, value, pace, conflated: 0 };
         if self.prices.len() < PRICES_WAITING_MAX && self.newest.is_empty() {
@@ -63,24 +63,25 @@ impl Incoming {
         }
     }
 
-    /// Prices in the order in which they go on. Room for a few more is kept.
+    /// Prices in the order in which they are sent. A little capacity is kept.
     pub(super) fn take_prices(&mut self, mut take: impl FnMut(Price)) {
         self.prices.drain(..).for_each(&mut take);
         self.prices.shrink_to(PRICES_KEPT);
         std::mem::take(&mut self.newest).into_values().for_each(take);
     }
 
-    /// What must not be lost, in its order, and its octets. An empty queue is left in its place, which may be one with room.
+    /// Reliable messages in their order, and their octets. The caller leaves an empty queue in place, which may have
+    /// capacity.
     pub(super) fn take_reliable(&mut self) -> (&mut VecDeque<Arrival>, usize) {
         (&mut self.reliable, std::mem::take(&mut self.bytes))
     }
 
-    /// Octets of what must not be lost.
+    /// Octets of reliable messages.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Messages that wait.
+    /// Messages in the queue.
     pub fn len(&self) -> usize {
         self.reliable.len() + self.prices.len() + self.newest.len()
     }

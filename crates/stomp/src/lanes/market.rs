@@ -1,5 +1,5 @@
-//! Market data on its way out: each value waits once for the whole connection, and goes to all subscriptions that select it
-//! when its turn comes. What a subscription cannot take yet waits aside for that one alone.
+//! Market lane: each value is queued once for the whole connection and fanned out to all matching subscriptions when
+//! its turn comes. A value for which a subscription has no room is parked for that subscription alone.
 
 use super::arrival::{Broadcast, Delivery};
 use super::backlog::{BACKLOG_BYTES_MAX, Backlog};
@@ -12,30 +12,30 @@ use crate::time::Time;
 use crate::topics::{Pace, TopicId};
 use crate::version::Version;
 
-/// What has a slot: a topic, or a topic as one subscription sees it.
+/// Slot key: a topic, or a topic for one subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SlotKey {
     pub topic: TopicId,
-    /// None for all who select it.
+    /// `None`: for all matching subscriptions.
     pub subscription: Option<SubscriptionKey>,
 }
 
-/// How market data leaves a connection.
+/// Market data policy of a connection.
 #[derive(Debug)]
 enum Way {
     Throttled(Throttle<SlotKey, Broadcast>),
     Free(Backlog<SlotKey, Broadcast>),
 }
 
-/// A value that goes to several subscriptions.
+/// A value that is sent to several subscriptions.
 #[derive(Debug)]
 struct Spread {
     topic: TopicId,
     value: Broadcast,
     conflated: u64,
-    /// Who still gets it, the next one last.
+    /// Subscriptions that still receive it, the next one last.
     keys: Vec<SubscriptionKey>,
-    /// The rate was charged for the next one.
+    /// Whether the rate was charged for the next one.
     is_paid: bool,
 }
 
@@ -43,7 +43,7 @@ struct Spread {
 pub(super) struct Market {
     way: Way,
     spread: Option<Spread>,
-    /// Room for the next one's keys.
+    /// Spare memory for the keys of the next value.
     room: Vec<SubscriptionKey>,
 }
 
@@ -85,7 +85,7 @@ impl Market {
         }
     }
 
-    /// A value that waits for all and that the subscription will hear too is newer.
+    /// A queued value for all subscriptions that also matches this one is newer than the snapshot.
     pub(super) fn offer_snapshot(&mut self, key: SlotKey, value: Broadcast, since: u64) {
         match &mut self.way {
             Way::Throttled(throttle) => {
@@ -156,7 +156,7 @@ impl Market {
         }
     }
 
-    /// To the next subscription that takes it, if the rate allows it.
+    /// The next subscription that has room, if the rate allows it.
     fn next_spread(&mut self, now: Time, subscriptions: &Subscriptions) -> Option<Delivery> {
         let spread = self.spread.as_mut()?;
         while let Some(subscription) = spread.keys.last().copied() {
@@ -190,7 +190,7 @@ impl Market {
         }
     }
 
-    /// Octets that wait in full.
+    /// Octets that are queued in full.
     pub(super) fn bytes(&self) -> usize {
         match &self.way {
             Way::Throttled(_) => 0,
@@ -207,7 +207,7 @@ impl Market {
 }
 
 impl Way {
-    /// Whether the value that went last may go to one more subscription.
+    /// Whether the last value may be sent to one more subscription now.
     fn pay(&mut self, now: Time) -> bool {
         match self {
             Self::Throttled(throttle) => throttle.pay(now),
@@ -215,7 +215,7 @@ impl Way {
         }
     }
 
-    /// Takes out what one subscription has not been given: a newer value goes in its place.
+    /// Removes the parked value of one subscription: a newer value replaces it.
     fn absorb(&mut self, key: SlotKey) -> Option<Released<SlotKey, Broadcast>> {
         match self {
             Self::Throttled(throttle) => throttle.absorb(key),
@@ -231,12 +231,13 @@ impl Way {
     }
 }
 
-/// How many values one stands for that is not delivered; one from before the subscription is none.
+/// How many values an undelivered one counts for; a snapshot counts for none.
 fn counted(older: &Released<SlotKey, Broadcast>) -> u64 {
     older.conflated + u64::from(!older.snapshot)
 }
 
-/// Whether somebody takes the value now. One that nobody selects any more need not wait either.
+/// Whether some subscription has room for the value now. A value that no subscription matches any more need not wait
+/// either.
 fn has_room(key: SlotKey, value: &Broadcast, subscriptions: &Subscriptions) -> bool {
     match key.subscription {
         Some(subscription) => subscriptions.has_room(subscription),

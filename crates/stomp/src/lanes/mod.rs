@@ -1,5 +1,5 @@
-//! The way out of one connection: three lanes, served in order. Answers first, then what must not be lost, then market
-//! data, of which the newest counts.
+//! Outbound lanes of one connection, by priority: control frames, then reliable messages, then market data, of which
+//! only the newest value counts.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -13,25 +13,15 @@ use arrival::Arrival;
 use market::Market;
 use reliable::Reliable;
 
-/// What comes and must not be lost.
 mod arrival;
-/// Market data without a rate.
 mod backlog;
-/// What is written in one go.
 mod batch;
-/// Rates and token buckets.
 mod bucket;
-/// What publishers have handed over.
 mod incoming;
-/// Market data, to all subscriptions that select it.
 mod market;
-/// Whether a client takes what waits for it.
 mod progress;
-/// Nothing dropped.
 mod reliable;
-/// One place per topic.
 mod slots;
-/// Market data at a bounded rate.
 mod throttle;
 
 pub use arrival::{Broadcast, Delivery, OVERHEAD_BYTES};
@@ -47,7 +37,7 @@ pub use progress::{
 pub use slots::Released;
 pub use throttle::{SNAPSHOTS_PER_SECOND, Throttle};
 
-/// Octets of answers that wait for one connection; with more it is disconnected as a slow consumer.
+/// Octets of control frames that are queued for one connection; beyond this it is disconnected as a slow consumer.
 pub const CONTROL_BYTES_MAX: usize = 256 * 1_024;
 
 /// The lanes of one connection.
@@ -60,12 +50,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// For a door whose market data is throttled.
+    /// For a port whose market data is throttled.
     pub fn throttled(max_rate: Rate) -> Self {
         Self::new(Market::throttled(max_rate))
     }
 
-    /// For a door whose market data passes freely.
+    /// For a port whose market data is not throttled.
     pub fn free() -> Self {
         Self::new(Market::free())
     }
@@ -79,7 +69,7 @@ impl Lanes {
         self.market.is_throttled()
     }
 
-    /// An answer or a heart-beat. The last words before a close are put in even when the lane is full.
+    /// A control frame or a heart-beat. The final frame before a close is queued even when the lane is full.
     pub fn control(&mut self, frame: Cow<'static, [u8]>) -> Result<(), SlowConsumer> {
         self.control_bytes += frame.len();
         self.control.push_back(frame);
@@ -89,7 +79,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// Takes what publishers have handed over.
+    /// Drains what publishers pushed.
     pub fn take(&mut self, incoming: &mut Incoming) {
         self.reliable.append(incoming.take_reliable());
         incoming.take_prices(|price| self.market.offer(price));
@@ -100,18 +90,19 @@ impl Lanes {
         self.reliable.push(Arrival::ToOne(delivery.into()));
     }
 
-    /// Whether a source that can wait, such as a queue, may send more where so many octets wait. The lane would take it,
-    /// but then others' messages could make a patient consumer a slow one.
+    /// Whether a source that can wait, such as a queue, may send more when so many octets are queued. The lane would
+    /// accept it, but then messages of other sources could turn a slow but working consumer into a disconnected one.
     pub fn takes_more(waiting: usize) -> bool {
         waiting * 4 <= RELIABLE_BYTES_MARK
     }
 
-    /// A message for one subscription of which the newest of its topic counts.
+    /// A message for one subscription of which only the newest value of the topic counts.
     pub fn market(&mut self, subscription: SubscriptionKey, topic: TopicId, message: Arc<Message>, pace: Pace) {
         self.market.offer_to_one(SlotKey { topic, subscription: Some(subscription) }, to_one(message), pace);
     }
 
-    /// The last value of a market topic, for a new subscription that hears broadcasts with numbers greater than `since`.
+    /// The last value of a market topic, for a new subscription that receives broadcasts with numbers greater than
+    /// `since`.
     pub fn market_snapshot(
         &mut self,
         subscription: SubscriptionKey,
@@ -123,24 +114,25 @@ impl Lanes {
         self.market.offer_snapshot(key, to_one(message), since);
     }
 
-    /// The subscription has ended; nothing of it leaves any more.
+    /// The subscription has ended; none of its messages is sent any more.
     pub fn forget(&mut self, subscription: SubscriptionKey) {
         self.reliable.forget(subscription);
         self.market.forget(subscription);
     }
 
-    /// The connection ends: nothing but answers leaves any more.
+    /// The connection ends: only control frames are sent any more.
     pub fn forget_all(&mut self) {
         self.reliable.clear();
         self.market.clear();
     }
 
-    /// Something was acknowledged, so a subscription may take more.
+    /// Something was acknowledged, so a subscription may have room again.
     pub fn room_made(&mut self) {
         self.market.room_made();
     }
 
-    /// Fills a batch up to about `room` octets. Small batches keep market data here, where it can still be replaced.
+    /// Fills a batch up to about `room` octets. Small batches keep market data in the lanes, where it can still be
+    /// conflated.
     pub fn drain(&mut self, now: Time, room: usize, subscriptions: &mut Subscriptions, batch: &mut Batch) {
         batch.begin(subscriptions.version());
         while batch.bytes() < room {
@@ -169,28 +161,28 @@ impl Lanes {
         if !self.control.is_empty() || self.reliable.is_due() { now } else { self.market.wake_at(now) }
     }
 
-    /// Octets that must not be lost.
+    /// Octets of reliable messages.
     pub fn reliable_bytes(&self) -> usize {
         self.reliable.bytes()
     }
 
-    /// Those among them that wait for an acknowledgement.
+    /// Those of them that wait for an acknowledgement.
     pub fn unacknowledged_bytes(&self) -> usize {
         self.reliable.parked_bytes()
     }
 
-    /// Octets that wait in full; values that replace each other are not among them.
+    /// Octets that are queued in full, without conflated values.
     pub fn waiting_bytes(&self) -> usize {
         self.control_bytes + self.reliable.bytes() + self.market.bytes()
     }
 
-    /// Messages that wait.
+    /// Messages that are queued.
     pub fn waiting_messages(&self) -> usize {
         self.reliable.len() + self.market.len()
     }
 }
 
-/// What is for one subscription needs no number.
+/// A message for one subscription needs no number.
 fn to_one(message: Arc<Message>) -> Broadcast {
     Broadcast { message, number: 0, own: false, apart: false }
 }

@@ -1,31 +1,30 @@
-//! Whether a client takes what waits for it. A burst that it takes is no reason to disconnect it, however large; to take
-//! nothing for a while is.
+//! Slow-consumer detection: a client may receive a burst of any size as long as it makes progress; a client that stalls
+//! is disconnected.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::time::Time;
 
-/// Octets that may wait for one connection however it reads: twice what the cancelling of 20,000 orders by one command
-/// makes on all topics. With more it is disconnected as a slow consumer.
+/// Octets that may be queued for one connection at any time: twice what the cancellation of 20,000 orders by one
+/// command produces on all topics. Beyond this it is disconnected as a slow consumer.
 pub const RELIABLE_BYTES_MAX: usize = 256 * 1_024 * 1_024;
-/// With more octets than this a connection may not stand still for long.
+/// Beyond this number of octets the shorter stall limit applies.
 pub const RELIABLE_BYTES_MARK: usize = 1_024 * 1_024;
-/// How long a client may take nothing while more than that waits; after that it is a slow consumer.
+/// How long a client may read nothing while more than that is queued; then it is a slow consumer.
 pub const RELIABLE_STALL_MAX: Duration = Duration::from_secs(10);
-/// How long a client may take nothing while anything waits that must not be lost.
+/// How long a client may read nothing while any reliable message is queued.
 pub const RELIABLE_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// How a lane does.
+/// Pressure on the reliable lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pressure {
     Easy,
-    /// Half of the time is over in which the client must take something. Said once, and again only after what waited was
-    /// nearly nothing.
+    /// Half of the stall limit is over. Reported once, and again only after the queue was nearly empty.
     Slow,
 }
 
-/// The connection must end: it does not read, and nothing may be dropped.
+/// The connection must end: the client does not read, and nothing may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlowConsumer {
     Bytes {
@@ -41,7 +40,7 @@ pub enum SlowConsumer {
     Control {
         limit: usize,
     },
-    /// Of all connections together, and this one holds the most.
+    /// The budget of all connections together is exceeded, and this one holds the most.
     Budget {
         limit: usize,
     },
@@ -64,10 +63,10 @@ impl fmt::Display for SlowConsumer {
 
 impl std::error::Error for SlowConsumer {}
 
-/// How long a client may stand still.
+/// How long a client may read nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// With more octets than this `stall` counts, with fewer `wait`.
+    /// With more octets than this `stall` applies, with fewer `wait`.
     pub mark: usize,
     pub stall: Duration,
     pub wait: Duration,
@@ -79,7 +78,7 @@ impl Default for Patience {
     }
 }
 
-/// When a client last took something.
+/// When a client last made progress.
 #[derive(Debug)]
 pub struct Progress {
     since: Time,
@@ -91,7 +90,7 @@ impl Progress {
         Self { since: now, is_told: false }
     }
 
-    /// It has taken something, or has nothing to take.
+    /// The client has read something, or there is nothing to read.
     pub fn made(&mut self, now: Time) {
         self.since = now;
     }
@@ -100,12 +99,12 @@ impl Progress {
         self.since
     }
 
-    /// Whether it was said that the client is slow, and it has not caught up since.
+    /// Whether the client was reported as slow and has not caught up since.
     pub fn is_told(&self) -> bool {
         self.is_told
     }
 
-    /// To be asked at [`Progress::late_at`]; `waiting` octets must not be lost.
+    /// To be called at [`Progress::late_at`]; `waiting` is the number of queued reliable octets.
     pub fn check(&mut self, now: Time, waiting: usize, patience: Patience) -> Result<Pressure, SlowConsumer> {
         let still = now.since(self.since);
         self.is_told &= waiting * 4 > patience.mark;
@@ -121,7 +120,7 @@ impl Progress {
         Ok(if is_slow && !was_told { Pressure::Slow } else { Pressure::Easy })
     }
 
-    /// When [`Progress::check`] has something to say, unless there is progress.
+    /// When [`Progress::check`] is due, unless there is progress before.
     pub fn late_at(&self, waiting: usize, patience: Patience) -> Time {
         match waiting {
             0 => Time::NEVER,

@@ -1,21 +1,21 @@
-//! Orders, positions, log lines: first in, first out, nothing dropped.
+//! Reliable lane: orders, positions, log lines. First in, first out, nothing dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::arrival::{Arrival, Broadcast, Delivery};
 use crate::session::{Marks, SubscriptionKey, Subscriptions};
 
-/// Places that an empty lane keeps for the next time.
+/// Capacity that an empty lane keeps.
 const PLACES_KEPT: usize = 256;
 
 /// The reliable lane of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Reliable {
     waiting: VecDeque<Arrival>,
-    /// The broadcast that is under way, and the subscriptions that still get it, the next one last.
+    /// The broadcast that is being fanned out, and the subscriptions that still receive it, the next one last.
     spreading: Option<Broadcast>,
     keys: Vec<SubscriptionKey>,
-    /// Messages of subscriptions that take nothing before an acknowledgement.
+    /// Messages of subscriptions that have no room before an acknowledgement.
     parked: BTreeMap<SubscriptionKey, VecDeque<Delivery>>,
     bytes: usize,
     parked_bytes: usize,
@@ -31,7 +31,7 @@ impl Reliable {
         self.parked_bytes
     }
 
-    /// Messages that wait.
+    /// Messages that are queued.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len() + self.keys.len() + self.parked.values().map(VecDeque::len).sum::<usize>()
     }
@@ -41,7 +41,7 @@ impl Reliable {
         self.waiting.push_back(arrival);
     }
 
-    /// Takes all of them; the empty queue goes back in their place, so that usually nothing is allocated.
+    /// Appends all of them; the empty queue is swapped in, so that usually nothing is allocated.
     pub(crate) fn append(&mut self, (arrivals, bytes): (&mut VecDeque<Arrival>, usize)) {
         self.bytes += bytes;
         if self.waiting.is_empty() {
@@ -69,7 +69,8 @@ impl Reliable {
         Some(next)
     }
 
-    /// Parks what its subscription does not take, and what would overtake a parked message of the same one.
+    /// Parks a message whose subscription has no room, and one that would overtake a parked message of the same
+    /// subscription.
     fn next_waiting(&mut self, subscriptions: &Subscriptions) -> Option<Delivery> {
         loop {
             let next = match self.next_spread() {
@@ -88,7 +89,7 @@ impl Reliable {
         }
     }
 
-    /// After a burst nothing is kept for the next.
+    /// After a burst its memory is released.
     fn pop_waiting(&mut self) -> Option<Arrival> {
         let next = self.waiting.pop_front()?;
         if self.waiting.is_empty() && self.waiting.capacity() > PLACES_KEPT {
@@ -124,7 +125,7 @@ impl Reliable {
         Some(Delivery { subscription, message, token: None, marks: Marks::default() })
     }
 
-    /// A broadcast that has gone to all no longer counts.
+    /// A broadcast that was sent to all subscriptions no longer counts.
     fn end_spread(&mut self) {
         if self.keys.is_empty()
             && let Some(broadcast) = self.spreading.take()
@@ -133,12 +134,12 @@ impl Reliable {
         }
     }
 
-    /// Whether something waits that may not be held back by its subscription.
+    /// Whether a message is queued that its subscription may not hold back.
     pub(crate) fn is_due(&self) -> bool {
         !self.waiting.is_empty() || !self.keys.is_empty()
     }
 
-    /// Drops what waits for a subscription that has ended alone.
+    /// Drops messages that are only for a subscription that has ended.
     pub(crate) fn forget(&mut self, key: SubscriptionKey) {
         self.keys.retain(|known| *known != key);
         self.end_spread();
@@ -152,7 +153,7 @@ impl Reliable {
         self.parked_bytes -= parked.map(|delivery| delivery.size()).sum::<usize>();
     }
 
-    /// Nothing of it is wanted any more.
+    /// Drops everything.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,16 +1,16 @@
-//! One place per topic, in which the newest value waits for its turn.
+//! Conflation slots: one per topic, holding its newest value until its turn.
 
-/// The lines in which slots stand.
+/// Queues of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Goes at once.
+    /// Sent at once.
     Urgent,
     /// The first value after a pause.
     Quiet,
     Ordinary,
     /// A last value from before the subscription.
     Snapshot,
-    /// Its subscription takes nothing at the moment.
+    /// Its subscription has no room at the moment.
     Parked,
 }
 
@@ -41,7 +41,7 @@ struct Slot<K, V> {
     conflated: u64,
     snapshot: bool,
     line: Line,
-    /// Where it goes back to when it is no longer parked.
+    /// The queue to which it returns when it is no longer parked.
     home: Line,
     before: Option<usize>,
     behind: Option<usize>,
@@ -53,8 +53,8 @@ struct Ends {
     last: Option<usize>,
 }
 
-/// Waiting values by key. A slot exists only while its value waits, so memory is bounded by the topics that wait, and
-/// nothing is allocated once the connection has seen its usual number of them.
+/// Waiting values by key. A slot exists only while its value waits, so memory is bounded by the number of waiting
+/// topics, and nothing is allocated once the connection has reached its usual number of them.
 #[derive(Debug)]
 pub(crate) struct Slots<K, V> {
     slots: Vec<Option<Slot<K, V>>>,
@@ -64,7 +64,7 @@ pub(crate) struct Slots<K, V> {
     lines: [Ends; LINES],
 }
 
-/// Places that an empty connection keeps for the next time.
+/// Capacity that an empty connection keeps.
 const PLACES_KEPT: usize = 64;
 
 impl<K, V> Default for Slots<K, V> {
@@ -90,7 +90,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         self.find(key).map(|slot| &slot.value)
     }
 
-    /// The line in which a key's value waits.
+    /// The queue in which the value of a key waits.
     pub(crate) fn line_of(&self, key: K) -> Option<Line> {
         self.find(key).map(|slot| slot.line)
     }
@@ -105,7 +105,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         self.slots[at].as_ref().map(|slot| slot.key)
     }
 
-    /// A newer value takes the place of the waiting one and keeps its turn. Gives the value back where none waits.
+    /// A newer value replaces the waiting one and keeps its turn. Returns the value where none waits.
     pub(crate) fn replace(&mut self, key: K, value: V, snapshot: bool) -> Result<(), V> {
         let Ok(place) = self.place(key) else {
             return Err(value);
@@ -117,14 +117,14 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         Ok(())
     }
 
-    /// So many older values than the waiting one were dropped in its favour.
+    /// Adds to the number of older values that the waiting one replaced.
     pub(crate) fn count_conflated(&mut self, key: K, count: u64) {
         if let Ok(place) = self.place(key) {
             self.slot(self.index[place].1).conflated += count;
         }
     }
 
-    /// A value whose subscription takes nothing waits aside, in the place of an older one where there is one.
+    /// Parks a value whose subscription has no room; it replaces an older parked value.
     pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
         if let Err(value) = self.replace(key, value, false) {
             self.push(key, value, Line::Ordinary, false);
@@ -133,7 +133,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         self.park(key);
     }
 
-    /// A value takes a new slot at the end of a line. The key must have none.
+    /// Adds a slot at the end of a queue. The key must have none.
     pub(crate) fn push(&mut self, key: K, value: V, line: Line, snapshot: bool) {
         let Err(place) = self.place(key) else {
             return;
@@ -157,7 +157,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         }
     }
 
-    /// Its subscription takes nothing: it waits aside and goes on conflating.
+    /// Parks the slot of a key, which continues to conflate: its subscription has no room.
     pub(crate) fn park(&mut self, key: K) {
         if let Ok(place) = self.place(key) {
             let at = self.index[place].1;
@@ -166,7 +166,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         }
     }
 
-    /// Some subscription takes messages again: all who wait aside stand in line again.
+    /// Some subscription has room again: all parked slots return to their queues.
     pub(crate) fn unpark(&mut self) {
         let mut next = std::mem::take(&mut self.lines[Line::Parked as usize]).first;
         while let Some(at) = next {
@@ -177,7 +177,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         }
     }
 
-    /// Takes the value of a key out of its slot.
+    /// Removes the value of a key from its slot.
     pub(crate) fn release(&mut self, key: K) -> Option<Released<K, V>> {
         let (_, at) = self.index.remove(self.place(key).ok()?);
         self.unlink(at);
@@ -187,7 +187,7 @@ impl<K: Copy + Ord, V> Slots<K, V> {
         Some(Released { key, value: slot.value, conflated: slot.conflated, snapshot: slot.snapshot })
     }
 
-    /// Drops everything whose key says so.
+    /// Drops all slots for whose key `gone` holds.
     pub(crate) fn forget(&mut self, gone: impl Fn(K) -> bool) {
         let keys: Vec<K> = self.index.iter().map(|(key, _)| *key).filter(|key| gone(*key)).collect();
         keys.into_iter().for_each(|key| drop(self.release(key)));

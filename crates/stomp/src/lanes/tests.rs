@@ -1,4 +1,4 @@
-//! Stories of a connection's way out.
+//! Outbound lanes of a connection.
 
 use super::*;
 use crate::destination::Destination;
@@ -30,7 +30,8 @@ fn delivery(subscription: SubscriptionKey, id: u64) -> Delivery {
     Delivery { subscription, message: message(id, b""), token: None, marks: Marks::default() }
 }
 
-/// The frames that leave now: the id of a message with its subscription and marks, or the command of an answer.
+/// The frames that are sent now: the id of a message with its subscription and flags, or the command of a control
+/// frame.
 fn leaves(lanes: &mut Lanes, session: &mut Session, now: Time, room: usize) -> String {
     let mut batch = Batch::default();
     lanes.drain(now, room, session.subscriptions(), &mut batch);
@@ -133,7 +134,7 @@ fn nothing_of_an_ended_subscription_leaves() {
     let mut actions = Vec::new();
     session.receive(Time(0), b"UNSUBSCRIBE\nid:a\n\n\0", &mut actions);
     assert_eq!(actions, [Action::Unsubscribe(KEY)]);
-    // A publisher that has not heard of it yet.
+    // A publisher that does not know yet that the subscription has ended.
     lanes.reliable(delivery(KEY, 4));
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "");
     lanes.forget(KEY);
@@ -144,7 +145,7 @@ fn broadcast(number: u64) -> Broadcast {
     Broadcast { message: message(number, b""), number, own: false, apart: false }
 }
 
-/// Both subscriptions hear from the beginning on.
+/// Both subscriptions receive from the beginning on.
 fn hearing(mode: &str) -> Session {
     let mut session = session(mode);
     [KEY, OTHER].into_iter().for_each(|key| session.subscriptions().hear(key, 0, false));
@@ -199,7 +200,7 @@ fn what_one_subscription_does_not_take_waits_aside_for_that_one_alone() {
         incoming.price(TopicId(1), broadcast(number + 10), Pace::Busy);
     }
     lanes.take(&mut incoming);
-    // The first has room for one.
+    // The first subscription has a prefetch of one.
     assert_eq!(leaves(&mut lanes, &mut session, Time(0), 10_000), "a1 b1 b2 b3 b11 b12 b13");
     assert!(lanes.unacknowledged_bytes() > 0);
     for (ack, expected) in [("1-1", "a2"), ("1-2", "a3"), ("1-3", "a13+2")] {

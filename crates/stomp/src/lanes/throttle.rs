@@ -1,4 +1,4 @@
-//! Market data at a bounded rate: every topic has one slot, the newest value waits, and turns are fair.
+//! Market throttle: a bounded message rate. Every topic has one slot with its newest value, and turns are fair.
 //!
 //! Properties, each with its test:
 //! P1 at most R values in any second, and on top of them only those of topics that are proven slow;
@@ -16,15 +16,15 @@ use super::slots::{Line, Released, Slots};
 use crate::time::Time;
 use crate::topics::Pace;
 
-/// Last values per second for a new subscription; they are not charged to the rate of events.
+/// Snapshot values per second for a new subscription; they are not charged to the rate of events.
 pub const SNAPSHOTS_PER_SECOND: u32 = 1_000;
-/// Last values that go at once; a tenth of a second's worth, because drivers wake in steps.
+/// Snapshot values that are sent at once; a tenth of a second's worth, because drivers wake in steps.
 const SNAPSHOT_BURST: Level = 100 * TOKEN;
-/// So many quiet topics go in a row before one ordinary topic that waits gets a turn.
+/// Quiet topics that are served in a row before one waiting ordinary topic gets a turn.
 const QUIET_RUN_MAX: u32 = 9;
-/// One over the share of the rate that is kept for other topics while slow ones alone exceed it.
+/// The reciprocal of the share of the rate that is kept for other topics while slow ones alone exceed it.
 const RESERVE_SHARE: u64 = 10;
-/// Millionths of a token that an idle connection saves up, at most.
+/// Millionths of a token that an idle connection accumulates, at most.
 const BURST_MAX: u64 = 5_000_000;
 /// A driver need not wake more often than this.
 const STEP_MAX: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ pub struct Throttle<K, V> {
     tokens: Bucket,
     reserve: Bucket,
     snapshots: Bucket,
-    /// What must be there for a value to go: a token, or the whole burst where that is less.
+    /// The level at which a value may be sent: a token, or the whole burst where that is less.
     needed: Level,
     /// How deep slow topics may drive the tokens into debt: R.
     debt_floor: Level,
@@ -52,7 +52,7 @@ pub struct Throttle<K, V> {
     step: Duration,
     /// Turns of quiet topics since an ordinary one had its turn.
     quiet_run: u32,
-    /// The last value that went is one of a slow topic.
+    /// Whether the last value that was sent is one of a slow topic.
     was_urgent: bool,
 }
 
@@ -82,7 +82,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         self.slots.is_empty()
     }
 
-    /// So many older values of a topic were dropped in favour of the one that was offered.
+    /// Adds to the number of older values of a topic that the offered one replaced.
     pub(crate) fn count_conflated(&mut self, key: K, count: u64) {
         self.slots.count_conflated(key, count);
     }
@@ -92,17 +92,17 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         self.slots.get(key)
     }
 
-    /// Takes out what waits under a key: a newer value goes in its place.
+    /// Removes the value of a key: a newer value replaces it.
     pub(crate) fn absorb(&mut self, key: K) -> Option<Released<K, V>> {
         self.slots.release(key)
     }
 
-    /// The subscription of this key takes nothing: its value waits aside.
+    /// Parks a value whose subscription has no room.
     pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
         self.slots.set_aside(key, value, conflated);
     }
 
-    /// The value that went last goes to one more subscription: says whether the rate allows it now.
+    /// Charges the last value for one more subscription; whether the rate allows it now.
     pub(crate) fn pay(&mut self, now: Time) -> bool {
         if self.was_urgent {
             self.charge_slow(now);
@@ -113,7 +113,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         payment.is_some()
     }
 
-    /// When [`Throttle::pay`] will say yes.
+    /// When [`Throttle::pay`] will return true.
     pub(crate) fn pay_at(&mut self, now: Time) -> Time {
         if self.was_urgent { now } else { self.event_due(now).max(now) }
     }
@@ -127,7 +127,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         }
     }
 
-    /// A parked slot stays where it is: its subscription takes nothing.
+    /// A parked slot is not moved: its subscription has no room.
     fn hurry(&mut self, key: K) {
         if self.slots.line_of(key).is_some_and(|line| !matches!(line, Line::Urgent | Line::Parked)) {
             self.slots.move_to(key, Line::Urgent);
@@ -141,7 +141,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         }
     }
 
-    /// The next value that may go now, to a subscription that takes it.
+    /// The next value that may be sent now, to a subscription that has room.
     pub fn next(&mut self, now: Time, has_room: impl Fn(K, &V) -> bool) -> Option<Released<K, V>> {
         let urgent = self.front(Line::Urgent, &has_room);
         self.was_urgent = urgent.is_some();
@@ -153,8 +153,8 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         released.or_else(|| self.next_snapshot(now, &has_room))
     }
 
-    /// The reserve fills while there is debt and only then; one that lay ready could break P1 beside the first slow
-    /// event.
+    /// The reserve fills while there is debt and only then; a reserve filled before could break P1 beside the first
+    /// slow event.
     fn charge_slow(&mut self, now: Time) {
         let level = self.tokens.level(now);
         if !self.is_in_debt(level) {
@@ -170,7 +170,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         self.slots.release(key)
     }
 
-    /// How a value may be paid now.
+    /// How a value may be charged now.
     fn payment(&mut self, now: Time) -> Option<Payment> {
         let level = self.tokens.level(now);
         if level >= self.needed {
@@ -186,12 +186,12 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         }
     }
 
-    /// Deeper than values within the rate can bring it: only slow topics do that.
+    /// Lower than values within the rate can bring it: only slow topics do that.
     fn is_in_debt(&self, level: Level) -> bool {
         level < self.needed - TOKEN
     }
 
-    /// Quiet topics first, but not for ever.
+    /// Quiet topics first, but only for `QUIET_RUN_MAX` turns.
     fn choose(&mut self, has_room: &impl Fn(K, &V) -> bool) -> Option<K> {
         let quiet = self.front(Line::Quiet, has_room);
         let ordinary = self.front(Line::Ordinary, has_room);
@@ -212,7 +212,7 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         self.slots.release(key)
     }
 
-    /// The first in line whose subscription takes it; those before it wait aside.
+    /// The first of a queue whose subscription has room; those before it are parked.
     fn front(&mut self, line: Line, has_room: &impl Fn(K, &V) -> bool) -> Option<K> {
         loop {
             let key = self.slots.first(line)?;
@@ -223,12 +223,12 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         }
     }
 
-    /// A subscription has acknowledged something and may take more.
+    /// A subscription has acknowledged something and may have room again.
     pub fn room_made(&mut self) {
         self.slots.unpark();
     }
 
-    /// When something may go, as far as the rate decides; [`Time::NEVER`] where nothing waits.
+    /// When a value may be sent, as far as the rate decides; [`Time::NEVER`] where nothing waits.
     pub fn due(&mut self, now: Time) -> Time {
         if self.slots.first(Line::Urgent).is_some() {
             return now;
@@ -254,15 +254,15 @@ impl<K: Copy + Ord, V> Throttle<K, V> {
         by_tokens.min(self.reserve.reaches(TOKEN))
     }
 
-    /// The moment to wake for something that is due then: moments are rounded up to common steps, so that many values
-    /// and many connections share one waking.
+    /// When to wake for a value that is due: times are rounded up to common steps, so that many values and many
+    /// connections share one wake-up.
     pub fn wake_at(&mut self, now: Time) -> Time {
         let due = self.due(now);
         let step = u64::try_from(self.step.as_nanos()).unwrap_or(u64::MAX).max(1);
         if due <= now { due } else { due.0.checked_next_multiple_of(step).map_or(Time::NEVER, Time) }
     }
 
-    /// Drops what waits for keys that are gone.
+    /// Drops the values of keys for which `gone` holds.
     pub fn forget(&mut self, gone: impl Fn(K) -> bool) {
         self.slots.forget(gone);
     }

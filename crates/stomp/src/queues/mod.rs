@@ -1,4 +1,5 @@
-//! Queues in memory: each message goes to one consumer, and comes back if that one does not confirm it.
+//! Message queues in memory: each message goes to one consumer, and is redelivered if the consumer does not acknowledge
+//! it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,21 +9,20 @@ use crate::message::Message;
 use crate::session::Token;
 use queue::{Entry, Queue};
 
-/// One queue.
 mod queue;
 
-/// Queues that hold a message or have a consumer; a SEND or SUBSCRIBE that needs one more is refused.
+/// Queues that hold a message or have a consumer; a SEND or SUBSCRIBE that needs one more is rejected.
 pub const QUEUES_MAX: usize = 1_024;
-/// Messages in one queue, those under way included; one more is refused.
+/// Messages in one queue, those in flight included; one more is rejected.
 pub const QUEUE_MESSAGES_MAX: usize = 10_000;
-/// Octets in all queues; one more is refused.
+/// Octets in all queues; one more is rejected.
 pub const QUEUES_BYTES_MAX: usize = 16 * 1_024 * 1_024;
-/// Deliveries of one message; after the last one that is not confirmed it goes to the dead letters.
+/// Deliveries of one message; when the last is not acknowledged, the message becomes a dead letter.
 pub const DELIVERIES_MAX: u32 = 6;
-/// Where messages go that nobody confirms. When it is full its oldest message gives way.
+/// Queue of messages that no consumer acknowledges. When it is full, its oldest message is evicted.
 pub const DEAD_LETTERS: &str = "ActiveMQ.DLQ";
 
-/// Why a queue does not take a message or a consumer: nothing has changed.
+/// Why a queue rejects a message or a consumer. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueueFull {
     Queues { limit: usize },
@@ -40,7 +40,7 @@ impl fmt::Display for QueueFull {
     }
 }
 
-/// A message that goes to a consumer; its token comes back with the acknowledgement.
+/// A message for a consumer; its token comes back with the acknowledgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueDelivery<C> {
     pub consumer: C,
@@ -49,7 +49,7 @@ pub struct QueueDelivery<C> {
     pub redelivered: bool,
 }
 
-/// All queues by name. `C` is the application's name for a consumer: one subscription of one connection.
+/// All queues by name. `C` identifies a consumer for the application: one subscription of one connection.
 #[derive(Debug)]
 pub struct Queues<C> {
     queues: BTreeMap<Box<str>, Queue<C>>,
@@ -65,7 +65,7 @@ impl<C> Default for Queues<C> {
 }
 
 impl<C: Copy + Ord> Queues<C> {
-    /// Whether all of these messages, each with its queue and size, can be taken: a transaction is taken whole.
+    /// Whether all of these messages, each with its queue and size, can be accepted: a transaction is atomic.
     pub fn check<'a>(&self, sent: impl IntoIterator<Item = (&'a str, usize)>) -> Result<(), QueueFull> {
         let mut added: BTreeMap<&str, usize> = BTreeMap::new();
         let mut bytes = self.bytes;
@@ -84,7 +84,7 @@ impl<C: Copy + Ord> Queues<C> {
         if bytes > QUEUES_BYTES_MAX { Err(QueueFull::Bytes { limit: QUEUES_BYTES_MAX }) } else { Ok(()) }
     }
 
-    /// Takes a message; `size` is what [`Queues::check`] was asked about.
+    /// Accepts a message; `size` is the one that [`Queues::check`] was called with.
     pub fn send(&mut self, queue: &str, message: Arc<Message>, size: usize) -> Result<(), QueueFull> {
         self.check([(queue, size)])?;
         let entry = Entry { message, size, deliveries: 0 };
@@ -99,7 +99,7 @@ impl<C: Copy + Ord> Queues<C> {
         self.queues.entry(queue.into()).or_default().put(token, entry);
     }
 
-    /// A consumer comes; at most `prefetch` messages are under way to it.
+    /// Adds a consumer; at most `prefetch` messages are in flight to it.
     pub fn join(&mut self, queue: &str, consumer: C, prefetch: usize) -> Result<(), QueueFull> {
         if self.queues.len() >= QUEUES_MAX && !self.queues.contains_key(queue) {
             return Err(QueueFull::Queues { limit: QUEUES_MAX });
@@ -108,7 +108,7 @@ impl<C: Copy + Ord> Queues<C> {
         Ok(())
     }
 
-    /// A consumer goes; what was under way to it waits again, marked as redelivered.
+    /// Removes a consumer; its messages in flight are queued again, marked as redelivered.
     pub fn leave(&mut self, queue: &str, consumer: C) {
         let Some(found) = self.queues.get_mut(queue) else {
             return;
@@ -118,12 +118,12 @@ impl<C: Copy + Ord> Queues<C> {
         self.drop_if_idle(queue);
     }
 
-    /// The next message, to the consumers in turn, as far as their prefetch allows and their connection takes more.
+    /// The next message, to the consumers in turn, as far as their prefetch allows and their connection has room.
     pub fn next(&mut self, queue: &str, takes_more: impl Fn(C) -> bool) -> Option<QueueDelivery<C>> {
         self.queues.get_mut(queue)?.next(takes_more)
     }
 
-    /// These messages are done with.
+    /// Removes acknowledged messages.
     pub fn settle(&mut self, queue: &str, consumer: C, tokens: &[Token]) {
         let Some(found) = self.queues.get_mut(queue) else {
             return;
@@ -132,7 +132,7 @@ impl<C: Copy + Ord> Queues<C> {
         self.drop_if_idle(queue);
     }
 
-    /// These messages wait again, at their old place.
+    /// Queues these messages again, at their old positions.
     pub fn give_back(&mut self, queue: &str, consumer: C, tokens: &[Token]) {
         let Some(found) = self.queues.get_mut(queue) else {
             return;
@@ -142,7 +142,7 @@ impl<C: Copy + Ord> Queues<C> {
         self.drop_if_idle(queue);
     }
 
-    /// Moves what was delivered in vain too often. A dead letter that nobody confirms stays where it is.
+    /// Moves messages without an acknowledgement after the last delivery. A dead letter itself is never moved.
     fn bury(&mut self, queue: &str, dead: Vec<(Token, Entry)>) {
         for (token, entry) in dead {
             if queue == DEAD_LETTERS {
@@ -166,7 +166,7 @@ impl<C: Copy + Ord> Queues<C> {
         }
     }
 
-    /// A queue exists as long as it holds something or somebody listens.
+    /// A queue exists as long as it holds a message or has a consumer.
     fn drop_if_idle(&mut self, queue: &str) {
         if self.queues.get(queue).is_some_and(Queue::is_idle) {
             self.queues.remove(queue);
@@ -186,7 +186,7 @@ impl<C: Copy + Ord> Queues<C> {
         self.bytes
     }
 
-    /// Dead letters that gave way to newer ones.
+    /// Dead letters that were evicted for newer ones.
     pub fn dead_letters_dropped(&self) -> u64 {
         self.dead_letters_dropped
     }

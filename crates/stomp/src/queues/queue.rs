@@ -1,4 +1,4 @@
-//! One queue: what waits, what is under way, and whose turn it is.
+//! One queue: waiting and in-flight messages, round robin over consumers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use super::{DELIVERIES_MAX, QueueDelivery};
 use crate::message::Message;
 use crate::session::Token;
 
-/// A message that nobody has confirmed yet.
+/// A message that no consumer has acknowledged yet.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) message: Arc<Message>,
     pub(super) size: usize,
-    /// How often it has been given to a consumer.
+    /// Number of deliveries to a consumer.
     pub(super) deliveries: u32,
 }
 
@@ -23,12 +23,12 @@ struct Consumer<C> {
     under_way: usize,
 }
 
-/// Tokens grow, so what comes back takes its old place by itself.
+/// Tokens increase, so a requeued message returns to its old position.
 #[derive(Debug)]
 pub(super) struct Queue<C> {
     waiting: BTreeMap<Token, Entry>,
     under_way: BTreeMap<Token, (C, Entry)>,
-    /// The one whose turn it is stands in front.
+    /// The next consumer in turn is in front.
     consumers: VecDeque<Consumer<C>>,
 }
 
@@ -61,7 +61,7 @@ impl<C: Copy + Ord> Queue<C> {
         self.consumers.push_back(Consumer { name, prefetch, under_way: 0 });
     }
 
-    /// Gives back what has been delivered in vain too often.
+    /// Returns messages without an acknowledgement after the last delivery.
     pub(super) fn leave(&mut self, name: C) -> Vec<(Token, Entry)> {
         self.consumers.retain(|consumer| consumer.name != name);
         let its = self.under_way.iter().filter(|(_, (owner, _))| *owner == name);
@@ -86,12 +86,12 @@ impl<C: Copy + Ord> Queue<C> {
         Some(delivery)
     }
 
-    /// Gives the octets that are free now.
+    /// Returns the octets that are released.
     pub(super) fn settle(&mut self, name: C, tokens: &[Token]) -> usize {
         tokens.iter().filter_map(|token| self.take_back(name, *token)).map(|entry| entry.size).sum()
     }
 
-    /// Gives back what has been delivered in vain too often.
+    /// Returns messages without an acknowledgement after the last delivery.
     pub(super) fn give_back(&mut self, name: C, tokens: &[Token]) -> Vec<(Token, Entry)> {
         let mut dead = Vec::new();
         for token in tokens {

@@ -1,4 +1,4 @@
-//! Stories of queues.
+//! Message queues.
 
 use super::*;
 use crate::destination::Destination;

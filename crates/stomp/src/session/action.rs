@@ -1,4 +1,4 @@
-//! What a session wants done. The driver does it in order.
+//! Actions of a session, which the driver executes in order.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +11,8 @@ use crate::destination::{Destination, Pattern};
 use crate::frame::Command;
 use crate::headers::Headers;
 
-/// What the driver does next. Where it cannot do what it is asked, it calls
-/// [`Session::refuse`](super::Session::refuse) and forgets the actions behind.
+/// What the driver does next. Where it cannot execute an action, it calls [`Session::refuse`](super::Session::refuse)
+/// and drops the actions that follow.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     /// A whole frame or a heart-beat for the control lane.
@@ -20,45 +20,45 @@ pub enum Action {
     /// Answer, at any later time, by [`Session::admit`](super::Session::admit) or
     /// [`Session::refuse`](super::Session::refuse).
     Authenticate(Credentials),
-    /// From now on messages that match go to this subscription. Its RECEIPT has been sent by an action before.
+    /// From now on matching messages go to this subscription. An earlier action has sent its RECEIPT.
     Subscribe(Subscription),
-    /// From now on nothing goes to it, not even what waits in a lane; what it had not acknowledged goes back.
+    /// From now on nothing goes to it, not even what is queued in a lane; unacknowledged messages are requeued.
     Unsubscribe(SubscriptionKey),
     Perform {
         work: Work,
         receipt: Option<String>,
     },
-    /// A transaction: all of it or, with [`Session::refuse`](super::Session::refuse), nothing.
+    /// A transaction: executed as a whole or, with [`Session::refuse`](super::Session::refuse), not at all.
     Commit {
         work: Vec<Work>,
         receipt: Option<String>,
     },
-    /// A client tried what it may not: for the audit. The ERROR frame follows.
+    /// A client lacks the permission: for the audit. The ERROR frame follows.
     Forbidden {
         command: Command,
         destination: String,
     },
-    /// Let what was sent reach the client, then close. Nothing follows.
+    /// Flush what was sent, then close. Nothing follows.
     Close(Closing),
 }
 
-/// What a client asks of the broker beside subscriptions.
+/// What a client requests of the broker beside subscriptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
     Publish(Publication),
-    /// These messages of queues are done with, in the order of their delivery.
+    /// These messages of queues are acknowledged, in the order of their delivery.
     Settle {
         subscription: SubscriptionKey,
         tokens: Vec<Token>,
     },
-    /// These messages of queues go back and are delivered again.
+    /// These messages of queues are queued again and redelivered.
     Return {
         subscription: SubscriptionKey,
         tokens: Vec<Token>,
     },
 }
 
-/// A SEND, with the headers that subscribers are to see.
+/// A SEND, with the headers that subscribers receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Publication {
     pub destination: Destination,
@@ -73,25 +73,25 @@ pub struct Subscription {
     /// More than one where the client joined several with commas.
     pub patterns: Arc<[Pattern]>,
     pub mode: AckMode,
-    /// How many messages may be under way without acknowledgement.
+    /// How many messages may be in flight without acknowledgement.
     pub prefetch: usize,
-    /// Leave out what this connection itself publishes.
+    /// Omit what this connection itself publishes.
     pub no_local: bool,
     /// First deliver the last value of each topic.
     pub snapshot: bool,
-    /// First deliver what happened behind this.
+    /// First deliver the events after this point.
     pub after: Option<After>,
 }
 
-/// A point in the past.
+/// A point in history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct After {
     pub sequence: u64,
-    /// Behind this event of the sequence; behind all of them where none is named.
+    /// After this event of the sequence; after all of them where none is given.
     pub place: Option<u32>,
 }
 
-/// What a CONNECT says about its sender.
+/// Credentials in a CONNECT.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     pub login: Option<String>,
@@ -99,7 +99,7 @@ pub struct Credentials {
     pub host: Option<String>,
 }
 
-/// Shows everything but the password.
+/// Prints everything but the password.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let passcode = self.passcode.as_ref().map(|_| "***");
@@ -111,10 +111,10 @@ impl fmt::Debug for Credentials {
 /// Why a connection ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Closing {
-    /// The client said DISCONNECT.
+    /// The client sent DISCONNECT.
     Disconnected,
     Breach(Breach),
-    /// The application said so, with this text.
+    /// The application closed the connection, with this text.
     Refused(String),
 }
 

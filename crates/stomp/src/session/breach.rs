@@ -1,4 +1,5 @@
-//! Why a well-formed frame ends its connection. The text is what the ERROR frame says: one sentence, no internals.
+//! Protocol errors: why a well-formed frame ends its connection. The text is sent in the ERROR frame: one sentence, no
+//! internals.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use crate::fault::Fault;
 use crate::frame::Command;
 use crate::version::Version;
 
-/// A breach of the rules of a session.
+/// A violation of the session rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Breach {
     Framing(Fault),
@@ -35,7 +36,7 @@ pub enum Breach {
     },
     BadFromSequence,
     SnapshotAndReplay,
-    /// The application does not have what a subscription names, for this reason.
+    /// The application does not have the topic of a subscription, for this reason.
     Topic(String),
     SubscriptionExists,
     UnknownSubscription,
@@ -65,7 +66,7 @@ pub enum Breach {
 }
 
 impl Breach {
-    /// The `version` header of the ERROR frame, where the client needs it to try again.
+    /// The `version` header of the ERROR frame, which the client needs to try again.
     pub(crate) fn supported_versions(&self) -> Option<&'static str> {
         matches!(self, Self::NoCommonVersion).then_some(Version::SUPPORTED)
     }

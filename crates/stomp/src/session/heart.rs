@@ -1,23 +1,23 @@
-//! Heart-beats both ways: what was agreed, when ours is due, when the peer has been silent for too long.
+//! Heart-beats in both directions: negotiation, sending, silence.
 
 use std::time::Duration;
 
 use super::breach::Breach;
 use crate::time::Time;
 
-/// A heart-beat is not agreed on more often than this, so that nobody makes us busy with them.
+/// The shortest negotiated heart-beat interval, so that clients cannot load the server with heart-beats.
 pub const HEART_BEAT_FLOOR: Duration = Duration::from_millis(500);
-/// A heart-beat that comes more rarely than this says nothing; it counts as none.
+/// The longest heart-beat interval; a longer one counts as none.
 pub const HEART_BEAT_CAP: Duration = Duration::from_secs(3_600);
 
 /// The heart-beats of one connection.
 #[derive(Debug)]
 pub(crate) struct Heart {
-    /// How often we promise to send.
+    /// Our sending interval.
     send: Option<Duration>,
-    /// How often the client promises to send.
+    /// The client's sending interval.
     expect: Option<Duration>,
-    /// How many intervals of silence we bear.
+    /// Intervals of silence before the connection is closed.
     grace: u32,
     last_sent: Time,
     last_heard: Time,
@@ -28,8 +28,8 @@ impl Heart {
         Self { send: None, expect: None, grace, last_sent: now, last_heard: now }
     }
 
-    /// What the two sides do, given the client's `heart-beat` header. We mirror it, so that the larger of both values is
-    /// the client's own unless it is below the floor.
+    /// Negotiates the intervals from the client's `heart-beat` header. We mirror it, so that the larger of both values
+    /// is the client's own unless it is below the minimum.
     pub(crate) fn agree(&mut self, header: Option<&str>) -> Result<(), Breach> {
         let Some(header) = header else {
             return Ok(());
@@ -67,7 +67,7 @@ impl Heart {
         self.send_at().min(self.silent_at())
     }
 
-    /// A fifth of the interval early, because the way to the client takes time too.
+    /// A fifth of the interval early, because of the network latency.
     fn send_at(&self) -> Time {
         self.send.map_or(Time::NEVER, |interval| self.last_sent.after(interval * 4 / 5))
     }
@@ -82,7 +82,7 @@ fn interval(text: &str) -> Result<Option<Duration>, Breach> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Breach::BadHeartBeat);
     }
-    // A number too long for 64 bits is beyond the cap as well.
+    // A number too long for 64 bits exceeds the maximum as well.
     let wanted = text.parse().map_or(Duration::MAX, Duration::from_millis);
     let agreed = !wanted.is_zero() && wanted <= HEART_BEAT_CAP;
     Ok(agreed.then(|| wanted.max(HEART_BEAT_FLOOR)))

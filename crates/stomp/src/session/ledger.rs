@@ -1,8 +1,8 @@
-//! What one subscription was sent and has not acknowledged.
+//! Unacknowledged deliveries of a subscription.
 
 use std::collections::VecDeque;
 
-/// The application's own name for a message of a queue, given at delivery and returned with the acknowledgement.
+/// The application's identifier of a message of a queue, given at delivery and returned with the acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token(pub u64);
 
@@ -11,7 +11,7 @@ pub struct Token(pub u64);
 struct Unsettled {
     delivery: u64,
     message: u64,
-    /// None for a topic: there an acknowledgement only makes room for the next message.
+    /// `None` for a topic: there an acknowledgement only frees prefetch for the next message.
     token: Option<Token>,
 }
 
@@ -39,7 +39,7 @@ impl Ledger {
         self.unsettled.iter().position(|unsettled| unsettled.message == message)
     }
 
-    /// Takes out the one at `place`, or all up to and including it.
+    /// Removes the one at `place`, or all up to and including it.
     pub(crate) fn settle(&mut self, place: usize, cumulative: bool) -> Vec<Token> {
         let begin = if cumulative { 0 } else { place };
         self.unsettled.drain(begin..=place).filter_map(|unsettled| unsettled.token).collect()

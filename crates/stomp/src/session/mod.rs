@@ -1,4 +1,4 @@
-//! One connection from its first byte to its last, as the server's side must behave: bytes and times in, actions out.
+//! Server side of a STOMP connection: bytes and times in, actions out.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,25 +13,15 @@ use heart::Heart;
 use request::{Request, Wanted};
 use transactions::{Step, Transactions};
 
-/// What a session wants done.
 mod action;
-/// Why a frame ends its connection.
 mod breach;
-/// The frame that opens a connection and its answer.
 mod connect;
-/// Heart-beats both ways.
 mod heart;
-/// What one subscription has not acknowledged.
 mod ledger;
-/// A client's frame as a request.
 mod request;
-/// What holds for a door and what a client may do.
 mod rules;
-/// Which of them select a topic.
 mod selector;
-/// The subscriptions of one connection.
 mod subscriptions;
-/// Open transactions of one connection.
 mod transactions;
 
 pub use action::{Action, After, Closing, Credentials, Publication, Subscription, Work};
@@ -64,7 +54,7 @@ enum Phase {
     Silent {
         until: Time,
     },
-    /// The application looks at the login; what the client sends meanwhile waits.
+    /// The application checks the login; input of the client is buffered meanwhile.
     Waiting {
         opening: Opening,
         early: Vec<u8>,
@@ -96,7 +86,7 @@ impl Session {
         matches!(self.phase, Phase::Closed)
     }
 
-    /// For the lanes, which write the heads of messages.
+    /// For the lanes, which write the heads of MESSAGE frames.
     pub fn subscriptions(&mut self) -> &mut Subscriptions {
         &mut self.subscriptions
     }
@@ -107,18 +97,18 @@ impl Session {
         self.read(bytes, actions);
     }
 
-    /// A sign of life that is not STOMP: the pong of a WebSocket.
+    /// Proof of life outside STOMP: the pong of a WebSocket.
     pub fn alive(&mut self, now: Time) {
         self.heart.heard(now);
     }
 
-    /// Bytes have been written, whatever they were.
+    /// Any bytes have been written.
     pub fn sent(&mut self, now: Time) {
         self.heart.sent(now);
     }
 
-    /// The login is good: CONNECTED, and on with what the client has sent meanwhile. Nothing happens where the session
-    /// has ended before the answer came.
+    /// The login is accepted: sends CONNECTED and handles buffered input. Does nothing where the session has ended
+    /// before the answer.
     pub fn admit(&mut self, now: Time, rights: Arc<Rights>, actions: &mut Vec<Action>) {
         let Phase::Waiting { opening, early } = &mut self.phase else {
             return;
@@ -134,8 +124,8 @@ impl Session {
         self.read(&early, actions);
     }
 
-    /// The application ends the connection: a bad login, a full queue, a slow consumer. The client gets an ERROR with
-    /// this short text, which answers the frame of that receipt.
+    /// The application ends the connection: a rejected login, a full queue, a slow consumer. The client receives an
+    /// ERROR with this short text, which answers the frame of that receipt.
     pub fn refuse(&mut self, text: &str, receipt: Option<&str>, actions: &mut Vec<Action>) {
         if !self.is_closed() {
             self.close(&error(text, None, receipt), Closing::Refused(text.to_owned()), actions);
@@ -160,7 +150,7 @@ impl Session {
         }
     }
 
-    /// When [`Session::tick`] has something to do, unless more is heard or sent.
+    /// When [`Session::tick`] is due, unless more is received or sent.
     pub fn deadline(&self) -> Time {
         match self.phase {
             Phase::Silent { until } => until,
@@ -215,8 +205,8 @@ impl Session {
         Ok(())
     }
 
-    /// A RECEIPT says that its frame and all before it are done; only SUBSCRIBE has it first, because it must reach the
-    /// client before the subscription's first message.
+    /// A RECEIPT confirms that its frame and all before it are processed. Only for SUBSCRIBE it is sent first, because
+    /// it must reach the client before the subscription's first message.
     fn handle(&mut self, request: Request, receipt: Option<&str>, actions: &mut Vec<Action>) -> Result<(), Breach> {
         match request {
             Request::Subscribe(wanted) => return self.subscribe(wanted, receipt, actions),
@@ -268,7 +258,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a step may be done, now or on COMMIT.
+    /// Whether a step is permitted, now or on COMMIT.
     fn check(&self, step: &Step, actions: &mut Vec<Action>) -> Result<(), Breach> {
         match step {
             Step::Publish(publication) if !self.rights.may_send(&publication.destination) => {
@@ -297,8 +287,8 @@ impl Session {
         Ok(())
     }
 
-    /// What is left for the application. Messages of topics need nothing but room in the prefetch, which is made here;
-    /// nor does one that an earlier acknowledgement of the same transaction has covered.
+    /// The request that remains for the application. Messages of topics only free prefetch, which is done here; the
+    /// same holds for one that an earlier acknowledgement of the same transaction has covered.
     fn work(&mut self, step: Step) -> Option<Work> {
         let (which, settle) = match step {
             Step::Publish(publication) => return Some(Work::Publish(publication)),

@@ -1,4 +1,4 @@
-//! A client's frame as a request: what it needs is there, what it names can be named.
+//! Client request: a checked client frame, with required headers present and valid destinations.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::frame::{Command, Frame};
 use crate::message::user_headers;
 use crate::version::Version;
 
-/// Messages that may be under way without acknowledgement where the client does not say, and the most it may ask for.
+/// Messages that may be in flight without acknowledgement: the default and the maximum.
 pub const PREFETCH_MAX: usize = 1_000;
 /// Destinations that one SUBSCRIBE may join with commas.
 const JOINED_DESTINATIONS_MAX: usize = 100;
 
-/// A client's frame, understood.
+/// A parsed frame of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// SEND, ACK or NACK, at once or in a transaction.
@@ -33,11 +33,11 @@ pub(crate) enum Request {
     Disconnect,
 }
 
-/// What a SUBSCRIBE asks for.
+/// The contents of a SUBSCRIBE.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) name: Name,
-    /// As the client wrote it.
+    /// As the client sent it.
     pub(crate) destination: String,
     pub(crate) patterns: Arc<[Pattern]>,
     pub(crate) mode: AckMode,
@@ -101,7 +101,7 @@ fn subscribe(frame: &Frame, version: Version) -> Result<Wanted, Breach> {
     })
 }
 
-/// Headers that ask for what is not done here. To ignore one would deliver what the client did not ask for, or lose what
+/// Headers that request unsupported features. To ignore one would deliver what the client did not request, or lose what
 /// it relies on.
 fn refuse_what_is_not_kept(frame: &Frame, options: &str) -> Result<(), Breach> {
     if frame.headers.get("selector").is_some() || consumer_option(frame, options, "selector").is_some() {
@@ -114,15 +114,15 @@ fn refuse_what_is_not_kept(frame: &Frame, options: &str) -> Result<(), Breach> {
     }
 }
 
-/// By these RabbitMQ, ActiveMQ (in both of its spellings), Artemis and Apollo are asked to keep messages for a client that
-/// is away.
+/// Headers by which RabbitMQ, ActiveMQ (in both of its spellings), Artemis and Apollo are asked for durable
+/// subscriptions.
 const DURABLE: [&str; 5] =
     ["durable", "activemq.subscriptionName", "activemq.subcriptionName", "durable-subscription-name", "persistent"];
 
-/// Where a subscription begins.
+/// Where a subscription starts.
 const FROM_SEQUENCE: &str = "from-sequence";
 
-/// A sequence, or the id of an event: the sequence, a dash and the place of the event among those of the sequence.
+/// A sequence, or the id of an event: the sequence, a dash and the index of the event within the sequence.
 fn after(value: &str) -> Result<After, Breach> {
     let read = match value.trim().split_once('-') {
         Some((sequence, place)) => digits(sequence).zip(digits(place).map(Some)),
@@ -131,12 +131,12 @@ fn after(value: &str) -> Result<After, Breach> {
     read.map(|(sequence, place)| After { sequence, place }).ok_or(Breach::BadFromSequence)
 }
 
-/// Without a sign, which numbers of Rust may have.
+/// Without a sign, which Rust's number parser would accept.
 fn digits<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// `/topic/a?consumer.retroactive=true`, as ActiveMQ takes it.
+/// `/topic/a?consumer.retroactive=true`, as in ActiveMQ.
 fn split_options(destination: &str) -> (&str, &str) {
     destination.split_once('?').unwrap_or((destination, ""))
 }
@@ -171,8 +171,8 @@ fn mode(frame: &Frame) -> AckMode {
     }
 }
 
-/// Nought would be a consumer that is never given anything; it gets one message at a time. What is no number, or one
-/// below nought, is as good as nothing, as in ActiveMQ, whose options are never an error.
+/// Zero would be a consumer that never receives anything; it gets one message at a time. A negative value or one that
+/// is not a number is ignored, as in ActiveMQ, whose options are never an error.
 fn prefetch(value: &str) -> usize {
     value.trim().parse().map_or(PREFETCH_MAX, |wanted: usize| wanted.clamp(1, PREFETCH_MAX))
 }

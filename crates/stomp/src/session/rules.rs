@@ -1,4 +1,4 @@
-//! What holds for every connection of a door, and what one client may do.
+//! Session rules of a port, and permissions of a client.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use crate::destination::{Destination, Pattern};
 use crate::limits::Limits;
 
-/// How long a connection may wait with its CONNECT.
+/// How long a connection may wait before its CONNECT.
 pub const CONNECT_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Subscriptions of one connection.
 pub const SUBSCRIPTIONS_MAX: usize = 1_000;
 /// Destinations of all subscriptions of one connection, each of those that commas join counted.
 pub const DESTINATIONS_MAX: usize = 2_000;
-/// Octets that a client may send while its login is looked at.
+/// Octets that a client may send while its login is checked.
 pub const EARLY_BYTES_MAX: usize = 64 * 1_024;
 
-/// What holds for every connection of a door.
+/// Rules for every connection of a port.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Name and version, for the `server` header.
@@ -24,18 +24,18 @@ pub struct Rules {
     pub limits: Limits,
     pub connect_wait: Duration,
     pub subscriptions_max: usize,
-    /// How many heart-beat intervals of silence are borne: 2, and 3 where a browser may delay its timers.
+    /// Heart-beat intervals of silence before the connection is closed: 2, and 3 where a browser may delay its timers.
     pub heart_beat_grace: u32,
     pub topics: Arc<dyn Topics>,
 }
 
-/// What the application knows of the topics that subscriptions name.
+/// The topics that the application has.
 pub trait Topics: fmt::Debug + Send + Sync {
-    /// Why a subscription can never hear what it asks for; `is_replay` where it begins in the past.
+    /// Why a subscription can never match a topic; `is_replay` where it starts in history.
     fn check(&self, wanted: &Pattern, is_replay: bool) -> Result<(), String>;
 }
 
-/// Where every name may be published one day, and nothing is kept.
+/// Any topic may be published, and there is no replay.
 #[derive(Debug)]
 pub struct AnyTopic;
 
@@ -58,12 +58,12 @@ impl Rules {
     }
 }
 
-/// What a client may do, by destination.
+/// Permissions of a client, by destination.
 #[derive(Debug, Clone, Default)]
 pub struct Rights {
     pub send: Vec<Pattern>,
     pub subscribe: Vec<Pattern>,
-    /// What no wider right opens: only one that names it.
+    /// Destinations that a wider permission does not include: only one that names them.
     pub reserved: Vec<Pattern>,
 }
 
@@ -72,7 +72,7 @@ impl Rights {
         self.is_opened(&self.send, destination.pattern())
     }
 
-    /// A subscription that begins with a wildcard selects nothing that is reserved; to see to that is the application's.
+    /// A subscription that begins with a wildcard must match nothing that is reserved; the application ensures that.
     pub fn may_subscribe(&self, wanted: &Pattern) -> bool {
         self.is_opened(&self.subscribe, wanted)
     }

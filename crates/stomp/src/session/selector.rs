@@ -1,11 +1,10 @@
-//! Which subscriptions of a connection select a topic. Most connections have a few patterns, which are looked at one by one;
-//! a tree is made for those that have many.
+//! Subscription matching. Most connections have a few patterns, which are matched one by one; for many a tree is built.
 
 use super::subscriptions::SubscriptionKey;
 use crate::destination::{Destination, Pattern};
 use crate::topics::TopicTree;
 
-/// Patterns that are looked at one by one.
+/// Patterns that are matched one by one.
 const FEW: usize = 8;
 
 #[derive(Debug, Default)]
@@ -34,8 +33,8 @@ impl Selector {
         self.many.take_if(|many| many.patterns() == 0);
     }
 
-    /// One that selects by two patterns is heard of twice. Of a topic that stands `apart` only those hear whose pattern
-    /// names its first segment.
+    /// A subscription that matches by two patterns is visited twice. A reserved topic (`apart`) is matched only by
+    /// patterns that name its first segment.
     pub(crate) fn select(&self, topic: &Destination, apart: bool, mut heard: impl FnMut(SubscriptionKey)) {
         let is_named = |pattern: &Pattern| !apart || pattern.segments().next() == topic.segments().next();
         let few = self.few.iter().filter(|(pattern, _)| pattern.matches(topic) && is_named(pattern));
@@ -48,7 +47,7 @@ impl Selector {
 mod tests {
     use super::*;
 
-    /// Who hears of a topic, with so many patterns beside the two that select it.
+    /// The subscriptions that match a topic, with `others` more patterns beside the two that match it.
     fn selected(others: u32, apart: bool) -> Vec<u32> {
         let pattern = |name: &str| Pattern::parse(&format!("/topic/{name}")).unwrap();
         let mut selector = Selector::default();

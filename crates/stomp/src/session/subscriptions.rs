@@ -1,5 +1,4 @@
-//! The subscriptions of one connection: their names, what they select, the head of their MESSAGE frames, and what they
-//! have not acknowledged.
+//! Subscriptions of a connection: ids, patterns, heads of MESSAGE frames, acknowledgements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,29 +13,29 @@ use crate::lanes::Broadcast;
 use crate::message::Message;
 use crate::version::Version;
 
-/// A subscription of one connection; never given twice there.
+/// A subscription of one connection; keys are not reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SubscriptionKey(pub u32);
 
-/// How a client confirms what it got.
+/// How a client acknowledges messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AckMode {
-    /// Sent is done.
+    /// A sent message counts as acknowledged.
     Auto,
-    /// A confirmation covers everything up to and including its message.
+    /// An acknowledgement covers everything up to and including its message.
     Client,
-    /// A confirmation covers its message alone.
+    /// An acknowledgement covers its message alone.
     ClientIndividual,
 }
 
-/// By what a client knows its subscription. Only 1.0 may leave out the id.
+/// Identifies a subscription for its client. Only 1.0 may omit the id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Name {
     Id(String),
     Destination(String),
 }
 
-/// Which delivery an ACK or NACK means.
+/// Which delivery an ACK or NACK refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Acknowledged {
     /// 1.2: the value of the `ack` header.
@@ -45,26 +44,26 @@ pub(crate) enum Acknowledged {
     Message { id: String, subscription: Option<String> },
 }
 
-/// What is different for each subscriber of a message.
+/// The part of a message that differs between subscribers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks {
     pub redelivered: bool,
     /// A last value from before the subscription.
     pub snapshot: bool,
-    /// Something that happened before the subscription.
+    /// An event from before the subscription.
     pub replayed: bool,
     /// How many older values of the topic this one replaced.
     pub conflated: u64,
 }
 
-/// What became of a message that was to be written.
+/// The outcome of writing a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// Its acknowledgement will come.
+    /// Its acknowledgement is expected.
     Unsettled,
-    /// Sent is done, because the mode is auto.
+    /// Acknowledged by being sent, because the mode is auto.
     Settled,
-    /// The subscription has ended meanwhile; nothing was written.
+    /// The subscription has ended; nothing was written.
     Gone,
 }
 
@@ -78,9 +77,9 @@ struct Entry {
     head: Box<[u8]>,
     ledger: Ledger,
     patterns: Arc<[Pattern]>,
-    /// Broadcasts with greater numbers are heard.
+    /// Broadcasts with greater numbers are received.
     since: u64,
-    /// Those that this connection itself caused are left out.
+    /// Broadcasts of this connection itself are omitted.
     no_local: bool,
 }
 
@@ -96,11 +95,11 @@ pub struct Subscriptions {
     version: Version,
     entries: BTreeMap<SubscriptionKey, Entry>,
     names: BTreeMap<Name, SubscriptionKey>,
-    /// Who of them hears a broadcast.
+    /// Matches broadcasts with subscriptions.
     selector: Selector,
     /// Destinations of all of them.
     patterns: usize,
-    /// How many want their messages acknowledged.
+    /// How many require acknowledgements.
     acknowledging: usize,
     next_key: u32,
     next_delivery: u64,
@@ -145,7 +144,7 @@ impl Subscriptions {
         self.names.contains_key(name)
     }
 
-    /// The name must be new. Nothing is heard before [`Subscriptions::hear`].
+    /// The name must be new. The subscription receives nothing before [`Subscriptions::hear`].
     pub(crate) fn open(
         &mut self,
         name: Name,
@@ -166,7 +165,7 @@ impl Subscriptions {
         key
     }
 
-    /// From now on the subscription hears broadcasts with numbers greater than `since`. One that has ended meanwhile hears
+    /// From now on the subscription receives broadcasts with numbers greater than `since`. One that has ended receives
     /// nothing.
     pub fn hear(&mut self, key: SubscriptionKey, since: u64, no_local: bool) {
         let Some(entry) = self.entries.get_mut(&key) else { return };
@@ -175,7 +174,8 @@ impl Subscriptions {
         topics.for_each(|pattern| self.selector.add(pattern, key));
     }
 
-    /// Who hears a broadcast, each once however many of its patterns select it; `keys` is emptied first.
+    /// The subscriptions that receive a broadcast, each once however many of its patterns match; `keys` is cleared
+    /// first.
     pub(crate) fn select(&self, broadcast: &Broadcast, keys: &mut Vec<SubscriptionKey>) {
         keys.clear();
         let hears = |key: &SubscriptionKey| self.entries.get(key).is_some_and(|entry| entry.hears(broadcast));
@@ -185,7 +185,7 @@ impl Subscriptions {
         keys.dedup();
     }
 
-    /// Whether a broadcast need not wait for an acknowledgement, whoever hears it.
+    /// Whether no subscription requires acknowledgements, so that a broadcast never has to wait for one.
     pub(crate) fn is_automatic(&self) -> bool {
         self.acknowledging == 0
     }
@@ -216,7 +216,8 @@ impl Subscriptions {
         found.map(|(key, _)| *key)
     }
 
-    /// Whether one more message may go out. A subscription that has ended takes what is left over for it.
+    /// Whether one more message may be sent. A subscription that has ended accepts its remaining messages, which are
+    /// dropped.
     pub fn has_room(&self, key: SubscriptionKey) -> bool {
         self.entries.get(&key).is_none_or(|entry| entry.mode == AckMode::Auto || entry.ledger.len() < entry.prefetch)
     }
@@ -250,7 +251,7 @@ impl Subscriptions {
         self.find(which).is_some()
     }
 
-    /// Takes out what an ACK or NACK covers: the subscription and the tokens of its messages of queues.
+    /// Removes the deliveries that an ACK or NACK covers: the subscription and the tokens of its messages of queues.
     pub(crate) fn settle(&mut self, which: &Acknowledged) -> Result<(SubscriptionKey, Vec<Token>), Breach> {
         let (key, place) = self.find(which).ok_or(Breach::UnknownMessage)?;
         let entry = self.entries.get_mut(&key).ok_or(Breach::UnknownMessage)?;
@@ -292,7 +293,7 @@ fn write_marks(marks: Marks, out: &mut Vec<u8>) {
     }
 }
 
-/// The id names the subscription too, because an ACK of 1.2 carries nothing else.
+/// The id contains the subscription too, because an ACK of 1.2 carries nothing else.
 fn write_ack(key: SubscriptionKey, delivery: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"ack:");
     encode_number(key.0.into(), out);

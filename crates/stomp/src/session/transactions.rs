@@ -1,4 +1,4 @@
-//! Open transactions of one connection: what was sent and acknowledged in them waits for COMMIT.
+//! Open transactions of one connection: their SENDs and ACKs wait for COMMIT.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub const TRANSACTION_FRAMES_MAX: usize = 1_000;
 /// Octets that all open transactions of one connection hold.
 pub const TRANSACTION_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 
-/// What is done at once or waits for COMMIT.
+/// Executed at once or on COMMIT.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Publish(Publication),
@@ -63,7 +63,7 @@ impl Transactions {
         Ok(())
     }
 
-    /// Ends a transaction and gives what it held: to be done on COMMIT, to be forgotten on ABORT.
+    /// Ends a transaction and returns its steps: executed on COMMIT, dropped on ABORT.
     pub(crate) fn end(&mut self, id: &str) -> Result<Vec<Step>, Breach> {
         let steps = self.open.remove(id).ok_or(Breach::UnknownTransaction)?;
         self.bytes -= steps.iter().map(Step::bytes).sum::<usize>();

@@ -1,4 +1,4 @@
-//! What was said last on each topic, for those who subscribe late, and how often something is said.
+//! Last-value table: newest value and activity of each topic, for new subscriptions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::pace::{Pace, PaceMeter};
 use crate::time::Time;
 
-/// Topics that a book remembers, unless the application chooses another limit.
+/// Topics of a table, unless the application sets another limit.
 pub const TOPICS_MAX: usize = 1_048_576;
 
-/// A topic of one book; never given twice there.
+/// A topic of one table; ids are not reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TopicId(pub u64);
 
-/// The book is full: the event was not written down, and nothing is known about its pace.
+/// The table is full: the event was not recorded, and the activity of its topic is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyTopics {
     pub limit: usize,
@@ -29,7 +29,7 @@ impl fmt::Display for TooManyTopics {
 
 impl std::error::Error for TooManyTopics {}
 
-/// What the book knows about one topic.
+/// Entry of one topic.
 #[derive(Debug)]
 pub struct Topic<V> {
     pub id: TopicId,
@@ -37,8 +37,8 @@ pub struct Topic<V> {
     meter: PaceMeter,
 }
 
-/// The last value of each topic. `K` is the application's name for a topic, `V` its value: the message, or whatever one
-/// can be made of when somebody wants it.
+/// The last value of each topic. `K` identifies a topic for the application, `V` is its value: the message, or data
+/// from which it is encoded on demand.
 #[derive(Debug)]
 pub struct Book<K, V> {
     topics: BTreeMap<K, Topic<V>>,
@@ -62,7 +62,7 @@ impl<K: Ord, V> Book<K, V> {
         self.topics.is_empty()
     }
 
-    /// Writes down the newest value of a topic.
+    /// Records the newest value of a topic.
     pub fn record(&mut self, now: Time, key: K, value: V) -> Result<(TopicId, Pace), TooManyTopics> {
         if let Some(topic) = self.topics.get_mut(&key) {
             topic.last = value;
@@ -82,7 +82,7 @@ impl<K: Ord, V> Book<K, V> {
         self.topics.get(key).map(|topic| topic.id)
     }
 
-    /// What a new subscription may have to see, from the beginning or from behind a topic on.
+    /// The values for a new subscription, from the first topic or from after `key` on.
     pub fn behind(&self, key: Option<&K>) -> impl Iterator<Item = (&K, &Topic<V>)> {
         self.topics.range((key.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded))
     }

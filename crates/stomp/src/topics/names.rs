@@ -1,15 +1,15 @@
-//! Segments of patterns, each kept once.
+//! Interned topic segments.
 
 use std::collections::BTreeMap;
 
-/// A segment that some pattern has.
+/// A segment of at least one pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NameId(u32);
 
 #[derive(Debug)]
 struct Name {
     id: NameId,
-    /// How many ways of the tree have it.
+    /// Number of tree edges with this segment.
     uses: u32,
 }
 
@@ -26,7 +26,7 @@ impl Names {
         self.known.get(segment).map(|name| name.id)
     }
 
-    /// One more way has this segment.
+    /// One more edge uses this segment.
     pub(super) fn take(&mut self, segment: &str) -> NameId {
         if let Some(name) = self.known.get_mut(segment) {
             name.uses += 1;
@@ -40,7 +40,7 @@ impl Names {
         id
     }
 
-    /// One way less has it; with the last one it is forgotten.
+    /// One edge less uses it; the last one removes it.
     pub(super) fn give_back(&mut self, segment: &str) -> Option<NameId> {
         let name = self.known.get_mut(segment)?;
         name.uses -= 1;

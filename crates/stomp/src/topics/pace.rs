@@ -1,10 +1,10 @@
-//! How often something happens on a topic. One reading serves all connections.
+//! Topic activity: slow, quiet or busy, by the last two gaps. One result serves all connections.
 
 use std::time::Duration;
 
 use crate::time::Time;
 
-/// How an event stands to those before it on its topic.
+/// The activity of a topic at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// The last two gaps were both long: a topic that is proven slow passes at once.

@@ -1,35 +1,35 @@
-//! Who listens to what: a tree of segments whose leaves are sets of subscribers.
+//! Topic tree: subscribers by pattern. Nodes are segments, leaves are sets of subscribers.
 //!
 //! All subscribers of one pattern form one set, so a topic is matched against patterns and not against subscribers. The
-//! sets that a topic matches are remembered until a pattern appears or disappears; a subscriber that joins or leaves a
-//! set changes nothing of that.
+//! sets that a topic matches are cached until a pattern is added or removed; a subscriber that joins or leaves a set
+//! changes nothing of that.
 //!
-//! A segment is kept once however many patterns have it, and the ways between nodes lie in one map: a pattern of many
-//! segments takes some tens of octets for each.
+//! A segment is stored once however many patterns have it, and the edges between nodes lie in one map: a pattern of
+//! many segments takes some tens of octets for each.
 
 use std::collections::BTreeMap;
 
 use super::names::{NameId, Names};
 use crate::destination::{Destination, Pattern};
 
-/// Topics whose sets are remembered; beyond them all are forgotten and found again when they are needed.
+/// Topics whose sets are cached; beyond them the cache is cleared.
 pub const ROUTES_MAX: usize = 16_384;
 
-/// Subscribers by pattern. `S` is the application's name for a subscriber.
+/// Subscribers by pattern. `S` identifies a subscriber for the application.
 #[derive(Debug)]
 pub struct TopicTree<S> {
     names: Names,
     nodes: Vec<Node>,
-    /// Nodes that lead nowhere, to be used again.
+    /// Unused nodes, to be used again.
     free_nodes: Vec<NodeId>,
     /// From a node by a segment to the next.
     ways: BTreeMap<(NodeId, NameId), NodeId>,
     sets: Vec<Vec<S>>,
     /// Sets without members, to be used again.
     free: Vec<SetId>,
-    /// By the fingerprint of the topic; of two topics with the same one the later is remembered.
+    /// By the fingerprint of the topic; of two topics with the same one the later is cached.
     routes: BTreeMap<u64, Route>,
-    /// Counts appearances and disappearances of patterns; a route of an older shape may be wrong.
+    /// Version of the set of patterns; a route of an older version may be wrong.
     shape: u64,
 }
 
@@ -44,9 +44,9 @@ struct Node {
     here: Option<SetId>,
     /// Subscribers of the pattern that goes on with `>` and ends.
     rest: Option<SetId>,
-    /// What follows `*`.
+    /// The node of `*`.
     any: Option<NodeId>,
-    /// How many named ways begin here.
+    /// Number of edges with a name.
     named: u32,
 }
 
@@ -79,7 +79,7 @@ impl<S> Default for TopicTree<S> {
 }
 
 impl<S: Copy + Ord> TopicTree<S> {
-    /// Says whether the subscriber is new to this pattern.
+    /// Returns whether the subscriber is new to this pattern.
     pub fn subscribe(&mut self, pattern: &Pattern, subscriber: S) -> bool {
         let (path, is_rest) = path_of(pattern);
         let node = path.iter().fold(ROOT, |node, segment| self.go_on(node, segment));
@@ -94,7 +94,7 @@ impl<S: Copy + Ord> TopicTree<S> {
         }
     }
 
-    /// The node behind a segment, made where it is missing.
+    /// The child node of a segment, created where it is missing.
     fn go_on(&mut self, node: NodeId, segment: &str) -> NodeId {
         if let Some(next) = self.next(node, segment) {
             return next;
@@ -148,7 +148,7 @@ impl<S: Copy + Ord> TopicTree<S> {
         if is_rest { node.rest } else { node.here }
     }
 
-    /// Says whether the subscriber was there.
+    /// Returns whether the subscriber was there.
     pub fn unsubscribe(&mut self, pattern: &Pattern, subscriber: S) -> bool {
         let (path, is_rest) = path_of(pattern);
         let nodes = self.walk(&path);
@@ -170,7 +170,7 @@ impl<S: Copy + Ord> TopicTree<S> {
         found.is_ok()
     }
 
-    /// The root and the nodes behind each segment, as far as there are any.
+    /// The root and the nodes of each segment, as far as they exist.
     fn walk(&self, path: &[&str]) -> Vec<NodeId> {
         let mut nodes = vec![ROOT];
         for segment in path {
@@ -182,7 +182,7 @@ impl<S: Copy + Ord> TopicTree<S> {
         nodes
     }
 
-    /// Takes out the nodes that lead to nothing any more, from the last one back.
+    /// Removes nodes that lead to no subscriber any more, from the last one back.
     fn prune(&mut self, path: &[&str], nodes: &[NodeId]) {
         for (segment, pair) in path.iter().zip(nodes.windows(2)).rev() {
             let (before, node) = (pair[0], pair[1]);
@@ -198,7 +198,7 @@ impl<S: Copy + Ord> TopicTree<S> {
             }
         }
         if self.ways.is_empty() && self.nodes[ROOT as usize].any.is_none() {
-            // Nothing is kept for patterns that may never come again.
+            // Patterns that may never come again keep no memory.
             self.nodes.truncate(1);
             self.nodes.shrink_to_fit();
             self.free_nodes = Vec::new();
@@ -210,14 +210,14 @@ impl<S: Copy + Ord> TopicTree<S> {
         self.sets.len() - self.free.len()
     }
 
-    /// Whether some pattern may select topics that begin with this segment: where none does, their names need not even be
-    /// put together.
+    /// Whether some pattern may match topics that begin with this segment: where none does, their names need not even
+    /// be built.
     pub fn hears(&self, root: &str) -> bool {
         let node = &self.nodes[ROOT as usize];
         node.rest.is_some() || node.any.is_some() || self.next(ROOT, root).is_some()
     }
 
-    /// Everybody who listens to this topic; one who listens by two patterns appears twice.
+    /// All subscribers of this topic; one that subscribes by two patterns appears twice.
     pub fn listeners(&mut self, topic: &Destination) -> impl Iterator<Item = S> {
         let fingerprint = fingerprint(topic.name());
         self.find_route(fingerprint, topic);
@@ -225,8 +225,8 @@ impl<S: Copy + Ord> TopicTree<S> {
         sets.flat_map(|set| &self.sets[*set as usize]).copied()
     }
 
-    /// The same for a tree of few patterns, in which no route is remembered and nothing is allocated. Of a topic that
-    /// stands `apart` only those hear whose pattern names its first segment.
+    /// The same for a tree of few patterns, without the route cache and without allocation. A reserved topic (`apart`)
+    /// is matched only by patterns that name its first segment.
     pub fn select(&self, topic: &Destination, apart: bool, mut heard: impl FnMut(S)) {
         let mut found = |set: SetId| self.sets[set as usize].iter().for_each(|subscriber| heard(*subscriber));
         let mut segments = topic.segments();
@@ -273,8 +273,8 @@ fn fingerprint(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The segments that lead to the set of a pattern, and whether it is the set of `>` behind them. A `>` with text behind it
-/// is a name like any other; no topic has such a segment, so it matches nothing.
+/// The segments that lead to the set of a pattern, and whether it is the set of `>` after them. A `>` with text after
+/// it is a name like any other; no topic has such a segment, so it matches nothing.
 fn path_of(pattern: &Pattern) -> (Vec<&str>, bool) {
     let mut path: Vec<&str> = pattern.segments().collect();
     let is_rest = path.pop_if(|last| *last == ">").is_some();
