@@ -1,5 +1,5 @@
-//! Where a strategy asks and looks. Asking only collects commands: whoever drives the strategy journals and applies them
-//! after the call-back, and the outcome comes as an event.
+//! Context of a strategy: commands and read access. Commands are collected and carried out after the callback; the
+//! outcome comes as an event.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::selection::{Prices, Selection};
 use crate::strategy::Refused;
 use crate::timers::Timers;
 
-/// What the desk stands on: everything around a strategy but the strategy itself.
+/// State behind the context: everything around a strategy but the strategy itself.
 #[derive(Debug, Default)]
 pub(crate) struct Stand {
     pub(crate) now: Timestamp,
@@ -28,11 +28,11 @@ pub(crate) struct Stand {
     pub(crate) wishes: Vec<Wish>,
     pub(crate) price_wishes: Vec<PriceWish>,
     pub(crate) commands: Vec<Command>,
-    /// Refused on the spot, to be told after the call-back.
+    /// Refused at once, to be delivered after the callback.
     pub(crate) refused: Vec<Refused>,
     pub(crate) is_flooding: bool,
     orders_named: u64,
-    /// Worked out with the first order.
+    /// Built with the first order.
     order_prefix: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Stand {
     }
 }
 
-/// New terms for a working order; what is absent keeps its value.
+/// New terms for a working order; absent fields keep their value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Change {
     /// The new total quantity, what is filled included.
@@ -62,16 +62,16 @@ impl Change {
     }
 }
 
-/// The desk of one strategy, for the length of one call-back.
+/// The context of one strategy, for the duration of one callback.
 #[derive(Debug)]
 pub struct Desk<'a> {
     pub(crate) who: &'a Who,
     pub(crate) stand: &'a mut Stand,
 }
 
-/// Asking.
+/// Commands.
 impl Desk<'_> {
-    /// Places an order and names it; the name is good for changing and cancelling it, at once.
+    /// Places an order and returns its id; the order can be changed and cancelled by it at once.
     pub fn place(&mut self, mut ask: PlaceOrder) -> IntId {
         let int_id = match ask.int_id.take() {
             Some(own) => own,
@@ -119,7 +119,7 @@ impl Desk<'_> {
         self.trade(Command::Cancel(cancel));
     }
 
-    /// The engine refuses a request on an order of another strategy.
+    /// With these fields the engine refuses a request on an order of another strategy.
     fn as_own(&self) -> Restated {
         Restated { strategy: Some(self.who.id), ..Restated::default() }
     }
@@ -131,27 +131,27 @@ impl Desk<'_> {
         working.iter().for_each(|int_id| self.cancel(int_id));
     }
 
-    /// From now on prices of this kind come to the strategy; the server is asked for the security where it is new.
+    /// Subscribes to prices of this kind; a new security is subscribed at the server.
     pub fn subscribe(&mut self, security: SecurityId, prices: Prices) {
         if self.stand.selection.add(security, prices) {
             self.ask(Command::Subscribe(Subscription { strategy: self.who.id, security }));
         }
     }
 
-    /// No prices of this security come any more, of whatever kind.
+    /// Unsubscribes from all prices of this security.
     pub fn unsubscribe(&mut self, security: SecurityId) {
         if self.stand.selection.drop(security) {
             self.ask(Command::Unsubscribe(Subscription { strategy: self.who.id, security }));
         }
     }
 
-    /// In INIT: so many bars, at most [`BARS_MAX`], are wanted in PREFEED.
+    /// In INIT: requests this many bars, at most [`BARS_MAX`], for PREFEED.
     pub fn want_history(&mut self, security: SecurityId, size: BarSize, bars: usize) {
         self.stand.wishes.push(Wish { security, size, bars: bars.min(BARS_MAX) });
     }
 
-    /// In INIT: so many of the newest prices of this kind, at most [`BARS_MAX`], are wanted in PREFEED. Only a simulation
-    /// remembers ticks, trades and books; live there are bars.
+    /// In INIT: requests this many of the newest prices of this kind, at most [`BARS_MAX`], for PREFEED. Only a
+    /// simulation has a history of ticks, trades and books; live there are bars.
     pub fn want_prices(&mut self, security: SecurityId, prices: Prices, count: usize) {
         match prices {
             Prices::Bars(size) => self.want_history(security, size, count),
@@ -159,7 +159,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Fires once, when that instant has come; a timer of the same name is moved.
+    /// Fires once at that instant; a timer of the same name is moved.
     pub fn set_timer(&mut self, name: &str, due: Timestamp) {
         self.stand.timers.set(due, name.into());
     }
@@ -169,12 +169,12 @@ impl Desk<'_> {
         self.stand.timers.cancel(name);
     }
 
-    /// Tells other strategies, and whoever listens outside, something; the body is JSON by custom.
+    /// Publishes a generic event to strategies and subscribers; the body is JSON by convention.
     pub fn publish(&mut self, name: &str, body: impl Into<Text>) {
         self.ask(Command::Publish(GenericEvent { strategy: self.who.id, name: name.into(), body: body.into() }));
     }
 
-    /// From now on generic events of this name come to the strategy, whoever publishes them.
+    /// Subscribes to generic events of this name, from any publisher.
     pub fn listen(&mut self, name: &str) {
         self.stand.selection.listen(name.into());
     }
@@ -195,7 +195,8 @@ impl Desk<'_> {
         }
     }
 
-    /// A strategy that asks without end in one call would fill the memory before anybody could stop it.
+    /// Limited, because a strategy that sends commands without end in one callback would fill the memory before it
+    /// could be stopped.
     fn ask(&mut self, command: Command) {
         if self.stand.commands.len() < COMMANDS_PER_CALL_MAX {
             self.stand.commands.push(command);
@@ -205,9 +206,9 @@ impl Desk<'_> {
     }
 }
 
-/// Looking.
+/// Read access.
 impl Desk<'_> {
-    /// The instant of the event that is being told.
+    /// The time of the current event.
     pub fn now(&self) -> Timestamp {
         self.stand.now
     }
@@ -242,13 +243,13 @@ impl Desk<'_> {
         self.stand.picture.book(security).map(|book| &**book)
     }
 
-    /// A book of the market without the strategy's own orders, as far as their venue has confirmed them: whoever takes them
-    /// for the interest of others follows itself. Recorded books never had them and are given as they are.
+    /// A market book without the strategy's own orders, as far as their venue has confirmed them: a strategy that takes
+    /// them for other interest would follow itself. Recorded books never contain them and are returned unchanged.
     pub fn without_own(&self, book: &OrderBook) -> OrderBook {
         self.stand.picture.without_own(book)
     }
 
-    /// The best guess at a fair price of a subscribed security.
+    /// The best estimate of a fair price of a subscribed security.
     pub fn price(&self, security: SecurityId) -> Option<Price> {
         self.stand.picture.price(security)
     }
@@ -258,7 +259,7 @@ impl Desk<'_> {
         self.tick(security).map(Mark::from)
     }
 
-    /// What the strategy holds, over all accounts; short is negative.
+    /// The strategy's position, over all accounts; short is negative.
     pub fn position(&self, security: SecurityId) -> Quantity {
         self.stand.picture.position(security)
     }
@@ -278,17 +279,17 @@ impl Desk<'_> {
         self.stand.picture.order(int_id)
     }
 
-    /// Orders that are not finished, also those that were asked for just now.
+    /// Orders that are not finished, also those that were requested just now.
     pub fn orders(&self) -> impl Iterator<Item = &OwnOrder> {
         self.stand.picture.orders()
     }
 
-    /// Whether an order for the security is on its way or in the market.
+    /// Whether an order for the security is pending or working.
     pub fn is_working(&self, security: SecurityId) -> bool {
         self.orders().any(|order| order.security == security)
     }
 
-    /// Everything else that is known.
+    /// The whole view.
     pub fn picture(&self) -> &Picture {
         &self.stand.picture
     }

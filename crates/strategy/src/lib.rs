@@ -5,32 +5,20 @@
 
 #![warn(missing_docs)]
 
-/// What a strategy can be told.
 mod strategy;
-/// Where a strategy asks and looks.
 mod desk;
-/// Orders, ready to be placed.
 pub mod order;
-/// What a strategy knows of the world.
 mod picture;
-/// Which prices and generic events a strategy wants.
 mod selection;
-/// What has been before the strategy began.
 mod past;
-/// Deadlines that a strategy set for itself.
 mod timers;
-/// Settings of a strategy: typed, with defaults and ranges.
 pub mod parameter;
-/// Strategies by name.
 pub mod registry;
-/// A strategy with everything it needs, for whoever drives it.
 mod seat;
-/// Exact amounts and the floating point of indicators.
 pub mod numbers;
-/// Strategies to learn from and to try the platform with.
 pub mod samples;
 
-/// The tutorial, compiled and run.
+/// The tutorial of the documentation, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/strategies.md")]
 pub struct Tutorial;

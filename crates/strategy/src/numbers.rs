@@ -1,15 +1,15 @@
-//! Exact amounts and the floating point of indicators. Indicators compute with `f64`; whatever becomes an order goes back to
-//! exact decimals, on the grid of its security.
+//! Conversion between exact decimals and `f64`, and rounding to tick size and lot size. Indicators compute with `f64`;
+//! orders need exact decimals on the grid of their security.
 
 use domain::{Decimal, Price, Quantity, Security, Tick};
 
-/// Powers of ten that a decimal's scale can ask for.
+/// Powers of ten for the scale of a decimal.
 const POWERS: [f64; 29] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28,
 ];
 
-/// The nearest floating-point number: quick, since it is asked for on every tick.
+/// The nearest floating-point number: fast, since it is called on every tick.
 pub fn float(decimal: Decimal) -> f64 {
     let parts = decimal.unpack();
     let power = POWERS[parts.scale as usize];
@@ -21,7 +21,7 @@ pub fn float(decimal: Decimal) -> f64 {
     }
 }
 
-/// The middle of the quote, else the last trade.
+/// The mid of the quote, else the last trade.
 pub fn middle(tick: &Tick) -> Option<f64> {
     match (tick.bid, tick.ask) {
         (Some(bid), Some(ask)) => Some((float(bid.0) + float(ask.0)) * 0.5),
@@ -29,7 +29,7 @@ pub fn middle(tick: &Tick) -> Option<f64> {
     }
 }
 
-/// The price on the security's grid that lies nearest; none where there is no such price.
+/// The nearest price on the security's grid; none where there is no such price.
 pub fn price_near(security: &Security, wanted: f64) -> Option<Price> {
     on_grid(wanted, security.price_incr, f64::round).map(Price)
 }
@@ -44,7 +44,7 @@ pub fn price_above(security: &Security, wanted: f64) -> Option<Price> {
     on_grid(wanted, security.price_incr, f64::ceil).map(Price)
 }
 
-/// The largest quantity in whole lots that is not more.
+/// The largest quantity in whole lots that is not larger.
 pub fn quantity_below(security: &Security, wanted: f64) -> Option<Quantity> {
     on_grid(wanted, security.qty_incr, f64::floor).map(Quantity)
 }
@@ -53,7 +53,7 @@ fn on_grid(wanted: f64, step: Decimal, round: fn(f64) -> f64) -> Option<Decimal>
     if step.is_zero() {
         return Decimal::from_f64_retain(wanted).map(|exact| exact.round_dp(domain::amount::DIVISION_DECIMALS));
     }
-    // A price that lies on the grid must stay there, though division leaves it a hair beside.
+    // A price on the grid must stay there, although division is not exact.
     let steps = wanted / float(step);
     let steps = if (steps - steps.round()).abs() < 1e-6 { steps.round() } else { round(steps) };
     Decimal::from_f64_retain(steps)?.round().checked_mul(step)

@@ -1,5 +1,5 @@
-//! Orders, ready to be placed: `order::market(...)`, `order::limit(...)`. What is not said here (account, time in force,
-//! the strategy's own note) has a default and can be set on the result.
+//! Order constructors: `order::market(...)`, `order::limit(...)`. The other fields (account, time in force, the
+//! strategy's own note) have defaults and can be set on the result.
 
 use domain::command::PlaceOrder;
 use domain::{OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};

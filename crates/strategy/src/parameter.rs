@@ -1,11 +1,11 @@
-//! Settings of a strategy: typed, with defaults and ranges. What a person wrote is text; what a strategy gets is checked.
+//! Strategy parameters: typed, with defaults and ranges. The configuration has texts; a strategy gets checked values.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use domain::{BarSize, Decimal, Price, Quantity, ReferenceData, SecurityId};
 
-/// A setting that a strategy has.
+/// A parameter of a strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// The key in the configuration.
@@ -14,11 +14,11 @@ pub struct Parameter {
     pub about: &'static str,
     /// Type and range.
     pub kind: Kind,
-    /// As a person would write it; a parameter without one must be given.
+    /// As in a configuration; a parameter without a default is required.
     pub default: Option<&'static str>,
 }
 
-/// What a setting may be.
+/// Type and range of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// A whole number.
@@ -79,7 +79,7 @@ impl Parameter {
         Self { name, about, kind: Kind::Choice(of), default: Some(default) }
     }
 
-    /// Must be given: no security is a good guess.
+    /// Required: there is no good default for a security.
     pub const fn security(name: &'static str, about: &'static str) -> Self {
         Self { name, about, kind: Kind::Security, default: None }
     }
@@ -155,7 +155,7 @@ enum Value {
     BarSize(BarSize),
 }
 
-/// What is wrong with a setting.
+/// Why a parameter is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadParameter {
     /// The key.
@@ -177,13 +177,13 @@ impl fmt::Display for BadParameter {
     }
 }
 
-/// The checked settings of one instance. Asking for a parameter that the strategy did not declare is a mistake in the
-/// strategy and panics, which stops that strategy alone.
+/// The checked settings of one instance. Reading a parameter that the strategy did not declare is a bug of the strategy
+/// and panics, which stops only that strategy.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings(BTreeMap<&'static str, Value>);
 
 impl Settings {
-    /// Every declared parameter gets what was written, else its default.
+    /// Every declared parameter gets the configured value, else its default.
     pub fn read(
         parameters: &[Parameter],
         written: &BTreeMap<String, String>,
@@ -267,5 +267,5 @@ impl Settings {
 }
 
 fn undeclared(name: &str, kind: &str) -> ! {
-    panic!("the strategy asks for its parameter {name}, which it did not declare as {kind}")
+    panic!("the strategy reads its parameter {name}, which it did not declare as {kind}")
 }

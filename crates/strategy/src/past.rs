@@ -1,4 +1,4 @@
-//! What has been before the strategy began: the bars, and in a simulation the ticks, trades and books, that it asked for in
+//! Price history for PREFEED: the bars (in a simulation also ticks, trades and books) that the strategy requested in
 //! INIT, as many as there are.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use domain::{Bar, BarSize, OrderBook, SecurityId, Tick, Trade};
 
 use crate::selection::Prices;
 
-/// Bars that a strategy may ask for of one security and size; likewise ticks, trades and books.
+/// Bars that a strategy may request of one security and size; likewise ticks, trades and books.
 pub const BARS_MAX: usize = 10_000;
 
 /// The history that a strategy gets in PREFEED.
@@ -20,7 +20,7 @@ pub struct Past {
     books: BTreeMap<SecurityId, Vec<Arc<OrderBook>>>,
 }
 
-/// Prices of a kind other than bars that a strategy would like to know of the past.
+/// A request for past ticks, trades or books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriceWish {
     /// Of which security.
@@ -31,7 +31,7 @@ pub struct PriceWish {
     pub count: usize,
 }
 
-/// Bars that a strategy would like to know of the past.
+/// A request for past bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
     /// Of which security.
@@ -48,17 +48,17 @@ impl Past {
         self.bars.get(&(security, size)).map_or(&[], Vec::as_slice)
     }
 
-    /// Each with all that was known when it came, oldest first; only simulations have any.
+    /// Each with the full state at its time, oldest first; only in simulations.
     pub fn ticks(&self, security: SecurityId) -> &[Tick] {
         self.ticks.get(&security).map_or(&[], Vec::as_slice)
     }
 
-    /// Oldest first; only simulations have any.
+    /// Oldest first; only in simulations.
     pub fn trades(&self, security: SecurityId) -> &[Arc<Trade>] {
         self.trades.get(&security).map_or(&[], Vec::as_slice)
     }
 
-    /// Oldest first; only simulations have any.
+    /// Oldest first; only in simulations.
     pub fn books(&self, security: SecurityId) -> &[Arc<OrderBook>] {
         self.books.get(&security).map_or(&[], Vec::as_slice)
     }
@@ -68,7 +68,7 @@ impl Past {
         self.bars.values().flatten()
     }
 
-    /// Keeps the newest bars that the wish asks for.
+    /// Keeps the newest bars, as many as requested.
     pub fn fulfil(&mut self, wish: &Wish, mut bars: Vec<Arc<Bar>>) {
         bars.sort_by_key(|bar| bar.at);
         let surplus = bars.len().saturating_sub(wish.bars);

@@ -1,5 +1,5 @@
-//! What a strategy knows of the world: last values, its positions, cash and working orders. It is built from events alone, so
-//! it is the same in a simulation, in the server and in a process far away.
+//! Strategy view: last values, positions, cash and working orders, built from events only, so it is the same in a
+//! simulation, in the server and in a separate process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use domain::{
 pub struct Picture {
     reference: Arc<ReferenceData>,
     latest: Vec<Latest>,
-    /// Where the latest of a security stands.
+    /// Index of the last values by security.
     places: BySecurity<usize>,
     positions: BTreeMap<(SecurityId, AccountId), Arc<Position>>,
     cash: BTreeMap<(Currency, AccountId), Amount>,
     value: Option<Arc<PortfolioValue>>,
     orders: BTreeMap<IntId, OwnOrder>,
-    /// Prices are those of a past in which nobody had heard of our orders.
+    /// Prices are recorded: none of our orders is in the books.
     is_recorded: bool,
 }
 
@@ -47,9 +47,9 @@ pub struct OwnOrder {
     pub kind: OrderKind,
     /// The quantity that is filled.
     pub filled: Quantity,
-    /// None until the platform has taken it.
+    /// None until the platform has accepted it.
     pub status: Option<Status>,
-    /// A change or a cancel was asked for and the platform has not answered.
+    /// A change or a cancel was requested and the platform has not answered.
     pub is_asked: bool,
 }
 
@@ -67,7 +67,7 @@ impl OwnOrder {
         }
     }
 
-    /// What a book shows of it: a confirmed limit order with what is left of it.
+    /// Its book level: a confirmed limit order with its open quantity.
     fn shown(&self) -> Option<(Side, Level)> {
         let is_there = matches!(
             self.status,
@@ -78,7 +78,7 @@ impl OwnOrder {
         is_there.then_some((self.side, Level { price: limit, quantity }))
     }
 
-    /// Whether a cancel or a replace can be asked for now.
+    /// Whether a cancel or a replace can be requested now.
     pub fn is_settled(&self) -> bool {
         !self.is_asked && matches!(self.status, Some(Status::Submitted | Status::PartiallyExecuted))
     }
@@ -105,7 +105,7 @@ impl Picture {
         Self { reference, ..Self::default() }
     }
 
-    /// Takes what happened into the picture. Whether it concerns this strategy was asked before.
+    /// Applies an event. The caller has checked that it concerns this strategy.
     pub(crate) fn take(&mut self, event: &Event) {
         match event {
             Event::Tick(tick) => self.take_tick(tick),
@@ -130,14 +130,14 @@ impl Picture {
         self.orders.insert(int_id.clone(), OwnOrder::asked(int_id, ask));
     }
 
-    /// Whether a change or a cancel of an order is on its way.
+    /// Sets whether a change or a cancel of an order is pending.
     pub(crate) fn set_asked(&mut self, int_id: &IntId, is_asked: bool) {
         if let Some(order) = self.orders.get_mut(int_id) {
             order.is_asked = is_asked;
         }
     }
 
-    /// A command had no effect.
+    /// A command was refused.
     pub(crate) fn refused(&mut self, command: &Command) {
         match command {
             Command::Place(PlaceOrder { int_id: Some(int_id), .. }) => self.forget_unanswered(int_id),
@@ -148,7 +148,7 @@ impl Picture {
         }
     }
 
-    /// An order of that name which the platform knows stays: only its double was refused.
+    /// An order of that id that the platform has accepted stays: only its duplicate was refused.
     fn forget_unanswered(&mut self, int_id: &IntId) {
         if self.orders.get(int_id).is_some_and(|order| order.status.is_none()) {
             self.orders.remove(int_id);
@@ -163,7 +163,7 @@ impl Picture {
         }
     }
 
-    /// What is known of a security, which may be nothing yet.
+    /// The last values of a security, which may be empty.
     #[inline]
     fn latest_of(&mut self, security: SecurityId) -> &mut Latest {
         let place = self.places.get(security).unwrap_or_else(|| self.open(security));
@@ -230,14 +230,14 @@ impl Picture {
         self.known(security)?.bar.as_ref()
     }
 
-    /// The best guess at a fair price: last trade, else middle, else either side, else the close of the newest bar.
+    /// The best estimate of a fair price: last trade, else mid, else either side, else the close of the newest bar.
     pub fn price(&self, security: SecurityId) -> Option<Price> {
         let latest = self.known(security)?;
         let quoted = latest.tick.as_ref().and_then(|tick| Mark::from(tick).reference());
         quoted.or_else(|| latest.bar.as_deref().map(|bar| bar.close))
     }
 
-    /// What the strategy holds of a security, over all accounts.
+    /// The strategy's position in a security, over all accounts.
     pub fn position(&self, security: SecurityId) -> Quantity {
         self.positions_of(security).fold(Quantity::ZERO, |sum, position| {
             sum.plus(position.quantity).expect("the engine keeps positions that can be added")
@@ -273,13 +273,13 @@ impl Picture {
         self.orders.get(int_id)
     }
 
-    /// Orders that are not finished, also those that were asked for just now.
+    /// Orders that are not finished, also those that were requested just now.
     pub fn orders(&self) -> impl Iterator<Item = &OwnOrder> {
         self.orders.values()
     }
 }
 
-/// A level that shows less than our order is of a time before it. One of which nothing is left is none.
+/// A level with less than our order is older than it. An empty level is removed.
 fn take_from(levels: &mut Vec<Level>, own: Level) {
     let shows_it = |level: &&mut Level| level.price == own.price && level.quantity >= own.quantity;
     let Some(level) = levels.iter_mut().find(shows_it) else { return };

@@ -1,4 +1,5 @@
-//! Strategies by name. Strategies are compiled in; configuration chooses, names and parameterises instances.
+//! Strategy registry: definitions by name. Strategies are compiled in; the configuration selects, names and
+//! parameterises instances.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +9,10 @@ use domain::ReferenceData;
 use crate::parameter::{BadParameter, Parameter, Settings};
 use crate::strategy::Strategy;
 
-/// How a strategy is made.
+/// Definition of a strategy: name, parameters and constructor.
 #[derive(Debug, Clone, Copy)]
 pub struct Blueprint {
-    /// By which configuration chooses it, such as `moving-average-cross`.
+    /// Its name in the configuration, such as `moving-average-cross`.
     pub name: &'static str,
     /// One line for `rialto strategy list`.
     pub about: &'static str,
@@ -21,11 +22,11 @@ pub struct Blueprint {
     pub build: fn(&Settings) -> Result<Box<dyn Strategy>, BadParameter>,
 }
 
-/// All strategies that a program knows.
+/// All strategies of a program.
 #[derive(Debug, Clone, Default)]
 pub struct Registry(BTreeMap<&'static str, Blueprint>);
 
-/// Why no strategy could be made.
+/// Why a strategy could not be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unbuildable {
     /// No strategy of this name is compiled in.
@@ -58,7 +59,7 @@ impl fmt::Display for Unbuildable {
 impl std::error::Error for Unbuildable {}
 
 impl Registry {
-    /// One more strategy; a later one of the same name takes its place.
+    /// Adds a strategy; a later one of the same name replaces it.
     pub fn with(mut self, blueprint: Blueprint) -> Self {
         self.0.insert(blueprint.name, blueprint);
         self
@@ -75,7 +76,7 @@ impl Registry {
         self.0.get(name).ok_or_else(unknown)
     }
 
-    /// A new instance with these settings, as a person wrote them.
+    /// A new instance with these configured settings.
     pub fn build(
         &self,
         name: &str,

@@ -1,16 +1,10 @@
-//! Strategies to learn from and to try the platform with. None of them is advice.
+//! Sample strategies. None of them is advice.
 
-/// Long while a fast average is above a slow one, short while it is below.
 mod moving_average_cross;
-/// With the price when it leaves the range of its past.
 mod breakout;
-/// The cheaper of two that belong together against the dearer.
 mod pairs;
-/// A bid and an offer around the middle of the order book.
 mod market_making;
-/// An average that starts with its first price.
 mod average;
-/// One market order towards a wanted position.
 mod target;
 
 use crate::registry::Registry;

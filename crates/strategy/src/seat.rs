@@ -1,5 +1,5 @@
-//! A strategy with everything it needs. Whoever drives it, on virtual or on real time, in this process or far away, tells the
-//! seat what happened and takes the commands that follow; so a strategy runs unchanged in every mode.
+//! Strategy runner: drives one strategy in any mode. The driver, on virtual or real time, in this process or another,
+//! passes events in and takes commands out; so a strategy runs unchanged everywhere.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::picture::Picture;
 use crate::selection::{Prices, Selection};
 use crate::strategy::{Refused, Strategy};
 
-/// Commands that one call-back may cause; with one more the strategy is [flooding](Seat::is_flooding).
+/// Commands of one callback; with one more the strategy is [flooding](Seat::is_flooding).
 pub const COMMANDS_PER_CALL_MAX: usize = 1_024;
 
-/// Letters of a strategy's name that go into the names of its orders.
+/// Characters of the strategy's name in its order ids.
 const NAME_IN_ORDERS_MAX: usize = 24;
 
-/// Which strategy sits here.
+/// Identity of a strategy run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     /// The id in reference data.
     pub id: StrategyId,
     /// The name under which it trades.
     pub name: Text,
-    /// A number that no earlier run had: it keeps the names of orders apart.
+    /// A number that no earlier run had: it keeps the order ids of runs apart.
     pub run: u64,
 }
 
 impl Who {
-    /// What the names of its orders begin with, before their number: short and printable.
+    /// Prefix of its order ids, before their number: short and printable.
     pub(crate) fn order_prefix(&self) -> String {
         let printable = self.name.chars().filter(char::is_ascii_graphic).take(NAME_IN_ORDERS_MAX);
         let name: String = printable.collect();
@@ -44,11 +44,11 @@ pub struct Seat {
     who: Who,
     strategy: Box<dyn Strategy>,
     stand: Stand,
-    /// The events of a fill that came so far: the call-backs wait until position, cash and order have it.
+    /// The events of the current fill so far: the callbacks wait until position, cash and order are updated.
     fill_step: Vec<(Timestamp, Event)>,
 }
 
-/// What the engine publishes behind a fill, in one step with it.
+/// Whether the engine publishes the event in one step with a fill.
 fn is_part_of_a_fill(event: &Event) -> bool {
     matches!(
         event,
@@ -62,14 +62,14 @@ impl Seat {
         Self { who, strategy, stand: Stand::new(Picture::new(reference)), fill_step: Vec::new() }
     }
 
-    /// The prices that it will hear were recorded: none of its orders is in the books.
+    /// Its prices are recorded: none of its orders is in the books.
     #[must_use]
     pub fn on_recorded_prices(mut self) -> Self {
         self.stand.picture.set_recorded();
         self
     }
 
-    /// The next phase of its life. PREFEED gets the past that [`Self::wishes`] asks for.
+    /// Enters the next phase. PREFEED gets the history that was requested in INIT.
     pub fn enter(&mut self, phase: Phase, now: Timestamp, past: &Past) {
         self.end_fill_step();
         self.stand.phase = Some(phase);
@@ -82,7 +82,7 @@ impl Seat {
         });
     }
 
-    /// What the strategy would like to know of the past.
+    /// The requests for past bars.
     pub fn wishes(&self) -> &[Wish] {
         &self.stand.wishes
     }
@@ -92,28 +92,27 @@ impl Seat {
         &self.stand.price_wishes
     }
 
-    /// Whether bars of some size are wanted that nobody has [taken notice of](Self::take_new_bars).
+    /// Whether there are new bar sizes since [`Self::take_new_bars`] was last called.
     #[inline]
     pub fn wants_new_bars(&self) -> bool {
         self.stand.selection.has_new_bars()
     }
 
-    /// As [`Self::wants_new_bars`], which is not said again.
+    /// Whether there are new bar sizes; resets it.
     pub fn take_new_bars(&mut self) -> bool {
         self.stand.selection.take_new_bars()
     }
 
-    /// Takes what happened into the picture and, from START to EXIT, tells the strategy; what it does not want costs a
-    /// look-up.
+    /// Applies an event to the view and, from START to EXIT, calls the strategy; an irrelevant event costs one look-up.
     #[inline]
     pub fn hear(&mut self, published: &Published) {
         self.hear_event(published.at, &published.event);
     }
 
-    /// As [`Self::hear`], of an event that is not on its way to anybody else.
+    /// As [`Self::hear`], for an event without an envelope.
     #[inline]
     pub fn hear_event(&mut self, at: Timestamp, event: &Event) {
-        // Ticks come by the million: one look-up tells all about them.
+        // Ticks come by the million: one look-up is enough for them.
         if let Event::Tick(tick) = event {
             return self.hear_tick(at, tick);
         }
@@ -125,8 +124,8 @@ impl Seat {
         }
     }
 
-    /// The events of one fill are told together, when the view has all of them: FILL, TRANSACTION, POSITION, CASH, ORDER and,
-    /// last, ORDER STATUS. What comes in between, from a feed that was cut, ends the step.
+    /// The events of one fill are delivered together, when the view has all of them: FILL, TRANSACTION, POSITION, CASH,
+    /// ORDER and, last, ORDER STATUS. Another event in between, from an interrupted feed, ends the step.
     fn tell_in_steps(&mut self, at: Timestamp, event: &Event) {
         let goes_on = !self.fill_step.is_empty() && is_part_of_a_fill(event);
         if matches!(event, Event::Fill(_)) || goes_on {
@@ -146,7 +145,7 @@ impl Seat {
         }
     }
 
-    /// As [`Self::hear`], of a tick that nobody shares.
+    /// As [`Self::hear`], for a tick that is not shared.
     #[inline]
     pub fn hear_tick(&mut self, at: Timestamp, tick: &Tick) {
         let Some(is_told) = self.stand.selection.tells_ticks(tick.security) else { return };
@@ -171,7 +170,7 @@ impl Seat {
             return;
         }
         self.end_fill_step();
-        // A timer that a timer sets for now fires at the next advance, so that none can hold us here.
+        // A timer set by a timer for now fires at the next advance, so that there is no endless loop.
         for _ in 0..crate::timers::TIMERS_MAX {
             let Some(timer) = self.stand.timers.take(now) else { return };
             self.call(now, |strategy, desk| strategy.on_timer(&timer, desk));
@@ -183,13 +182,13 @@ impl Seat {
         self.stand.timers.next()
     }
 
-    /// A command of this strategy was not carried out.
+    /// A command of this strategy was refused.
     pub fn refuse(&mut self, now: Timestamp, command: Command, refusal: &Refusal) {
         let reason = Text::from(refusal.to_string());
         self.refuse_by(now, &Refused { command, code: refusal.code().into(), reason });
     }
 
-    /// As [`Self::refuse`], where code and reason came from far away.
+    /// As [`Self::refuse`], with code and reason from another process.
     pub fn refuse_by(&mut self, now: Timestamp, refused: &Refused) {
         self.stand.picture.refused(&refused.command);
         if self.is_awake() {
@@ -203,7 +202,7 @@ impl Seat {
         self.stand.commands.clear();
     }
 
-    /// What the strategy asked for since the last time, in order. The place is kept, so that nothing is allocated for it.
+    /// The commands since the last call, in order. The buffer is reused, so that nothing is allocated.
     pub fn commands(&mut self) -> impl Iterator<Item = Command> + '_ {
         self.stand.commands.drain(..)
     }
@@ -213,7 +212,7 @@ impl Seat {
         !self.stand.commands.is_empty()
     }
 
-    /// Whether one call-back asked for more than [`COMMANDS_PER_CALL_MAX`] commands; the surplus was dropped.
+    /// Whether one callback sent more than [`COMMANDS_PER_CALL_MAX`] commands; the surplus was dropped.
     pub fn is_flooding(&self) -> bool {
         self.stand.is_flooding
     }
@@ -294,7 +293,7 @@ impl Seat {
         }
     }
 
-    /// What is refused while a refusal is being told is not told again: a strategy that insists would never return.
+    /// A refusal during the delivery of refusals is not delivered again: a strategy that retries would never return.
     fn tell_refused(&mut self) {
         for refused in std::mem::take(&mut self.stand.refused) {
             self.stand.picture.refused(&refused.command);

@@ -1,5 +1,5 @@
-//! Which prices and generic events a strategy wants. The platform offers the same two streams to everybody; the selection
-//! picks out what matters here, and says when the server must be asked for a further security.
+//! Subscriptions of a strategy: prices and generic events. All strategies get the same two streams; the selection
+//! filters them, and reports when a new security must be subscribed at the server.
 
 use std::collections::BTreeSet;
 
@@ -36,12 +36,12 @@ pub struct Selection {
     /// The same securities, in order.
     securities: BTreeSet<SecurityId>,
     generic: BTreeSet<Text>,
-    /// Whether bars of some size are wanted that were not when somebody last asked.
+    /// Whether there are new bar sizes since it was last read.
     has_new_bars: bool,
 }
 
 impl Selection {
-    /// Says whether the security is new here, so that the server must be asked for it.
+    /// Returns whether the security is new, so that it must be subscribed at the server.
     pub fn add(&mut self, security: SecurityId, prices: Prices) -> bool {
         self.has_new_bars |= matches!(prices, Prices::Bars(_)) && !self.wants(security, prices);
         let kinds = self.kinds.get(security).unwrap_or_default();
@@ -49,7 +49,7 @@ impl Selection {
         self.securities.insert(security)
     }
 
-    /// Says whether the security was wanted at all.
+    /// Returns whether the security was subscribed at all.
     pub fn drop(&mut self, security: SecurityId) -> bool {
         self.kinds.remove(security);
         self.securities.remove(&security)
@@ -79,7 +79,7 @@ impl Selection {
         std::mem::take(&mut self.has_new_bars)
     }
 
-    /// Whether ticks of a security are wanted themselves; nothing where the security is not wanted at all.
+    /// Whether ticks of a security are subscribed; none where the security is not subscribed at all.
     #[inline]
     pub(crate) fn tells_ticks(&self, security: SecurityId) -> Option<bool> {
         self.kinds.get(security).map(|kinds| kinds & Prices::Ticks.bit() != 0)
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_is_asked_once_for_a_security_whatever_kinds_of_prices_are_wanted() {
+    fn a_security_is_subscribed_once_at_the_server_for_all_kinds_of_prices() {
         let mut selection = Selection::default();
         let security = SecurityId(7);
         assert!(selection.add(security, Prices::Ticks));

@@ -1,4 +1,4 @@
-//! What a strategy can be told. Every method does nothing unless a strategy says otherwise.
+//! The `Strategy` trait: phases and callbacks. Every method has an empty default.
 
 use domain::command::GenericEvent;
 use domain::event::SessionChange;
@@ -14,22 +14,23 @@ use crate::timers::Timer;
 
 /// A strategy. Phases come in this order: `init`, `prefeed`, `start`, `run`, `exit`; events come from `start` to `exit`.
 ///
-/// A call-back must return soon: while it runs, the strategy hears nothing, and one that never returns is cut off.
+/// A callback must return soon: while it runs, the strategy gets no events, and a strategy that does not return is
+/// stopped.
 #[allow(unused_variables)]
 pub trait Strategy: Send {
-    /// INIT: ask for prices and for history. Orders are refused until START.
+    /// INIT: subscribe to prices and request history. Orders are refused until START.
     fn init(&mut self, desk: &mut Desk<'_>) {}
 
-    /// PREFEED: warm up with the history that `init` asked for, as far as there is any.
+    /// PREFEED: warm up with the history that `init` requested, as far as there is any.
     fn prefeed(&mut self, past: &Past, desk: &mut Desk<'_>) {}
 
-    /// START: all strategies are warm; prices may flow already.
+    /// START: all strategies are warmed up; prices may flow already.
     fn start(&mut self, desk: &mut Desk<'_>) {}
 
-    /// RUN: fully at work.
+    /// RUN: normal operation.
     fn run(&mut self, desk: &mut Desk<'_>) {}
 
-    /// EXIT: the last chance to act.
+    /// EXIT: the last callback that can send commands.
     fn exit(&mut self, desk: &mut Desk<'_>) {}
 
     /// The newest bid, ask and last price of a subscribed security.
@@ -38,7 +39,7 @@ pub trait Strategy: Send {
     /// A closed bar of a subscribed security.
     fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {}
 
-    /// A trade of anybody in the market; own executions are fills.
+    /// A trade in the market; own executions are fills.
     fn on_trade(&mut self, trade: &Trade, desk: &mut Desk<'_>) {}
 
     /// The order book of a subscribed security.
@@ -50,8 +51,8 @@ pub trait Strategy: Send {
     /// The status of an own order, on every change.
     fn on_order_status(&mut self, status: &OrderStatus, desk: &mut Desk<'_>) {}
 
-    /// An execution of an own order. Position, cash and the order have it already, as in the call-backs that follow it:
-    /// `on_transaction`, `on_position`, `on_cash`, `on_order` and `on_order_status`, in this order.
+    /// An execution of an own order. Position, cash and the order are updated already, as in the callbacks that follow
+    /// it: `on_transaction`, `on_position`, `on_cash`, `on_order` and `on_order_status`, in this order.
     fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {}
 
     /// A booking of this strategy.
@@ -66,31 +67,31 @@ pub trait Strategy: Send {
     /// The value of this strategy's portfolio.
     fn on_portfolio_value(&mut self, value: &PortfolioValue, desk: &mut Desk<'_>) {}
 
-    /// A venue came or went.
+    /// The session state of a venue changed.
     fn on_session(&mut self, change: &SessionChange, desk: &mut Desk<'_>) {}
 
-    /// Trading was halted, limited or let go, here or in a scope that matters here.
+    /// A trading state changed, of the platform or of a scope that applies here.
     fn on_trading_state(&mut self, change: &StateChange, desk: &mut Desk<'_>) {}
 
     /// A timer that the strategy set is due.
     fn on_timer(&mut self, timer: &Timer, desk: &mut Desk<'_>) {}
 
-    /// Another strategy, or somebody outside, said something.
+    /// A generic event of another strategy or a client.
     fn on_generic_event(&mut self, event: &GenericEvent, desk: &mut Desk<'_>) {}
 
-    /// A command was not carried out: it had no effect.
+    /// A command was refused: it had no effect.
     fn on_refusal(&mut self, refused: &Refused, desk: &mut Desk<'_>) {}
 
-    /// The simulation is over, after EXIT: what is asked for now has no effect.
+    /// The simulation is over, after EXIT: commands have no effect any more.
     fn on_end_of_simulation(&mut self, desk: &mut Desk<'_>) {}
 }
 
-/// A command that was not carried out, and why.
+/// A refused command, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The command.
     pub command: Command,
-    /// Stable, kebab-case; the same codes as at every other door.
+    /// Stable, kebab-case; the same codes as at every other interface.
     pub code: Text,
     /// For people, with the numbers behind it.
     pub reason: Text,

@@ -1,13 +1,13 @@
-//! Deadlines that a strategy set for itself, fired by whoever drives it when their time has come.
+//! Timers of a strategy, fired by the driver when they are due.
 
 use std::collections::BTreeSet;
 
 use domain::{Text, Timestamp};
 
-/// Timers that one strategy may have at a time; one more takes the place of the latest.
+/// Timers of one strategy; one more replaces the latest.
 pub const TIMERS_MAX: usize = 1_024;
 
-/// A deadline that has passed.
+/// A timer that has fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timer {
     /// When it was due, which may be a little earlier than now.
@@ -16,7 +16,7 @@ pub struct Timer {
     pub name: Text,
 }
 
-/// By deadline; two of the same name do not exist.
+/// By deadline; names are unique.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Timers {
     by_time: BTreeSet<(Timestamp, Text)>,

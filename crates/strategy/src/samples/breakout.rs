@@ -1,5 +1,5 @@
-//! With the price when it leaves the range of its past: long when a bar closes above the highest price of the last bars, and
-//! out, or short, when one closes below the lowest.
+//! Breakout: long when a bar closes above the highest price of the last bars, and flat, or short, when one closes below
+//! the lowest.
 
 use domain::{Bar, BarSize, Quantity, SecurityId};
 use ta_lib::{Core, DonchianStream};
@@ -16,7 +16,7 @@ pub struct Breakout {
     quantity: Quantity,
     goes_short: bool,
     channel: Channel,
-    /// The position that the last breakout calls for, until an order is placed for it.
+    /// The target position of the last breakout, until an order is placed for it.
     wanted: Option<Quantity>,
 }
 

@@ -1,5 +1,5 @@
-//! A bid and an offer around the fair price of what others show in the order book. The fair price leans to the side with less
-//! quantity, and the quotes lean against what the strategy holds, so that it is rather bought from when it is long.
+//! Market making: a bid and an offer around the fair price of the order book without own orders. The fair price leans
+//! to the side with less quantity, and the quotes lean against the strategy's position, so that it shrinks.
 
 use domain::{Decimal, IntId, OrderBook, Price, Quantity, Security, SecurityId, Side, TimeInForce};
 
@@ -14,9 +14,9 @@ pub struct MarketMaking {
     max_position: Quantity,
     /// Distance of a quote from the fair price, in steps of the price grid.
     distance: f64,
-    /// How far the quotes lean when the position is full, in steps.
+    /// Shift of the quotes at a full position, in steps.
     lean: f64,
-    /// A quote is moved when it is off by so many steps.
+    /// A quote is moved when it is off by this many steps.
     patience: f64,
     bid: Option<IntId>,
     offer: Option<IntId>,
@@ -64,7 +64,7 @@ impl MarketMaking {
         self.offer = self.keep(self.offer.as_ref(), Side::Sell, offer, step, desk);
     }
 
-    /// Places, moves or takes away the quote of one side; gives the order that stands for it.
+    /// Places, moves or cancels the quote of one side; returns its order.
     fn keep(
         &self,
         quote: Option<&IntId>,
@@ -82,7 +82,7 @@ impl MarketMaking {
                 quote.tif = TimeInForce::Gtc;
                 Some(desk.place(quote))
             }
-            // Whatever was asked of it last is still on its way.
+            // The last request on it is still pending.
             (Some(standing), _) if !standing.is_settled() => Some(standing.int_id),
             (Some(standing), None) => {
                 desk.cancel(&standing.int_id);
@@ -111,7 +111,7 @@ fn shrinks(position: Quantity, side: Side) -> bool {
     }
 }
 
-/// The middle, weighted by the quantity of the other side: many buyers lift it.
+/// The mid, weighted by the quantity of the other side: many buyers raise it.
 fn fair_price(book: &OrderBook) -> Option<f64> {
     let (bid, ask) = (book.bids.first()?, book.asks.first()?);
     let [bid_price, ask_price] = [bid, ask].map(|level| numbers::float(level.price.0));
@@ -129,7 +129,7 @@ impl Strategy for MarketMaking {
         desk.subscribe(self.security, Prices::Books);
     }
 
-    /// Quotes of an earlier run are nobody's any more.
+    /// Cancels quotes of an earlier run.
     fn start(&mut self, desk: &mut Desk<'_>) {
         desk.cancel_all();
     }

@@ -1,5 +1,5 @@
-//! Long while a fast average is above a slow one, short while it is below. Each cross reverses the position by one market
-//! order.
+//! Moving average cross: long while a fast average is above a slow one, short while it is below. Each cross reverses
+//! the position by one market order.
 
 use domain::{Bar, BarSize, Quantity, SecurityId, Side, Tick};
 
@@ -20,11 +20,11 @@ pub struct MovingAverageCross {
     seen: usize,
     /// Whether the fast average was above at the last price; none until both are warm.
     was_above: Option<bool>,
-    /// The side that the last cross calls for, until an order is placed for it.
+    /// The side of the last cross, until an order is placed for it.
     wanted: Option<Side>,
 }
 
-/// What the averages are made of.
+/// Input of the averages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Ticks,
@@ -70,13 +70,13 @@ impl MovingAverageCross {
         })
     }
 
-    /// The averages forget their first price slowly, so they are fed three times the longer period before they are heeded.
+    /// The first price fades slowly from the averages, so they are warmed up with three times the longer period.
     fn want(&self, prices: Prices, desk: &mut Desk<'_>) {
         desk.subscribe(self.security, prices);
         desk.want_prices(self.security, prices, self.slow_period * 3);
     }
 
-    /// Takes a price in; a cross is remembered until it has been acted upon.
+    /// Updates the averages; a cross is kept until it was traded.
     #[inline]
     fn take(&mut self, price: f64) {
         let (Some(fast), Some(slow)) = (self.fast.update(price), self.slow.update(price)) else { return };
@@ -117,7 +117,7 @@ impl Strategy for MovingAverageCross {
                 past.bars(self.security, size).iter().for_each(|bar| self.take(numbers::float(bar.close.0)));
             }
         }
-        // A cross of the past is no reason to trade now.
+        // A cross in the history is no reason to trade now.
         self.wanted = None;
     }
 

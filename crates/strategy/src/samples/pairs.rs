@@ -1,5 +1,6 @@
-//! The cheaper of two that belong together against the dearer. The logarithm of the ratio of their closes is held against its
-//! Bollinger bands: outside of them the strategy trades towards the middle, and at the middle it is out.
+//! Pairs trading: the cheaper of two related securities against the dearer. The logarithm of the ratio of their closes
+//! is compared with its Bollinger bands: outside of them the strategy trades towards the middle, and at the middle it
+//! is flat.
 
 use domain::{Bar, BarSize, Quantity, SecurityId, Timestamp};
 use ta_lib::{BbandsStream, Core, MAType};
@@ -22,11 +23,11 @@ pub struct Pairs {
 struct Leg {
     security: SecurityId,
     quantity: Quantity,
-    /// The newest close and the bar that it is of.
+    /// The newest close and the start of its bar.
     close: Option<(Timestamp, f64)>,
 }
 
-/// What the ratio calls for.
+/// The target position of the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stance {
     Out,
@@ -66,7 +67,7 @@ impl Pairs {
         Ok(Self { first, second, size: settings.bar_size("bars"), bands, stance: Stance::Out })
     }
 
-    /// Once both bars of a span are there, the ratio moves.
+    /// Updates the ratio once both bars of a span have closed.
     fn take(&mut self, bar: &Bar) {
         for leg in [&mut self.first, &mut self.second] {
             if leg.security == bar.security {
@@ -118,7 +119,7 @@ impl Strategy for Pairs {
         let mut both: Vec<_> = one.iter().chain(other).collect();
         both.sort_by_key(|bar| bar.at);
         both.into_iter().for_each(|bar| self.take(bar));
-        // A stance of the past is no reason to trade now.
+        // A signal in the history is no reason to trade now.
         self.stance = Stance::Out;
     }
 

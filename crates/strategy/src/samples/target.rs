@@ -1,11 +1,11 @@
-//! One market order towards a wanted position.
+//! Moves a position to a target with one market order.
 
 use domain::{Quantity, SecurityId, Side};
 
 use crate::{Desk, order};
 
-/// Whether nothing is left to do: false while an order is on its way, which would be counted neither as position nor as
-/// absent.
+/// Returns whether the target is reached: false while an order is pending, which counts neither as position nor as
+/// missing.
 pub(super) fn reach(desk: &mut Desk<'_>, security: SecurityId, target: Quantity) -> bool {
     if desk.is_working(security) {
         return false;

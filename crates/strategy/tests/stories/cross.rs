@@ -51,7 +51,8 @@ fn bars_move_the_averages_where_bars_are_chosen() {
     );
 }
 
-/// The three falling quotes of the first story came before trading began: the jump is the first that it sees, and enough.
+/// The three falling quotes of the first test came before trading began: the jump is the first tick that it gets, and
+/// enough.
 #[test]
 fn ticks_of_the_past_warm_the_averages_up() {
     let settings = [("security", "ONE"), ("fast", "2"), ("slow", "3"), ("quantity", "100")];

@@ -10,7 +10,7 @@ use crate::script::{check_strategy, seat, tick};
 
 const ONE: SecurityId = SecurityId(1);
 
-/// Writes down every call, and says it aloud.
+/// Records every callback, and publishes it.
 struct Diary;
 
 impl Strategy for Diary {
@@ -100,7 +100,7 @@ fn said(seat: &mut strategy::Seat) -> Vec<String> {
 }
 
 #[test]
-fn it_hears_the_generic_events_that_it_listens_to_and_never_its_own() {
+fn it_gets_the_generic_events_that_it_subscribes_to_and_never_its_own() {
     let mut seat = awake(Diary);
     for (strategy, name, body) in
         [(2, "hello", "one"), (2, "other", "two"), (7, "hello", "three"), (3, "hello", "four")]
@@ -123,7 +123,7 @@ fn an_order_that_was_refused_is_no_longer_working() {
     assert_eq!(said(&mut seat), [format!("refused {}", Refusal::DateInThePast.code())]);
 }
 
-/// Asks without end.
+/// Sends commands without end.
 struct Flood;
 
 impl Strategy for Flood {
@@ -160,7 +160,7 @@ fn insisting_on_an_order_before_start_ends() {
     assert_eq!((seat.has_commands(), seat.picture().orders().count()), (false, 0));
 }
 
-/// Says at each call-back of a fill what it finds.
+/// Publishes its view at each callback of a fill.
 struct Bookkeeper;
 
 impl Bookkeeper {
@@ -209,7 +209,7 @@ fn every_call_back_of_a_fill_finds_the_fill_in_position_and_order() {
 }
 
 #[test]
-fn a_fill_whose_step_was_cut_is_told_with_the_next_event() {
+fn an_interrupted_fill_is_delivered_with_the_next_event() {
     let mut seat = awake(Bookkeeper);
     let fill = Event::Fill(Arc::new(crate::market::fill(&samples::order(1), 8.into())));
     seat.hear(&Published { sequence: 1, at: Timestamp(1), event: fill });

@@ -1,6 +1,6 @@
-//! Stories of strategies on virtual time, played on a paper market.
+//! Strategy tests on virtual time, with a simple paper market.
 
-#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+#![allow(clippy::unwrap_used, reason = "a failing step ends the test")]
 
 /// The moving-average cross.
 mod cross;
@@ -10,13 +10,10 @@ mod life;
 mod maker;
 /// Breakouts.
 mod breakout;
-/// A market on paper: every order is taken, and filled as soon as its price is there.
 mod market;
-/// That a call costs no memory.
 mod memory;
 /// What settings may be.
 mod parameters;
 /// Two that belong together.
 mod pairs;
-/// The language of the stories.
 mod script;

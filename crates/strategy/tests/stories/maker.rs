@@ -21,8 +21,8 @@ fn quotes_stand_around_the_middle_follow_it_and_lean_against_the_position() {
     );
 }
 
-/// The second book has its own quotes in front of 5 at 9.91 and 5 at 10.05, whose middle is 9.98. In the third there is nobody
-/// else on one side, so nothing is known of what others think.
+/// The second book has its own quotes in front of 5 at 9.91 and 5 at 10.05, whose mid is 9.98. In the third there are
+/// no other orders on one side, so there is no fair price.
 #[test]
 fn quotes_of_its_own_are_not_the_market() {
     check(

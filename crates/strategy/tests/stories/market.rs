@@ -1,4 +1,4 @@
-//! A market on paper: every order is taken, and filled as soon as its price is there.
+//! Paper market: every order is accepted, and filled as soon as its price is there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Market {
     orders: Vec<Order>,
     held: BTreeMap<SecurityId, Quantity>,
     quotes: BTreeMap<SecurityId, (Price, Price)>,
-    /// What the strategy asked for, in words, since the last look.
+    /// The commands of the strategy, as text, since the last check.
     pub(crate) said: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Market {
         self.obey();
     }
 
-    /// Carries out what was asked, and what that causes in turn.
+    /// Carries out the commands, and those that follow from them.
     pub(crate) fn obey(&mut self) {
         loop {
             let commands: Vec<Command> = self.seat.commands().collect();

@@ -1,4 +1,5 @@
-//! The language of the stories: a line is what happens, `=>`, and what the strategy asks for. Each line is a minute later.
+//! Script language of the tests: a line is an event, `=>`, and the commands of the strategy. Each line is a minute
+//! later.
 //!
 //! `bar 1 12 9 10` is a bar of security 1 with high, low and close; `tick 1 9 10` a bid and an offer; `book 1 5@9 7@10` the
 //! best levels, `book 1 5@9/2@8 7@10` with a second one; `bars 10 20` are bars of securities 1 and 2 that closed together; `wait` lets a minute pass.
@@ -14,7 +15,7 @@ use strategy::{Past, Seat, Strategy, Who, samples};
 
 use crate::market::{Market, STRATEGY};
 
-/// Plays the story of a sample with these settings and compares it whole.
+/// Runs the script of a sample with these settings and compares the whole output.
 #[track_caller]
 pub(crate) fn check(sample: &str, settings: &[(&str, &str)], story: &str) {
     let written: BTreeMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
