@@ -1,11 +1,11 @@
-//! Who may come in, both ways: identities, users, tokens, the audit.
+//! Identities, users, tokens and the audit, in both directions.
 
 use serde::Serialize;
 
 use crate::fields::{BadBody, Fields};
 use crate::json::Millis;
 
-/// Longer names, passwords and roles are told apart from nothing we know.
+/// Longer names, passwords and roles are never valid.
 const TEXT_BYTES_MAX: usize = 4_096;
 
 /// A role by its upper-case name, with the strategy it is bound to.
@@ -21,7 +21,7 @@ impl<'a> RoleVO<'a> {
     }
 }
 
-/// Who the server takes the caller for; nobody in particular has no name.
+/// The caller as the server has authenticated it; an anonymous caller has no name.
 #[derive(Debug, Serialize)]
 pub struct IdentityVO<'a> {
     pub user: Option<&'a str>,
@@ -47,7 +47,7 @@ pub struct TokenVO<'a> {
     pub expires: Millis,
 }
 
-/// A token when it is made: the only time that it is seen whole.
+/// A new token: the only response that contains it in full.
 #[derive(Debug, Serialize)]
 pub struct NewTokenVO<'a> {
     #[serde(flatten)]
@@ -67,7 +67,7 @@ pub struct AuditVO<'a> {
     pub action: &'a str,
     pub outcome: &'a str,
     pub detail: &'a str,
-    /// How often it came within a minute, and when it last did.
+    /// Occurrences within a minute, and the time of the last one.
     pub times: u64,
     pub last_date_time: Millis,
 }
@@ -94,7 +94,7 @@ pub struct UserBody {
     pub password: String,
     pub role: String,
     pub strategy: Option<String>,
-    /// Gives one who is there a new password and role.
+    /// Gives an existing user a new password and role.
     pub replace: bool,
 }
 

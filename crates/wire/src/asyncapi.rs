@@ -1,5 +1,5 @@
-//! The description of the topics, AsyncAPI 3, made of the table of families and of the schemas that OpenAPI has too. Tests
-//! keep it honest: real messages must fit it.
+//! AsyncAPI 3 document, from the topic families table and the schemas that OpenAPI has too. Tests validate real
+//! messages against it.
 
 use std::collections::BTreeSet;
 
@@ -54,8 +54,8 @@ last `event-id` or `sequence` that was seen delivers what was missed, then what 
 **Amounts** are JSON numbers with their exact digits, **instants** are epoch milliseconds, every key is always there.";
 
 const LOGIN: &str = "\
-`login` and `passcode` of CONNECT: a user and the password, or any name and a token. On a desk without users nobody on \
-the server's own machine needs to.";
+`login` and `passcode` of CONNECT: a user and the password, or any name and a token. While no users are \
+configured, clients on the server's own machine need no login.";
 
 fn described(server: &Server) -> Value {
     let security = json!([{ "$ref": "#/components/securitySchemes/login" }]);
@@ -77,7 +77,7 @@ fn each(entry: impl Fn(&Family, &str) -> Value) -> Map<String, Value> {
     names.map(|(family, pattern)| (key(&pattern), entry(family, &pattern))).collect()
 }
 
-/// The part of a name before its parameters, in letters that may stand in a key.
+/// The part of a name before its parameters, in characters that are valid in a key.
 fn key(pattern: &str) -> String {
     let fixed = pattern.split(".{").next().unwrap_or(pattern);
     fixed.replace([' ', '.'], "-")
@@ -118,7 +118,7 @@ fn message_names(family: &Family) -> impl Iterator<Item = &'static str> {
 /// The message whose body is any JSON.
 const ANY: &str = "AnyJson";
 
-/// The server sends on every channel, and takes generic events.
+/// The server sends on every channel, and receives generic events.
 fn operations() -> Map<String, Value> {
     let operation = |action: &'static str| {
         move |family: &Family, pattern: &str| {
@@ -137,7 +137,7 @@ fn messages() -> Map<String, Value> {
     let mut messages = Map::new();
     for family in FAMILIES {
         for name in message_names(family) {
-            // A price looks the same on the topic that strategies share.
+            // A price is the same on the topic that strategies share.
             messages.entry(name).or_insert_with(|| message(family, name));
         }
     }
@@ -149,7 +149,7 @@ fn message(family: &Family, name: &str) -> Value {
     json!({ "name": name, "contentType": "application/json", "headers": headers(family), "payload": payload })
 }
 
-/// What every MESSAGE has, and what some have by their family. Headers of STOMP are texts.
+/// Headers of every MESSAGE, and those of some families. STOMP headers are texts.
 fn headers(family: &Family) -> Value {
     let text = |says: &str| json!({ "type": "string", "description": says });
     let number = |says: &str| json!({ "type": "string", "pattern": "^[0-9]+$", "description": says });
@@ -180,7 +180,7 @@ fn headers(family: &Family) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// The schemas that messages lead to, and those that these lead to.
+/// The schemas that messages refer to, and those that these refer to.
 fn payloads() -> Map<String, Value> {
     let all = schemas();
     let mut wanted: BTreeSet<String> =
@@ -195,7 +195,7 @@ fn payloads() -> Map<String, Value> {
     }
 }
 
-/// OpenAPI's discriminator is an object, AsyncAPI's is not; each form says by itself which `objectType` it has.
+/// OpenAPI's discriminator is an object, AsyncAPI's is not; each variant states its `objectType` anyway.
 fn without_discriminator((name, mut schema): (String, Value)) -> (String, Value) {
     if let Some(keys) = schema.as_object_mut() {
         keys.remove("discriminator");

@@ -1,5 +1,5 @@
-//! Lists as comma-separated values (RFC 4180), for spreadsheets. The columns are the keys of all items, in the order in
-//! which they first appear; what an item does not have is empty, what is nested stays JSON.
+//! Lists as comma-separated values (RFC 4180), for spreadsheets. The columns are the keys of all items, in the order of
+//! their first appearance; a missing value is empty, a nested one stays JSON.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use crate::json::PIECE_BYTES;
 
 pub const MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
 
-/// The column of a list whose items are no objects.
+/// The column of a list whose items are not objects.
 pub const ONLY_COLUMN: &str = "value";
 const LINE_END: &[u8] = b"\r\n";
 
-/// A list in pieces: `write` appends one item as JSON. Every item is written twice, because all columns stand in the
-/// first line. A list with nothing in it has the columns of `empty`.
+/// A list in chunks: `write` appends one item as JSON. Every item is encoded twice, because the first line has all
+/// columns. An empty list has the columns of `empty`.
 pub fn table<I, W: Fn(&I, &mut Vec<u8>)>(
     items: Vec<I>,
     empty: &[&str],
@@ -57,7 +57,7 @@ fn cells<I>(item: &I, write: &impl Fn(&I, &mut Vec<u8>)) -> Row {
         .unwrap_or_else(|_| Row(vec![(ONLY_COLUMN.into(), serde_json::from_slice(&text).unwrap_or_default())]))
 }
 
-/// The keys of an object in the order in which they stand.
+/// The keys of an object in their order.
 struct Row(Vec<(String, Value)>);
 
 impl Row {

@@ -1,34 +1,34 @@
-//! The families of topics, in one table: the broker goes by it, and the description of the topics is made of it.
+//! Topic families table: names, payloads, conflation, snapshot, replay. The broker and the AsyncAPI document use it.
 
 use domain::EventClass;
 
-/// Topics that begin alike and carry the same.
+/// Topics with the same first segment and payload.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Family {
     /// The first segments of its topics; each event is published under all of them.
     pub roots: &'static [&'static str],
-    /// The further segments, by the names of [`SEGMENTS`]; one that is quoted by `=` stands as it is.
+    /// The further segments, by the names of [`SEGMENTS`]; one that begins with `=` is literal.
     pub segments: &'static [&'static str],
-    /// What it tells.
+    /// Description in the AsyncAPI document.
     pub says: &'static str,
     /// The schemas of its bodies; none where a body is any JSON.
     pub payloads: &'static [&'static str],
-    /// Of prices only the newest counts: they are throttled and conflated.
+    /// Only the newest price counts: prices are throttled and conflated.
     pub is_price: bool,
-    /// Whether the last value is delivered to a subscription that asks for a snapshot.
+    /// Whether the last value is delivered to a subscription that requests a snapshot.
     pub is_remembered: bool,
-    /// Whether history keeps every event, so that a subscription can begin in the past.
+    /// Whether history stores every event, so that a subscription can start in the past.
     pub is_kept: bool,
 }
 
-/// A longer name is none that was misspelt.
+/// No spelling suggestion for longer names.
 const NEAR_BYTES_MAX: usize = 64;
 
-/// What a segment of a topic stands for.
+/// Descriptions of topic segments.
 pub const SEGMENTS: &[(&str, &str)] = &[
     ("securityId", "The id of a security"),
     ("barSize", "SEC_1, MIN_1, MIN_5, MIN_15, HOUR_1 or DAY_1"),
-    ("strategyName", "The name of a strategy; SERVER is the platform itself and whoever trades by hand"),
+    ("strategyName", "The name of a strategy; SERVER is the platform itself and manual trading"),
     ("intId", "The platform's id of an order"),
     ("positionId", "The id of a position"),
     ("transactionId", "The id of a booking"),
@@ -36,7 +36,7 @@ pub const SEGMENTS: &[(&str, &str)] = &[
     ("adapter", "The kind of an adapter, such as SIMULATED"),
     ("scope", "PLATFORM, ACCOUNT-, STRATEGY- or SECURITY- with an id"),
     ("level", "error, warn or info"),
-    ("name", "The name of an event, chosen by whoever sends it"),
+    ("name", "The name of an event, chosen by the sender"),
 ];
 
 const PRICE: Family = Family {
@@ -48,11 +48,11 @@ const PRICE: Family = Family {
     is_remembered: true,
     is_kept: false,
 };
-/// Something that happened, kept for ever.
+/// An event, stored for ever.
 const HAPPENING: Family = Family { is_price: false, is_remembered: false, is_kept: true, ..PRICE };
-/// How something stands at the moment.
+/// A current state.
 const PICTURE: Family = Family { is_remembered: true, is_kept: false, ..HAPPENING };
-/// Both: it happened, and it stands until the next time.
+/// Both: an event, and the state until the next one.
 const CHANGE: Family = Family { is_remembered: true, ..HAPPENING };
 
 const ORDER_SEGMENTS: &[&str] = &["strategyName", "intId"];
@@ -75,7 +75,7 @@ const ORDER: Family = Family {
     payloads: &["OrderVO"],
     ..PICTURE
 };
-/// The first segments under which the status of an order is published: ours, and the specification's own, with its space.
+/// The first segments of the topics with the status of an order: ours, and the specification's own, with its space.
 const ORDER_STATUS: Family = Family {
     roots: &["order-status", "the service", "rialto"],
     segments: ORDER_SEGMENTS,
@@ -109,14 +109,14 @@ const CASH_BALANCE: Family = Family {
 const PORTFOLIO_VALUE: Family = Family {
     roots: &["portfolio-value"],
     segments: &["strategyName"],
-    says: "What a strategy is worth, once a second where it changed.",
+    says: "Value of a strategy, once a second where it changed.",
     payloads: &["PortfolioValueVO"],
     ..PICTURE
 };
 const SUBSCRIPTION: Family = Family {
     roots: &["market-data-subscription"],
     segments: &["strategyName", "securityId"],
-    says: "Who wants which prices.",
+    says: "Market data subscriptions of strategies.",
     payloads: &["SubscriptionVO"],
     ..CHANGE
 };
@@ -151,7 +151,7 @@ const LOG_EVENT: Family = Family {
 const GENERIC_EVENT: Family = Family {
     roots: &["generic-event"],
     segments: &["strategyName", "name"],
-    says: "What strategies tell each other: any JSON. Clients of the role trader may send here.",
+    says: "Generic events between strategies: any JSON. Clients of the role trader may send here.",
     ..HAPPENING
 };
 const STRATEGY_BUS_PRICES: Family = Family {
@@ -192,7 +192,7 @@ pub const FAMILIES: &[Family] = &[
     STRATEGY_BUS_EVENTS,
 ];
 
-/// The family that events of a class are published in; none where no topic carries them.
+/// The family that publishes events of a class; none where no topic carries them.
 pub const fn of(class: EventClass) -> Option<&'static Family> {
     Some(match class {
         EventClass::Tick => &TICK,
@@ -221,7 +221,7 @@ pub fn named(root: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.roots.contains(&root))
 }
 
-/// The known first segment that looks most like this one, where one is near.
+/// The most similar known first segment, where one is near.
 pub fn nearest(root: &str) -> Option<&'static str> {
     if root.len() > NEAR_BYTES_MAX {
         return None;
@@ -231,7 +231,7 @@ pub fn nearest(root: &str) -> Option<&'static str> {
     near.filter(|(distance, known)| *distance <= known.len().div_ceil(3)).map(|(_, known)| known)
 }
 
-/// How many letters differ, as Levenshtein counts them, case aside.
+/// Levenshtein distance, ignoring case.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<u8> = other.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -249,7 +249,7 @@ fn distance(one: &str, other: &str) -> usize {
 }
 
 impl Family {
-    /// The names of its topics, with `{segment}` where something is to be filled in.
+    /// The names of its topics, with `{segment}` for each parameter.
     pub fn patterns(&self) -> impl Iterator<Item = String> {
         self.roots.iter().map(|root| self.segments.iter().fold((*root).to_owned(), joined))
     }

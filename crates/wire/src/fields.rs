@@ -1,6 +1,6 @@
-//! The fields of a request. Each is read with the type it must have; every fault is noted with field and reason, so that
-//! a client learns all of them at once. `null` means absent. Keys that nobody asks for are ignored in the bodies that the
-//! interface specification defines, and refused in all others.
+//! Request fields: every error is collected with field and reason, so that a client receives all of them at once.
+//! `null` means absent. Unknown keys are ignored in the bodies that the interface specification defines, and rejected
+//! in all others.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::nearest::hint;
 use crate::number::{BadNumber, decimal};
 
-/// Ids end below this: every JSON reader holds such an integer exactly.
+/// Ids are smaller than this: every JSON parser represents such an integer exactly.
 pub const ID_LIMIT: u64 = 1 << 53;
 
 /// The code of a field with the wrong type or form.
@@ -21,15 +21,15 @@ pub const MALFORMED_FIELD: &str = "malformed-field";
 /// The code of a key that the body does not have.
 pub const UNKNOWN_FIELD: &str = "unknown-field";
 
-/// A body that cannot be used.
+/// A body that is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadBody {
-    /// Not JSON, or not the JSON that belongs here; says where and why.
+    /// Not JSON, or not the JSON type that is expected; with location and reason.
     NotJson(String),
     Fields(Vec<FieldError>),
 }
 
-/// A field that is to blame, with a stable code and the reason in words.
+/// An invalid field, with a stable code and the reason as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     pub field: Cow<'static, str>,
@@ -50,7 +50,7 @@ impl FieldError {
         Self::new(field, "not-needed", reason)
     }
 
-    /// A key that this body does not have; it may be a misspelt one of those that it has.
+    /// An unknown key; it may be a misspelt known one.
     fn unknown(key: String, known: &[&'static str]) -> Self {
         let reason = format!("is not known here{}", hint(&key, known.iter().copied()));
         Self { field: key.into(), code: UNKNOWN_FIELD, reason }
@@ -65,11 +65,11 @@ impl FieldError {
     }
 }
 
-/// A JSON object on its way to be read.
+/// A JSON object that is being read.
 #[derive(Debug)]
 pub struct Fields {
     values: BTreeMap<String, Value>,
-    /// The keys that were asked for.
+    /// The keys that were read.
     known: Vec<&'static str>,
     errors: Vec<FieldError>,
 }
@@ -80,12 +80,12 @@ impl Fields {
         Ok(Self { values, known: vec![], errors: vec![] })
     }
 
-    /// As `parse`, but no body at all is one without keys.
+    /// As `parse`, but an absent body counts as one without keys.
     pub fn parse_optional(body: &[u8]) -> Result<Self, BadBody> {
         Self::parse(if body.is_empty() { b"{}" } else { body })
     }
 
-    /// Whether a key stands in the body, also with `null`; to be asked before it is read.
+    /// Whether a key is present, also with `null`; to be called before the key is read.
     pub fn names(&self, field: &str) -> bool {
         self.values.contains_key(field)
     }
@@ -134,7 +134,7 @@ impl Fields {
         })
     }
 
-    /// A field with a form of its own.
+    /// A field with its own parser.
     pub fn read<T>(
         &mut self,
         field: &'static str,
@@ -145,7 +145,7 @@ impl Fields {
         convert(field, value).map_err(|error| self.errors.push(error)).ok()
     }
 
-    /// Notes a field that had to be there.
+    /// Reports a required field that is absent.
     pub fn require<T>(&mut self, field: &'static str, value: Option<T>) -> Option<T> {
         if value.is_none() && !self.errors.iter().any(|error| error.field == field) {
             self.errors.push(FieldError::missing(field));
@@ -153,15 +153,15 @@ impl Fields {
         value
     }
 
-    /// As `finish`, for a body that has no other keys than those that were asked for. What is misspelt leads, because it
-    /// explains what is missing.
+    /// As `finish`, for a body that must not have other keys. Unknown keys come first, because a misspelt key explains
+    /// a missing one.
     pub fn finish_exactly<T>(mut self, request: Option<T>) -> Result<T, BadBody> {
         let unknown = std::mem::take(&mut self.values).into_keys().map(|key| FieldError::unknown(key, &self.known));
         self.errors = unknown.chain(std::mem::take(&mut self.errors)).collect();
         self.finish(request)
     }
 
-    /// The request, where every field could be read; `None` where one that is required is not there.
+    /// The request, if every field could be read; `None` means that a required field is absent.
     pub fn finish<T>(self, request: Option<T>) -> Result<T, BadBody> {
         request.filter(|_| self.errors.is_empty()).ok_or(BadBody::Fields(self.errors))
     }
@@ -230,7 +230,7 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BadBody> {
     serde_json::from_slice(body).map_err(|error| BadBody::NotJson(error.to_string()))
 }
 
-/// The keys of an object, each at most once: of two quantities nobody could say which was meant.
+/// The keys of an object, each at most once: two quantities would be ambiguous.
 struct Object(BTreeMap<String, Value>);
 
 impl<'de> Deserialize<'de> for Object {

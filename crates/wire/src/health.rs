@@ -1,4 +1,4 @@
-//! Whether the server is alive and ready.
+//! Health and readiness of the server.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ pub struct HealthVO<'a> {
     checks: Vec<CheckVO<'a>>,
 }
 
-/// One thing that readiness stands on.
+/// One check of readiness.
 #[derive(Debug, Serialize)]
 pub struct CheckVO<'a> {
     pub name: &'a str,

@@ -1,4 +1,4 @@
-//! Our own shapes read back: what a strategy in a process of its own hears on the shared topics.
+//! Decoding of shared topics, for strategy processes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::number;
 
-/// A tick, trade, bar or order book; absent where the text is none of ours.
+/// A tick, trade, bar or order book; `None` where the text is not in our format.
 pub fn market_data(body: &[u8]) -> Option<Event> {
     let read: Value = serde_json::from_slice(body).ok()?;
     Some(match read["objectType"].as_str()? {
@@ -24,7 +24,7 @@ pub fn market_data(body: &[u8]) -> Option<Event> {
     })
 }
 
-/// What a strategy said to all.
+/// A generic event of a strategy.
 pub fn generic_event(body: &[u8], reference: &ReferenceData) -> Option<GenericEvent> {
     let read: Value = serde_json::from_slice(body).ok()?;
     let strategy = reference.strategy_named(read["strategyName"].as_str()?)?.id;

@@ -1,11 +1,11 @@
-//! JSON text: exact numbers, whole values, long lists in pieces.
+//! JSON encoding: exact numbers, whole values, long lists in chunks.
 
 use std::fmt;
 
 use domain::{Amount, Date, Decimal, Price, Quantity, Timestamp};
 use serde::{Serialize, Serializer};
 
-/// A list is handed out in pieces of about this many bytes, so that a long one never stands in memory as text.
+/// A list is encoded in chunks of about this many bytes, so that a long one is never in memory as text.
 pub const PIECE_BYTES: usize = 16 * 1024;
 
 /// A whole value as text.
@@ -20,12 +20,12 @@ pub fn write<T: Serialize>(value: &T, text: &mut Vec<u8>) {
     serde_json::to_writer(text, value).expect("a value object has only text keys and is written to memory");
 }
 
-/// Why a text is not one JSON value, with the place.
+/// Why a text is not one JSON value, with the location.
 pub fn check(text: &str) -> Result<(), String> {
     serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }
 
-/// A list in pieces: `write` appends one item.
+/// A list in chunks: `write` appends one item.
 pub fn list<I>(items: impl IntoIterator<Item = I>, write: impl Fn(&I, &mut Vec<u8>)) -> impl Iterator<Item = Vec<u8>> {
     let mut items = items.into_iter();
     let mut separator = b'[';
@@ -97,7 +97,7 @@ impl From<Timestamp> for Millis {
     }
 }
 
-/// Something that JSON knows only as text: a date, an hour, a currency, a uuid.
+/// A value that is text in JSON: a date, an hour, a currency, a uuid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown<T>(pub T);
 

@@ -1,11 +1,11 @@
-//! The right word for a misspelt one.
+//! Spelling suggestions.
 
-/// How different a word may be to be offered: a third of its letters, two at least.
+/// The maximum distance of a suggestion: a third of its letters, at least two.
 fn tolerance(word: &str) -> usize {
     (word.len() / 3).max(2)
 }
 
-/// The candidate that was probably meant, if one is near enough.
+/// The most similar candidate, if one is near enough.
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written = squeezed(wrong);
     let ranked = candidates.into_iter().map(|candidate| (rank(wrong, &written, candidate), candidate));
@@ -20,7 +20,7 @@ pub fn hint<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> S
 
 fn rank(wrong: &str, written: &str, candidate: &str) -> usize {
     let difference = edits(written, &squeezed(candidate));
-    // `server.port` is a wrong way to `http.port`, however many letters differ.
+    // `server.port` probably means `http.port`, however many letters differ.
     let same_end = last_part(wrong).eq_ignore_ascii_case(last_part(candidate));
     if same_end { difference.min(2) } else { difference }
 }
@@ -29,12 +29,12 @@ fn last_part(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Letters and digits only: `http_port`, `HTTP.Port` and `http.port` differ in nothing that matters.
+/// Letters and digits only: `http_port`, `HTTP.Port` and `http.port` count as equal.
 fn squeezed(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Letters to insert, drop or change (Levenshtein).
+/// Insertions, deletions and substitutions (Levenshtein).
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut costs: Vec<usize> = (0..=to.len()).collect();

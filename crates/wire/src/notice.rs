@@ -1,4 +1,4 @@
-//! What a person or a strategy is told: life-cycle, sessions, trading states, log lines.
+//! Notifications: life cycle, sessions, trading states, log lines.
 
 use domain::command::Mode;
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
@@ -58,8 +58,8 @@ impl<'a> SessionEventVO<'a> {
     }
 }
 
-/// An adapter's name joins type and qualifier. An account that trades through it knows them apart; where there is none, as
-/// for a client's FIX session, the first dash parts them.
+/// The name of an adapter joins type and qualifier. They are taken from an account that trades through it; without one,
+/// as for a client's FIX session, they are split at the first dash.
 pub(crate) fn parted<'a>(adapter: &'a AdapterName, reference: &'a ReferenceData) -> (&'a str, Option<&'a str>) {
     match reference.accounts.values().find(|account| account.adapter() == *adapter) {
         Some(account) => (&account.adapter_type, account.session_qualifier.as_deref()),
@@ -101,7 +101,7 @@ pub struct LogEventVO<'a> {
 }
 
 impl<'a> LogEventVO<'a> {
-    /// A line of the program's log; what went wrong below stands apart.
+    /// A line of the program's log; the underlying error is a separate field.
     pub fn of_line(at: Timestamp, level: &'static str, logger: &'a str, message: &str, error: Option<&'a str>) -> Self {
         Self {
             date_time: at.into(),

@@ -1,8 +1,8 @@
-//! A decimal from its digits, exactly or not at all: what does not fit is refused, never rounded.
+//! Exact decimals from digits: a number that does not fit is rejected, never rounded.
 
 use domain::Decimal;
 
-/// Why digits gave no decimal.
+/// Why digits are not a valid decimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadNumber {
     NotANumber,
@@ -18,7 +18,7 @@ pub fn decimal(text: &str) -> Result<Decimal, BadNumber> {
     };
     let (digits, exponent) = split_exponent(unsigned)?;
     let (whole, fraction) = split_fraction(digits)?;
-    // Zeros at the end carry nothing, and without them more numbers fit.
+    // Trailing zeros have no meaning, and without them more numbers fit.
     let fraction = fraction.trim_end_matches('0');
     let mantissa = mantissa(whole, fraction)?;
     let scale = i64::try_from(fraction.len()).map_err(|_| BadNumber::TooLong)? - exponent;
@@ -75,7 +75,7 @@ fn scaled(mantissa: i128, scale: i64) -> Result<Decimal, BadNumber> {
     Decimal::try_from_i128_with_scale(mantissa, scale).map_err(|_| too_long)
 }
 
-/// `1000e-30` is a number that fits once its zeros are gone.
+/// `1000e-30` is a number that fits without its zeros.
 fn without_zeros(mut mantissa: i128, mut scale: u32) -> (i128, u32) {
     while scale > 0 && mantissa % 10 == 0 {
         (mantissa, scale) = (mantissa / 10, scale - 1);

@@ -1,11 +1,11 @@
-//! What an operator sees and asks: sessions of the FIX door, reference data to be read.
+//! Operator resources: FIX sessions, imports.
 
 use serde::Serialize;
 
 use crate::fields::{BadBody, FieldError, Fields, id_of};
 use crate::json::Millis;
 
-/// A folder's name may be this long.
+/// Longest path of a folder.
 const PATH_LENGTH_MAX: usize = 4_096;
 
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ pub struct FixSessionVO<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// New numbers for a session; what is absent keeps its value.
+/// New sequence numbers of a session; an absent one keeps its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixNumbersBody {
     pub next_in: Option<u64>,
@@ -44,7 +44,7 @@ impl FixNumbersBody {
     }
 }
 
-/// The highest number that a FIX session can reach.
+/// The highest sequence number of a FIX session.
 pub(crate) const FIX_NUMBER_MAX: u64 = (1 << 40) - 1;
 
 fn number(fields: &mut Fields, name: &'static str) -> Option<u64> {
@@ -54,13 +54,13 @@ fn number(fields: &mut Fields, name: &'static str) -> Option<u64> {
     })
 }
 
-/// How many differences were told to the engine.
+/// Number of differences that were applied to the engine.
 #[derive(Debug, Serialize)]
 pub struct ImportedVO {
     pub changes: usize,
 }
 
-/// The folder that reference data is read from, on the server's own machine.
+/// The folder with reference data, on the server's own machine.
 pub fn parse_import(body: &[u8]) -> Result<String, BadBody> {
     let mut fields = Fields::parse(body)?;
     let path = fields.read("path", |field, value| {
@@ -72,7 +72,7 @@ pub fn parse_import(body: &[u8]) -> Result<String, BadBody> {
     fields.finish_exactly(path)
 }
 
-/// A call that takes nothing may come without a body, or with an empty object.
+/// A request without fields may have no body, or an empty object.
 pub fn parse_nothing(body: &[u8]) -> Result<(), BadBody> {
     Fields::parse_optional(body)?.finish_exactly(Some(()))
 }

@@ -155,7 +155,7 @@ fn until(tif: TimeInForce) -> Option<Millis> {
     }
 }
 
-/// The kind of door that an order came in by, without the names of clients.
+/// The interface by which an order was received, without the names of clients.
 pub fn door(source: &Source) -> &'static str {
     match source {
         Source::Rest => "REST",

@@ -1,5 +1,5 @@
-//! An order as a client sends it (MarketOrderVO, LimitOrderVO, StopOrderVO, StopLimitOrderVO), new or changed. What is
-//! absent stays absent: defaults are the engine's, the same for every door.
+//! An order as a client sends it (MarketOrderVO, LimitOrderVO, StopOrderVO, StopLimitOrderVO), new or changed. Absent
+//! values stay absent: the engine applies the defaults, the same for every interface.
 
 use domain::command::{ModifyOrder, PlaceOrder, Restated};
 use domain::{
@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::fields::{BadBody, FieldError, Fields, instant, int_id_of};
 use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
 
-/// The client's own note may be this long.
+/// Longest reference text of a client.
 pub const REFERENCE_LENGTH_MAX: usize = 256;
-/// How far back the last session before a good-till date is looked for: the longest holidays are shorter.
+/// How many days back the last session before a good-till date is searched: the longest holidays are shorter.
 const DAYS_BACK_MAX: usize = 31;
 
 const SIDES: [(&str, Side); 2] = [("BUY", Side::Buy), ("SELL", Side::Sell)];
@@ -57,7 +57,7 @@ impl OrderType {
     }
 }
 
-/// The body of a request, every field read, none required yet.
+/// The body of a request, with every field parsed and none required yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderBody {
     pub order_type: Option<OrderType>,
@@ -94,7 +94,7 @@ const TIFS: [(&str, Tif); 7] = [
     ("ATC", Tif::Plain(TimeInForce::Atc)),
 ];
 
-/// Until when an order is good: an instant, or the close of an exchange's day.
+/// Expiry of an order: an instant, or the close of an exchange's day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
     Instant(Timestamp),
@@ -124,7 +124,7 @@ impl OrderBody {
         fields.finish(Some(order))
     }
 
-    /// A new order of the type that the path names.
+    /// A new order of the type in the path.
     pub fn to_place(self, order_type: OrderType, reference: &ReferenceData) -> Result<PlaceOrder, Vec<FieldError>> {
         let mut faults = self.misplaced(order_type);
         let security = faults.need("securityId", self.security);
@@ -155,12 +155,12 @@ impl OrderBody {
         })
     }
 
-    /// Whether only the live order can tell which exchange's day is meant.
+    /// Whether the exchange's day depends on the live order.
     pub fn names_a_day_alone(&self) -> bool {
         matches!(self.until, Some(Until::Day(_))) && self.exchange.is_none() && self.security.is_none()
     }
 
-    /// New terms for a live order of the type that the path names; `listed_on` is where it trades, if that was asked.
+    /// New terms for a live order of the type in the path; `listed_on` is its exchange, where it was queried.
     pub fn to_modify(
         self,
         order_type: OrderType,
@@ -192,7 +192,7 @@ impl OrderBody {
         })
     }
 
-    /// A price that this type of order does not have would be a promise nobody keeps.
+    /// A price that this type of order does not have is rejected: it would have no effect.
     fn misplaced(&self, order_type: OrderType) -> Faults {
         let mut faults = Faults::default();
         let name = order_type.name();
@@ -224,7 +224,7 @@ impl OrderBody {
         }
     }
 
-    /// Absent keeps what the order has; a new date may come without its GTD.
+    /// An absent value keeps the order's; a new date may come without its GTD.
     fn changed_tif(
         &self,
         reference: &ReferenceData,
@@ -260,7 +260,7 @@ impl OrderBody {
     }
 }
 
-/// A good-till date ends at that day's close; where the exchange rests on that day, at the close before.
+/// A good-till date ends at that day's close; where the exchange is closed on that day, at the close before.
 fn close_of(day: Date, exchange: ExchangeId, reference: &ReferenceData) -> Result<Timestamp, FieldError> {
     let unknown = || fault("exchangeId", "unknown-exchange", format!("exchange {exchange} is not known"));
     let exchange = reference.exchanges.get(&exchange).ok_or_else(unknown)?;
@@ -284,7 +284,7 @@ fn fault(field: &'static str, code: &'static str, reason: String) -> FieldError 
     FieldError::new(field, code, reason)
 }
 
-/// The faults of one request.
+/// The errors of one request.
 #[derive(Default)]
 struct Faults(Vec<FieldError>);
 
@@ -301,7 +301,7 @@ impl Faults {
         self.take(value.ok_or_else(|| FieldError::missing(field)))
     }
 
-    /// A price that the type does not have is never looked at.
+    /// A price that the type does not have is not read.
     fn need_if(&mut self, needed: bool, field: &'static str, price: Option<Price>) -> Option<Price> {
         if needed { self.need(field, price) } else { Some(Price::ZERO) }
     }

@@ -1,5 +1,5 @@
-//! What happened, for those who catch up: each event with the sequence of the input that caused it, so that it joins with
-//! topics and pictures.
+//! Stored events with the sequence of the input that caused them, for clients that catch up, so that they join with
+//! topics and snapshots.
 
 use domain::command::GenericEvent;
 use domain::event::{MassCancel, RefusedCommand};
@@ -17,7 +17,7 @@ use crate::{
 pub struct PastEventVO<'a> {
     sequence: u64,
     date_time: Millis,
-    /// Which value object `event` is.
+    /// The value object type of `event`.
     object_type: &'static str,
     event: EventVO<'a>,
 }
@@ -43,7 +43,7 @@ pub(crate) enum EventVO<'a> {
     Limits(Box<LimitsVO>),
     LogEvent(LogEventVO<'a>),
     Generic(GenericEventVO<'a>),
-    /// That it changed is news enough; the data itself is read where it is listed.
+    /// Only that it changed; the data itself is in the lists of reference data.
     Reference,
     Refused(RefusedCommandVO<'a>),
     MassCancel(MassCancelVO<'a>),
@@ -113,12 +113,12 @@ impl<'a> EventVO<'a> {
     }
 }
 
-/// A command of a FIX session that was not obeyed.
+/// A command of a FIX session that was rejected.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RefusedCommandVO<'a> {
     session: &'a str,
-    /// The order that it was about, where there is one.
+    /// The order that it refers to, where there is one.
     int_id: Option<&'a str>,
     code: &'a str,
     reason: &'a str,
@@ -135,7 +135,7 @@ impl<'a> RefusedCommandVO<'a> {
     }
 }
 
-/// How many orders of a FIX session are being cancelled at its own wish.
+/// How many orders of a FIX session are being cancelled at its request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MassCancelVO<'a> {
@@ -150,7 +150,7 @@ impl<'a> MassCancelVO<'a> {
     }
 }
 
-/// Something that strategies told each other.
+/// A generic event between strategies.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GenericEventVO<'a> {

@@ -1,4 +1,4 @@
-//! The answer to a request that failed, as RFC 9457 has it.
+//! Problem response of a failed request (RFC 9457).
 
 use domain::Order;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct ProblemVO<'a> {
     code: &'a str,
     #[serde(skip_serializing_if = "<[FieldErrorVO<'_>]>::is_empty")]
     errors: Vec<FieldErrorVO<'a>>,
-    /// The live order behind a duplicate.
+    /// The live order that a duplicate refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<OrderVO<'a>>,
 }

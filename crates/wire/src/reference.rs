@@ -15,7 +15,7 @@ pub struct AccountVO<'a> {
     name: &'a str,
     active: bool,
     adapter_type: &'a str,
-    /// The specification names the adapter type in two ways; both are served.
+    /// The specification has two names for the adapter type; both are served.
     broker: &'a str,
     session_qualifier: Option<&'a str>,
     ext_account: Option<&'a str>,
@@ -144,7 +144,7 @@ pub struct StrategyVO<'a> {
     auto_activate: bool,
     /// Absent while it does not run.
     phase: Option<&'static str>,
-    /// Why it was stopped, until it begins again.
+    /// Why it was stopped, until it starts again.
     last_error: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! Limits, dry runs and trading states, both ways.
+//! Limits, order previews and trading states, in both directions.
 
 use domain::query::Verdict;
 use domain::risk::{Burst, LimitName, Limits, LimitsChange, Scope, SelfTrade};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of};
 use crate::json::{Exact, Shown, exact};
 
-/// A reason may be this long.
+/// Longest reason text.
 pub const REASON_LENGTH_MAX: usize = 256;
 
 const STATES: [(&str, TradingState); 3] =
@@ -22,7 +22,7 @@ const SELF_TRADES: [(&str, SelfTrade); 4] = [
     ("ALLOW", SelfTrade::Allow),
 ];
 
-/// The limits of one scope; `null` does not bind.
+/// The limits of one scope; `null` means no limit.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitsVO {
@@ -85,7 +85,7 @@ impl BurstVO {
     }
 }
 
-/// The limits by the keys that a body has for them.
+/// The limits by their keys in a body.
 const LIMIT_NAMES: [(&str, LimitName); 16] = [
     ("maxOrderQuantity", LimitName::MaxOrderQuantity),
     ("maxOrderNotional", LimitName::MaxOrderNotional),
@@ -105,7 +105,7 @@ const LIMIT_NAMES: [(&str, LimitName); 16] = [
     ("selfTrade", LimitName::SelfTrade),
 ];
 
-/// Limits of a scope that are to change; `null` removes one, and what is not named stays. The values obey the rules of the
+/// Changes of the limits of a scope; `null` removes one, and an absent one is kept. The values obey the rules of the
 /// configuration.
 pub fn parse_limits(body: &[u8]) -> Result<(Scope, LimitsChange), BadBody> {
     let mut fields = Fields::parse(body)?;
@@ -133,7 +133,7 @@ pub fn parse_limits(body: &[u8]) -> Result<(Scope, LimitsChange), BadBody> {
     fields.finish_exactly(scope.map(|scope| (scope, LimitsChange { limits, named })))
 }
 
-/// A matter of accounts: no other scope can have a word of its own.
+/// A setting of accounts: no other scope has it.
 fn self_trade(fields: &mut Fields, scope: Option<Scope>) -> Option<SelfTrade> {
     if matches!(scope, Some(Scope::Strategy(_) | Scope::Security(_))) {
         let foreign = |field, _| Err(FieldError::not_needed(field, "belongs to an account or to the platform"));
@@ -155,7 +155,7 @@ fn from_zero(field: &'static str, value: Value) -> Result<u32, FieldError> {
     if is_below { Err(FieldError::new(field, "too-small", "must not be below zero")) } else { count_of(field, value) }
 }
 
-/// So many in so long: both must be there and nothing else, and none of nothing is no burst.
+/// A number in a time span: both keys are required and no others, and the number is greater than zero.
 fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {
     let malformed = || FieldError::malformed(field, "must be an object with whole numbers count and millis");
     let Value::Object(parts) = value else { return Err(malformed()) };
@@ -167,7 +167,7 @@ fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {
     }
 }
 
-/// A trading state that somebody wants for a scope.
+/// A requested trading state of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateBody {
     pub scope: Scope,
@@ -186,7 +186,7 @@ impl StateBody {
     }
 }
 
-/// The kill switch. What is to stop must be said: nobody halts a whole platform by a slip of the pen.
+/// The kill switch. The scope is required, so that an empty body cannot halt the whole platform by mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KillBody {
     pub scope: Scope,
@@ -212,11 +212,11 @@ fn scope(fields: &mut Fields) -> Option<Scope> {
     })
 }
 
-/// What the kill switch did.
+/// The effect of the kill switch.
 #[derive(Debug, Serialize)]
 pub struct KilledVO {
     scope: Shown<Scope>,
-    /// Orders that were asked to be cancelled.
+    /// Orders for which a cancel was sent.
     cancels: usize,
 }
 
@@ -226,7 +226,7 @@ impl KilledVO {
     }
 }
 
-/// What would happen to an order.
+/// The preview of an order.
 #[derive(Debug, Serialize)]
 pub struct VerdictVO {
     accepted: bool,

@@ -1,18 +1,13 @@
-//! JSON schemas (2020-12) of all that outsiders see and send, for the description of the interface. They are written by
-//! hand beside the value objects, and kept honest by the golden files, each of which must fit its schema.
+//! JSON schemas (2020-12) of everything that clients receive and send. They are written by hand beside the value
+//! objects, and every golden file is validated against its schema.
 
-/// What a field holds.
 mod kind;
 
-/// What is seen of reference data and of the house itself.
 mod house;
-/// What is seen of orders, money, prices and the past.
 mod trading;
 
-/// What a client sends.
 mod bodies;
 
-/// What the fields mean.
 mod meanings;
 
 use serde_json::{Map, Value, json};
@@ -25,13 +20,13 @@ pub(crate) struct Shape {
     name: &'static str,
     says: &'static str,
     fields: &'static [Field],
-    /// Fields that stand only on some, by `objectType`.
+    /// Fields that only some variants have, by `objectType`.
     variants: &'static [Variant],
-    /// Text of a golden file, or of a body that its own parser takes.
+    /// Text of a golden file, or of a body that its own parser accepts.
     example: Option<&'static str>,
-    /// Whether other keys are refused.
+    /// Whether other keys are rejected.
     is_exact: bool,
-    /// How many keys there must be at least, beside those that are needed.
+    /// Minimum number of keys, beside the required ones.
     keys_min: usize,
 }
 
@@ -41,12 +36,12 @@ pub(crate) struct Field {
     is_needed: bool,
 }
 
-/// One of the forms that a value can have, told apart by `objectType`.
+/// One variant of a value, distinguished by `objectType`.
 pub(crate) struct Variant {
     name: &'static str,
     says: &'static str,
     object_types: &'static [&'static str],
-    /// Of the fields that not every form has, those that this one has.
+    /// Of the fields that not every variant has, those that this one has.
     own: &'static [&'static str],
 }
 
@@ -55,13 +50,13 @@ pub fn schemas() -> Map<String, Value> {
     shapes().flat_map(Shape::schemas).collect()
 }
 
-/// The keys of what the schema with this name describes, as they are told.
+/// The keys of the schema with this name, in their order.
 pub fn keys(name: &str) -> Vec<&'static str> {
     let found = shapes().find(|shape| shape.name == name);
     found.map(|shape| shape.fields.iter().map(|field| field.name).collect()).unwrap_or_default()
 }
 
-/// An example of what the schema with this name describes.
+/// An example for the schema with this name.
 pub fn example(name: &str) -> Option<Value> {
     shapes().find(|shape| shape.name == name)?.examples().into_iter().next()
 }
@@ -80,7 +75,7 @@ impl Shape {
         self
     }
 
-    /// A body that the interface specification does not define: a misspelt key must not pass unseen.
+    /// A body that the interface specification does not define: a misspelt key is rejected.
     const fn exactly(mut self) -> Self {
         self.is_exact = true;
         self
@@ -96,7 +91,7 @@ impl Shape {
         self
     }
 
-    /// Its own schema, and one of each form that it can have.
+    /// Its own schema, and one of each variant.
     fn schemas(&self) -> Vec<(String, Value)> {
         let forms = self.variants.iter().map(|variant| (variant.name.to_owned(), variant.schema(self)));
         std::iter::once((self.name.to_owned(), self.schema())).chain(forms).collect()
@@ -124,7 +119,7 @@ impl Shape {
         let properties: Map<_, _> =
             fields.clone().map(|field| (field.name.to_owned(), self.described(field))).collect();
         let needed: Vec<_> = fields.filter(|field| field.is_needed).map(|field| field.name).collect();
-        // What has no keys of ours may have any.
+        // Without keys of ours, any key is allowed.
         let mut schema = match properties.is_empty() {
             true => json!({ "type": "object", "description": says, "additionalProperties": true }),
             false => json!({ "type": "object", "description": says, "properties": properties }),
@@ -135,7 +130,7 @@ impl Shape {
         schema
     }
 
-    /// What the field holds, with what it means in front of what is said of every value of its kind.
+    /// The schema of a field, with its meaning in front of the description of its type.
     fn described(&self, field: &Field) -> Value {
         let mut schema = field.kind.schema();
         if let Some(means) = meanings::meaning(self.name, field.name) {
@@ -157,7 +152,7 @@ impl Shape {
 }
 
 impl Variant {
-    /// All that every form has, and what this one has beside it.
+    /// The common fields, and those of this variant.
     fn schema(&self, shape: &Shape) -> Value {
         let has = |field: &&Field| field.is_needed || self.own.contains(&field.name);
         let mut schema = shape.object(self.says, shape.fields.iter().filter(has));
@@ -167,7 +162,7 @@ impl Variant {
     }
 }
 
-/// Programs that make clients go by the discriminator; each form says by itself which `objectType` it has.
+/// Client generators use the discriminator; each variant states its `objectType` anyway.
 fn choice(says: &str, variants: &[Variant]) -> Value {
     let forms: Vec<_> = variants.iter().map(|variant| reference(variant.name)).collect();
     let mut mapping = Map::new();
@@ -191,12 +186,12 @@ const fn form(
     Variant { name, says, object_types, own }
 }
 
-/// A field that is always there.
+/// A field that is always present.
 const fn has(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, is_needed: true }
 }
 
-/// A field that may be left out.
+/// An optional field.
 const fn may_have(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, is_needed: false }
 }

@@ -1,4 +1,4 @@
-//! Securities by words, fields and comparisons: the language of `/security.search`.
+//! Security search language of `/security.search`: words, fields and comparisons.
 //!
 //! ```text
 //! apple                    a word anywhere in symbol, description, isin, ric or bbgid
@@ -8,14 +8,11 @@
 //! future (ES OR NQ) NOT tradeable:false
 //! ```
 //!
-//! What stands side by side must all be true; NOT binds before AND, AND before OR. Letters' case is ignored, save in
-//! AND, OR and NOT.
+//! Terms side by side must all be true; NOT binds before AND, AND before OR. Case is ignored, except in AND, OR and
+//! NOT.
 
-/// What a security can be asked for.
 mod field;
-/// From tokens to an expression.
 mod parser;
-/// From characters to tokens.
 mod token;
 
 #[cfg(test)]
@@ -25,14 +22,14 @@ use domain::Security;
 
 use field::Question;
 
-/// Questions that may stand inside each other.
+/// Maximum nesting of a search.
 pub const SEARCH_DEPTH_MAX: usize = 32;
 
-/// A search that was understood.
+/// A parsed search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search(Expression);
 
-/// A search that was not, with the place of the first character that is to blame, counted from 1.
+/// A search that cannot be parsed, with the position of the first wrong character, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadSearch {
     pub at: usize,
@@ -41,7 +38,7 @@ pub struct BadSearch {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Expression {
-    /// Nothing is asked.
+    /// No condition.
     Everything,
     Words(Pattern),
     Field(Question),
@@ -60,7 +57,7 @@ enum Pattern {
 }
 
 impl Search {
-    /// A text without words finds everything.
+    /// A text without words matches everything.
     pub fn parse(text: &str) -> Result<Self, BadSearch> {
         parser::parse(text).map(Self)
     }

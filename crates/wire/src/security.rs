@@ -1,4 +1,4 @@
-//! Securities of every kind: the keys of a kind stand only on that kind, beside those that all have.
+//! Securities of every kind: keys of one kind are present only there, beside those that all have.
 
 use domain::reference::OptionRight;
 use domain::{Currency, Security, SecurityKind};
@@ -35,7 +35,7 @@ pub struct SecurityVO<'a> {
     kind: KindVO<'a>,
 }
 
-/// What only one kind has.
+/// Fields of only one kind.
 #[derive(Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum KindVO<'a> {

@@ -1,4 +1,4 @@
-//! The price at which a security is settled on a day, as it is asked for.
+//! Settlement price of a security on a day, as a request.
 
 use domain::command::SettlementPrice;
 use domain::{Price, SecurityId};
@@ -9,7 +9,7 @@ use crate::transaction_body::date_of;
 pub struct SettlementBody;
 
 impl SettlementBody {
-    /// Without a date it is of the exchange's present day. A price may be below zero, as that of oil was.
+    /// Without a date it is for the exchange's present day. A price may be below zero, as that of oil was.
     pub fn parse(body: &[u8]) -> Result<SettlementPrice, BadBody> {
         let mut fields = Fields::parse(body)?;
         let (security, price) = (fields.id("securityId").map(SecurityId), fields.decimal("price").map(Price));

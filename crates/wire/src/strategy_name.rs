@@ -1,13 +1,13 @@
-//! The strategy that a request is for, by id or by name.
+//! Strategy of a request, by id or by name.
 
 use domain::{ReferenceData, StrategyId};
 
 use crate::fields::FieldError;
 
-/// No name of a strategy is longer.
+/// Longest name of a strategy.
 pub(crate) const STRATEGY_NAME_LENGTH_MAX: usize = 256;
 
-/// As it was given; neither means that the engine chooses.
+/// As it was given; without id and name the engine chooses.
 pub(crate) struct NamedStrategy<'a> {
     pub(crate) id: Option<StrategyId>,
     pub(crate) name: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! A strategy's wish for the prices of a security, both ways.
+//! Market data subscription of a strategy, in both directions.
 
 use domain::command::Subscription;
 use domain::{ReferenceData, SecurityId};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::fields::{BadBody, FieldError, Fields};
 use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
 
-/// The body of a request to subscribe or to unsubscribe; which of them it is, the path says.
+/// The body of a request to subscribe or to unsubscribe; the path decides which.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionBody {
     strategy_name: String,
@@ -25,7 +25,7 @@ impl SubscriptionBody {
         fields.finish(name.zip(security).map(|(strategy_name, security)| Self { strategy_name, security, subscribe }))
     }
 
-    /// At the path that subscribes the flag may be left out, but not contradict.
+    /// At the path that subscribes the flag may be absent, but not false.
     pub fn to_subscribe(&self, reference: &ReferenceData) -> Result<Subscription, Vec<FieldError>> {
         if self.subscribe == Some(false) {
             let reason = "is false, but this path subscribes; the other one unsubscribes";
@@ -43,7 +43,7 @@ impl SubscriptionBody {
     }
 }
 
-/// Who asked for prices, or gave them up.
+/// The subscriber of prices, when it subscribes or unsubscribes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubscriptionVO<'a> {

@@ -1,4 +1,4 @@
-//! Topics: which names an event is published under, and what subscribers read there.
+//! Topic names and bodies of events.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub const SHARED_MARKET_DATA: &str = "strategy-bus.market-data";
 /// Every generic event, for strategies in processes of their own.
 pub const SHARED_GENERIC_EVENT: &str = "strategy-bus.generic-event";
 
-/// Few names are longer.
+/// Initial capacity: few names are longer.
 const TYPICAL_TOPIC_BYTES: usize = 64;
 
 /// The first segments of the topics that carry an event, all with the same body; none where no topic does.
@@ -50,16 +50,16 @@ pub fn topic(root: &str, event: &Event, reference: &ReferenceData) -> String {
     }
 }
 
-/// What subscribers of an event's topics read.
+/// The body of a message on the topics of an event.
 pub fn body(published: &Published, reference: &ReferenceData) -> Vec<u8> {
     match &published.event {
-        // The platform only carries what strategies tell each other.
+        // Generic events between strategies are forwarded as they are.
         Event::Generic(event) => event.body.as_bytes().to_vec(),
         _ => json::encode(&EventVO::from_domain(published, reference)),
     }
 }
 
-/// The topic on which all strategies in processes of their own hear an event too.
+/// The shared topic on which all strategy processes receive an event too.
 pub fn shared_topic(event: &Event) -> Option<&'static str> {
     match event {
         Event::Generic(_) => Some(SHARED_GENERIC_EVENT),
@@ -68,7 +68,7 @@ pub fn shared_topic(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// What they read there, where the topic's name does not tell what the event's own topic tells; else it is the same body.
+/// The body on the shared topic, where its name lacks what the event's own topic has; else the same body.
 pub fn shared_body(event: &Event, reference: &ReferenceData) -> Option<Vec<u8>> {
     match event {
         Event::Generic(event) => Some(json::encode(&GenericEventVO::from_domain(event, reference))),
@@ -88,7 +88,7 @@ fn level(level: AlarmLevel) -> &'static str {
     }
 }
 
-/// The root is ours and stands as it is; what comes from outside is one segment each, whatever it contains.
+/// The root is ours and is not encoded; each value from outside is one segment, whatever it contains.
 fn rooted(root: &str, rest: &[&str]) -> String {
     let mut topic = String::with_capacity(TYPICAL_TOPIC_BYTES);
     topic.push_str(root);

@@ -1,4 +1,4 @@
-//! A transaction as a client records it. What is absent stays absent: defaults and the rules of each type are the
+//! A transaction as a client records it. Absent values stay absent: defaults and the rules of each type are the
 //! engine's.
 
 use domain::command::RecordTransaction;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::fields::{BadBody, FieldError, Fields, instant_of, int_id_of};
 use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
 
-/// Ids of others and the description may be this long.
+/// Longest external id and description.
 pub const TRANSACTION_TEXT_LENGTH_MAX: usize = 256;
 
-/// The body of a request, every field read.
+/// The body of a request, with every field parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionBody {
     record: RecordTransaction,
@@ -29,7 +29,7 @@ impl TransactionBody {
         let price = fields.decimal("price").map(Price);
         let (kind, price) = (fields.require("type", kind), fields.require("price", price));
         let strategy_name = fields.text("strategyName", STRATEGY_NAME_LENGTH_MAX);
-        // Also read where type or price is missing: faults in the other fields are told as well.
+        // Also read where type or price is missing, so that errors in the other fields are reported as well.
         let record = read_rest(&mut fields, kind.unwrap_or(TransactionKind::Credit), price.unwrap_or(Price::ZERO));
         fields.finish(kind.and(price).map(|_| Self { record, strategy_name }))
     }

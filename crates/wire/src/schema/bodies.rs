@@ -1,5 +1,5 @@
-//! What a client sends; null means that a key is left out. Keys that are not listed are ignored in the bodies that the
-//! interface specification defines, and refused in the others.
+//! Schemas of request bodies; null means that a key is absent. Unknown keys are ignored in the bodies that the
+//! interface specification defines, and rejected in the others.
 
 use super::house::ROLES;
 use super::kind::Kind::{self, *};
@@ -38,7 +38,7 @@ macro_rules! order {
     };
 }
 
-/// The fields of every change of an order, and how it tells the kind.
+/// The fields of every change of an order, and how it states the type.
 macro_rules! change {
     ($kind:expr) => {
         &[
@@ -83,7 +83,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(r#"{"securityId": 1, "side": "SELL", "quantity": 100, "limit": 269.5, "stop": 270, "tif": "GTC"}"#),
     shape(
         "OrderCheckBody",
-        "An order that is only looked at; `objectType` says of which kind it is.",
+        "An order preview: nothing is sent; `objectType` is its type.",
         order![
             has("objectType", OneOf(ORDER_TYPES)),
             may_have("limit", Maybe(&NUMBER)),
@@ -93,7 +93,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(r#"{"objectType": "LimitOrder", "securityId": 1, "side": "BUY", "quantity": 100, "limit": 250}"#),
     shape(
         "OrderChangeCheckBody",
-        "New terms that are only looked at; `objectType` says of which kind the order is.",
+        "A preview of new terms: nothing is sent; `objectType` is the type of the order.",
         change!(has("objectType", OneOf(ORDER_TYPES))),
     )
     .like(r#"{"objectType": "LimitOrder", "intId": "my-first", "quantity": 20}"#),
@@ -174,7 +174,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .exactly()
     .with_at_least(1)
     .like(r#"{"nextIn": 1, "nextOut": 1}"#),
-    shape("LoginBody", "A user and his password.", &[has("user", LONG), has("password", LONG)])
+    shape("LoginBody", "A user and the password.", &[has("user", LONG), has("password", LONG)])
         .exactly()
         .like(r#"{"user": "anna", "password": "correct horse"}"#),
     shape(

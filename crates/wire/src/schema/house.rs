@@ -1,4 +1,4 @@
-//! What is seen of reference data and of the house itself: accounts, securities, users, health.
+//! Schemas of reference data and platform resources: accounts, securities, users, health.
 
 use super::kind::Kind::*;
 use super::{Shape, form, golden, has, may_have, shape};
@@ -96,7 +96,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("SecurityFamilyVO")),
     shape(
         "StrategyVO",
-        "A strategy; its phase is null while it has not run. One that was stopped tells why until it begins again.",
+        "A strategy; its phase is null while it has not run. One that was stopped has the reason until it starts again.",
         &[
             has("id", Id),
             has("name", Text),
@@ -131,7 +131,7 @@ pub(super) const SHAPES: &[Shape] = &[
         "A day without a session, or with a shorter one.",
         &[has("date", Date), has("open", Maybe(&Hour)), has("close", Maybe(&Hour))],
     ),
-    shape("ImportedVO", "How many differences were told to the engine.", &[has("changes", Whole)])
+    shape("ImportedVO", "Number of differences that were applied.", &[has("changes", Whole)])
         .like(golden!("ImportedVO")),
     shape(
         "IdentityVO",
@@ -139,11 +139,11 @@ pub(super) const SHAPES: &[Shape] = &[
         &[has("user", Maybe(&Text)), has("role", OneOf(ROLES)), has("strategy", Maybe(&Text))],
     )
     .like(golden!("IdentityVO")),
-    shape("Settings", "What a user keeps of his own, in whatever form he likes.", &[])
+    shape("Settings", "Settings of a user: any JSON, not interpreted.", &[])
         .like(r#"{"layout": "wide", "watchList": [1, 2, 3]}"#),
     shape(
         "UserVO",
-        "A user with his role, and the strategy that the role strategy is bound to.",
+        "A user with the role, and the strategy that the role strategy is bound to.",
         &[has("name", Text), has("role", OneOf(ROLES)), has("strategy", Maybe(&Text)), has("created", Millis)],
     )
     .like(golden!("UserVO")),
@@ -193,7 +193,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("AuditVO")),
     shape(
         "FixSessionVO",
-        "A session of the FIX door, with the numbers that come next.",
+        "A session of the FIX gateway, with the next sequence numbers.",
         &[
             has("id", Text),
             has("senderCompId", Text),
@@ -228,7 +228,7 @@ pub(super) const SHAPES: &[Shape] = &[
         &[has("status", OneOf(&["UP", "DOWN"])), has("checks", List(&Shape("Check")))],
     )
     .like(golden!("Health")),
-    shape("Check", "One thing that readiness stands on.", &[has("name", Text), has("ok", Flag), has("detail", Text)]),
+    shape("Check", "One check of readiness.", &[has("name", Text), has("ok", Flag), has("detail", Text)]),
     shape(
         "Problem",
         "Why a call failed, as RFC 9457 has it. Programs go by the code, people by the detail.",

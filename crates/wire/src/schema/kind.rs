@@ -1,25 +1,25 @@
-//! What a field holds, as a JSON schema.
+//! Schema types of fields.
 
 use serde_json::{Value, json};
 
 use crate::fields::ID_LIMIT;
 use crate::operator::FIX_NUMBER_MAX;
 
-/// An instant is so many milliseconds before or after 1970 at the most: what nanoseconds in 64 bits can tell.
+/// Limit of an instant in milliseconds before or after 1970: the range of nanoseconds in 64 bits.
 const MILLIS_MAX: i64 = 9_223_372_036_854;
 
-/// How long a token may live, and how long a name and a password may be, as `access` has it.
+/// Longest life of a token, and longest name and password, as in `access`.
 const TOKEN_DAYS_MAX: u32 = 3_650;
 const NAME_LENGTH_MAX: usize = 64;
 const PASSWORD_LENGTH_MIN: usize = 8;
 const PASSWORD_BYTES_MAX: usize = 1_024;
 
 pub(crate) enum Kind {
-    /// An id that we gave.
+    /// An id given by the server.
     Id,
     Text,
     Flag,
-    /// A flag that may be left out, but not be false.
+    /// A flag that may be absent, but not false.
     True,
     /// An exact decimal.
     Number,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Uuid,
     /// The id of an order.
     IntId,
-    /// What a limit or a trading state is about.
+    /// The scope of a limit or a trading state.
     Scope,
     OneOf(&'static [&'static str]),
     Shape(&'static str),
@@ -42,13 +42,13 @@ pub(crate) enum Kind {
     List(&'static Kind),
     /// Or null.
     Maybe(&'static Kind),
-    /// Further of the kinds that clients send: ids, numbers and times may come as text too.
+    /// Types that only clients send: ids, numbers and times may be texts too.
     Sent(Sent),
 }
 
 pub(crate) enum Sent {
     Id,
-    /// Of a message of a FIX session.
+    /// Sequence number of a FIX session.
     FixNumber,
     Number,
     /// A number above 0.
@@ -56,16 +56,16 @@ pub(crate) enum Sent {
     Count,
     /// A whole number from 1.
     AtLeastOne,
-    /// How long a token lives.
+    /// Life of a token.
     Days,
     Millis,
     /// An instant, or a day that ends at its close.
     Until,
     Text(usize),
-    /// What a user or a token is called.
+    /// Name of a user or a token.
     Name,
     Password,
-    /// A folder, from the root on.
+    /// An absolute path of a folder.
     Path,
 }
 
@@ -95,11 +95,11 @@ impl Kind {
     }
 }
 
-/// Printable, and neither of the two names that are taken out of every path.
+/// Printable, and neither `.` nor `..`, which are removed from every path.
 const INT_ID: &str = "^([!-\\-/-~][!-~]{0,63}|\\.[!-\\-/-~][!-~]{0,62}|\\.\\.[!-~]{1,62})$";
 const SCOPE: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
 
-/// A number as JSON writes it, in a text.
+/// A JSON number in a text.
 const NUMBER: &str = "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
 /// The same above 0, without an exponent.
 const POSITIVE: &str = "^([0-9]*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.[0-9]*[1-9][0-9]*)$";
@@ -147,12 +147,12 @@ fn text_like(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": pattern })
 }
 
-/// Where the description of the interface keeps the schema with this name.
+/// The reference to the schema with this name in the API document.
 pub fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// A list of names is put beside null and not joined with it: programs that make clients then have one type for it.
+/// An enumeration is put beside null and not merged with it: client generators then create one type for it.
 fn or_null(mut schema: Value) -> Value {
     let is_named = schema.get("enum").or(schema.get("const")).is_some();
     match schema.get_mut("type") {

@@ -1,5 +1,5 @@
-//! What the fields of published payloads mean, in words for whoever reads a schema: units, signs, and when a value is
-//! null. A field means the same in all of them, unless its shape has an entry of its own.
+//! Field descriptions of published payloads: units, signs, and when a value is null. A field means the same everywhere,
+//! unless its shape has an entry of its own.
 
 use crate::families;
 
@@ -9,7 +9,7 @@ pub(super) fn meaning(shape: &str, field: &str) -> Option<&'static str> {
     own.or_else(|| EVERYWHERE.iter().find(|(name, _)| *name == field && is_published(shape)).map(|(_, says)| *says))
 }
 
-/// Elsewhere a name may mean something else: the status of an answer is not that of an order.
+/// Elsewhere a name may mean something else: the status of a response is not that of an order.
 fn is_published(shape: &str) -> bool {
     shape == "PriceLevel" || families::FAMILIES.iter().any(|family| family.payloads.contains(&shape))
 }
@@ -17,11 +17,11 @@ fn is_published(shape: &str) -> bool {
 const EVERYWHERE: &[(&str, &str)] = &[
     ("accountId", "The account at a venue, as /rest/account lists it"),
     ("aggressorSide", "Which side crossed the spread; null where the feed does not tell"),
-    ("ask", "Best offered price in the security's currency; null where nobody offers"),
+    ("ask", "Best offered price in the security's currency; null where there is no offer"),
     ("asks", "Offers, the lowest price first"),
     ("avgPrice", "Average price per unit in the security's currency; null before the first fill"),
     ("barSize", "How long a bar lasts"),
-    ("bid", "Best bid price in the security's currency; null where nobody bids"),
+    ("bid", "Best bid price in the security's currency; null where there is no bid"),
     ("bids", "Bids, the highest price first"),
     ("charges", "What a fill cost in other currencies than its own, each with amount, currency and kind"),
     ("clOrdId", "The last accepted ClOrdID of an order that came by FIX, else null"),
@@ -46,17 +46,20 @@ const EVERYWHERE: &[(&str, &str)] = &[
     ("price", "Price per unit in the security's currency"),
     ("quantity", "How much, in units of the security"),
     ("realizedPL", "Profit and loss of what was closed, before commissions and fees"),
-    ("reason", "Why, in words for people; null where there is nothing to say"),
-    ("reference", "A note of whoever sent the order, handed back unchanged; null where there is none"),
+    ("reason", "The reason as text; null where there is none"),
+    ("reference", "A note of the sender of the order, returned unchanged; null where there is none"),
     ("remainingQuantity", "How much is still to be traded, in units of the security; 0 once the order is done"),
     ("securityId", "The security, as /rest/security lists it"),
     ("side", "Whether it buys or sells"),
-    ("source", "The door that the order came in by: REST, UI, STRATEGY, PLATFORM, or FIX: with the client's CompID"),
+    (
+        "source",
+        "The interface that the order came in by: REST, UI, STRATEGY, PLATFORM, or FIX: with the client's CompID",
+    ),
     ("status", "What the status of the order is now; docs/order-states.md has all ways between them"),
     ("stop", "Price that triggers the order, in the security's currency"),
     ("strategyId", "The strategy that it belongs to, as /rest/strategy lists it; 1 is SERVER"),
     ("strategyName", "The name of the strategy"),
-    ("submittedBy", "The user who sent the order; null where nobody had to log in"),
+    ("submittedBy", "The user that sent the order; null where no login is required"),
     ("tif", "Time in force: how long the order lives"),
     ("tifDateTime", "With GTD: until when; else null"),
     ("unrealizedPL", "Profit and loss of what is open, at the market price; null where there is no price"),
@@ -95,7 +98,7 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("TransactionVO", "clearingCommission", "Commission for the clearing, in `currency`"),
     ("TransactionVO", "fee", "Fees of the exchange, in `currency`"),
     ("TransactionVO", "securityId", "The security; null where only cash was booked"),
-    ("TransactionVO", "description", "Words of whoever booked it by hand; else null"),
+    ("TransactionVO", "description", "Text of the user that booked it by hand; else null"),
     ("CashBalanceVO", "id", "A number for the balance, for ever"),
     ("CashBalanceVO", "amount", "Cash in `currency`; negative where it is owed"),
     ("PortfolioValueVO", "netLiqValue", "Cash and market value together, in `currency`; null where a rate is missing"),
@@ -112,22 +115,22 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("Bar", "vwap", "Average price weighted by volume; null where nothing was traded"),
     ("Trade", "extId", "The feed's own id of the trade; null where it has none"),
     ("PriceLevel", "quantity", "How much rests at this price"),
-    ("SubscriptionVO", "subscribe", "true where prices are asked for, false where they are given up"),
+    ("SubscriptionVO", "subscribe", "true to subscribe, false to unsubscribe"),
     ("LifeCycleEvent", "mode", "Whether the strategy runs on live time or in a simulation"),
     ("LifeCycleEvent", "phase", "The phase that begins"),
     ("LifeCycleEvent", "failure", "With EXIT: how a strategy failed; absent where it ended by itself"),
     ("LifeCycleEvent", "reason", "With a failure: what is known about it"),
     ("SessionEvent", "adapter", "The kind of adapter"),
     ("SessionEvent", "qualifier", "Which adapter of that kind; null where there is only one"),
-    ("SessionEvent", "state", "How far its connection to the venue is"),
+    ("SessionEvent", "state", "State of its connection to the venue"),
     ("TradingState", "scope", "What the state holds for: the platform, an account, a strategy or a security"),
     ("TradingState", "state", "ACTIVE trades, REDUCING only closes positions, HALTED only cancels"),
-    ("TradingState", "changedBy", "Who set it: a user, or the platform itself; null where nobody had to log in"),
-    ("LogEvent", "level", "How bad it is"),
+    ("TradingState", "changedBy", "The user that set it, or the platform itself; null where no login is required"),
+    ("LogEvent", "level", "Severity"),
     ("LogEvent", "logger", "The part of the server that wrote the line"),
-    ("LogEvent", "message", "The line; of an alarm of the engine its code, a colon and its words"),
-    ("LogEvent", "exceptionClass", "The kind of fault behind it; null where there is none"),
-    ("LogEvent", "exceptionMessage", "What that fault says; null where there is none"),
+    ("LogEvent", "message", "The line; of an alarm of the engine its code, a colon and its text"),
+    ("LogEvent", "exceptionClass", "The kind of the underlying error; null where there is none"),
+    ("LogEvent", "exceptionMessage", "The text of that error; null where there is none"),
     ("GenericEvent", "name", "What the event is called, as in its topic"),
     ("GenericEvent", "body", "What was sent, as text"),
 ];

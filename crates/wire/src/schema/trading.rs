@@ -1,4 +1,4 @@
-//! What is seen of orders, money, prices and the past.
+//! Schemas of orders, money, prices and history.
 
 use super::kind::Kind::*;
 use super::{Shape, form, golden, has, may_have, shape};
@@ -229,7 +229,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     )
     .like(golden!("OrderBook")),
-    shape("PriceLevel", "What stands at a price.", &[has("price", Number), has("quantity", Number)]),
+    shape("PriceLevel", "Quantity at a price.", &[has("price", Number), has("quantity", Number)]),
     shape(
         "SubscriptionVO",
         "Who asked for prices, or gave them up.",
@@ -318,7 +318,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(golden!("VerdictVO")),
     shape(
         "GenericEvent",
-        "Something that strategies told each other.",
+        "A generic event between strategies.",
         &[has("strategyName", Maybe(&Text)), has("name", Text), has("body", Text)],
     ),
     shape(

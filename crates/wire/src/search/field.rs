@@ -1,4 +1,4 @@
-//! What a security can be asked for: the keys of a `SecurityVO`, each with its type.
+//! Searchable fields: the keys of a `SecurityVO`, each with its type.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use super::{BadSearch, Pattern};
 use crate::number::decimal;
 use crate::security::{object_type, option_type};
 
-/// What a field holds.
+/// The value of a field.
 enum Held<'a> {
     Text(&'a str),
     Number(Decimal),
@@ -18,7 +18,7 @@ enum Held<'a> {
     Flag(bool),
 }
 
-/// Where a field is found; `None` where this security does not have it.
+/// Reads a field; `None` where this security does not have it.
 type Look = fn(&Security) -> Option<Held<'_>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ const FIELDS: &[(&str, Type, Look)] = &[
     }),
 ];
 
-/// Where words without a field are looked for.
+/// The texts that words without a field are searched in.
 pub(super) fn free_texts(security: &Security) -> impl Iterator<Item = &str> {
     let others = [&security.description, &security.isin, &security.ric, &security.bbgid];
     std::iter::once(&*security.symbol).chain(others.into_iter().filter_map(|text| text.as_deref()))
@@ -115,7 +115,7 @@ fn pair(security: &Security) -> Option<(&Currency, &Currency)> {
     }
 }
 
-/// A field and what it shall be.
+/// A field and its condition.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     field: &'static str,
@@ -125,7 +125,7 @@ pub(super) struct Question {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
-    /// `field:*`: anything at all.
+    /// `field:*`: any value.
     Something,
     Text(Pattern),
     Number(Operator, Decimal),
@@ -152,7 +152,7 @@ impl Question {
         Ok(Self { field, look: *look, wanted })
     }
 
-    /// What a security does not have is neither this nor that.
+    /// A comparison with an absent value is false.
     pub(super) fn holds(&self, security: &Security) -> bool {
         let Some(held) = (self.look)(security) else { return false };
         match (&self.wanted, held) {
@@ -166,7 +166,7 @@ impl Question {
     }
 }
 
-/// Or what the field would have to be compared with.
+/// The condition, or the type that the value must have.
 fn wanted(kind: Type, operator: Operator, value: Value) -> Result<Wanted, &'static str> {
     if operator == Operator::Is && value.pattern == Pattern::Beginning(String::new()) {
         return Ok(Wanted::Something);

@@ -1,4 +1,4 @@
-//! From tokens to an expression: OR of ANDs of what may be negated.
+//! Search parser: tokens to an expression, OR of ANDs of terms that may be negated.
 
 use super::field::Question;
 use super::token::{Operator, Token, What, tokens};

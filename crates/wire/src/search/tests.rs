@@ -1,4 +1,4 @@
-//! What finds what, told as a table and as a property against a slow reader of the JSON that clients see.
+//! Search results as a table, and as a property against a slow evaluation of the JSON that clients receive.
 
 use domain::reference::OptionRight;
 use domain::{Currency, Decimal, ExchangeId, FamilyId, Price, Quantity, Security, SecurityId, SecurityKind};
@@ -163,7 +163,7 @@ fn questions_inside_each_other_have_an_end() {
     assert!(Search::parse(&"(a) ".repeat(100)).is_ok(), "beside each other is not inside");
 }
 
-/// A question as a slow reader understands it.
+/// A search as the slow evaluation represents it.
 #[derive(Debug, Clone)]
 enum Asked {
     Words(String, bool),
@@ -263,7 +263,7 @@ proptest! {
     }
 }
 
-/// Every key that clients see can be asked for.
+/// Every key of the JSON is searchable.
 #[test]
 fn every_key_of_a_security_is_a_field() {
     for security in desk() {

@@ -1,4 +1,4 @@
-//! From characters to tokens: words, quoted texts, operators and parentheses, each with its place.
+//! Search tokens: words, quoted texts, operators and parentheses, each with its position.
 
 use super::BadSearch;
 
@@ -86,7 +86,7 @@ impl Letters<'_> {
         word
     }
 
-    /// A backslash takes the next character as it is.
+    /// A backslash escapes the next character.
     fn quoted(&mut self) -> Result<String, BadSearch> {
         let opened_at = self.read;
         let unclosed = || BadSearch { at: opened_at, reason: "this quote is never closed".into() };
