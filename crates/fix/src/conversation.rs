@@ -1,5 +1,5 @@
-//! A session, its application and the bytes between them: all that a driver needs to bring is a socket and the time.
-//! Frames are taken one by one, so that what an application answers leaves before the next message is looked at.
+//! Session engine: a session, its application and its bytes. A driver adds a socket and the time. Frames are processed
+//! one by one, so that an answer leaves before the next message is read.
 
 use crate::codec::{Decoder, FrameError, Framer, Message, Outgoing, Time};
 use crate::dictionary::Dictionary;
@@ -8,57 +8,57 @@ use crate::store::{SeqNum, Store, StoreError};
 use crate::tag;
 use std::net::IpAddr;
 
-/// Who is served by a session.
+/// The application of a session.
 pub trait Application {
-    /// A caller is on the line; its address where the driver knows it. Who it is, its Logon will say.
+    /// A connection is open; its address where the driver knows it. The Logon will identify the peer.
     fn connected(&mut self, _peer: Option<IpAddr>) {}
 
-    /// May this peer log on? Nothing has been changed yet. The ticket is for an answer that comes later.
+    /// Decides about a Logon. Nothing has been changed yet. The ticket is for a later decision.
     fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict;
 
     fn logged_on(&mut self, _line: &mut dyn Line) {}
 
-    /// A message for the application, in its turn and never twice.
+    /// A message for the application, in sequence and never twice.
     fn received(&mut self, message: &Message<'_>, line: &mut dyn Line);
 
-    /// Whether the next message may be taken. While not, what arrives stays where it is, uncounted; whoever lets it go on
-    /// wakes the session.
+    /// Whether the next message may be handled. While not, received bytes stay in the buffer and their numbers are not
+    /// consumed; the component that lifts the pause wakes the session.
     fn takes_more(&self) -> bool {
         true
     }
 
-    /// The peer answers the Test Request of this id: it has read everything that was sent before.
+    /// The peer answered the Test Request of this id: it has read everything that was sent before.
     fn answered(&mut self, _test_req_id: &[u8]) {}
 
-    /// Somebody has news for the application, which fetches them where it knows them to be. On the line only what is
-    /// sent while the session is logged on goes out.
+    /// There is work for the application, which fetches it from its own queues. Only what is sent while the session is
+    /// logged on goes out.
     fn woken(&mut self, _line: &mut dyn Line) {}
 
-    /// We have sent a Logout, and the peer's answer is awaited.
+    /// We have sent a Logout and wait for the peer's answer.
     fn logging_out(&mut self) {}
 
     fn logged_out(&mut self) {}
 
-    /// A connection has ended, whether or not it came to a Logon.
+    /// A connection has ended, with or without a Logon.
     fn disconnected(&mut self, _reason: &DisconnectReason) {}
 
     /// A message that was handed to the driver, but the session is not logged on (any more).
     fn unsent(&mut self, _message: Outgoing) {}
 
-    /// Every frame that comes or goes, for a log. Mask secrets before they are kept: see [`crate::masked`].
+    /// Every frame in both directions, for a log. Mask secrets before they are stored: see [`crate::masked`].
     fn observe(&mut self, _direction: Direction, _frame: &[u8]) {}
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Admit,
-    /// With the text that the peer gets.
+    /// With the text for the peer.
     Refuse(String),
-    /// The answer comes later, by [`Conversation::decide`].
+    /// The decision comes later, by [`Conversation::decide`].
     Later,
 }
 
-/// Names one Logon, so that a late verdict never lets in the next caller.
+/// Identifies one Logon, so that a late decision never applies to the next connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogonTicket(u64);
 
@@ -68,11 +68,11 @@ pub enum Direction {
     Out,
 }
 
-/// Where an application's answers go.
+/// Sends the application's messages.
 pub trait Line {
     fn send(&mut self, message: &Outgoing) -> Result<SeqNum, SendError>;
 
-    /// Sends a Test Request; [`Application::answered`] hears of the answer.
+    /// Sends a Test Request; [`Application::answered`] is called with the answer.
     fn ask_for_sign(&mut self, id: &str) -> Result<SeqNum, SendError>;
 
     fn dictionary(&self) -> Option<&Dictionary>;
@@ -80,7 +80,8 @@ pub trait Line {
     fn now(&self) -> Time;
 }
 
-/// What is known about a caller before it is connected: its first Logon gets this verdict, and nobody has to wait for it.
+/// A decision about a peer from before its connection was handed over: it applies to the first Logon, which then waits
+/// for nothing.
 pub type Introduction = Box<dyn FnOnce() -> Verdict + Send>;
 
 pub struct Conversation<S, A> {
@@ -115,7 +116,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         &mut self.desk.application
     }
 
-    /// A new connection begins; nothing of the one before is left.
+    /// A new connection begins; no state of the previous one is left.
     pub fn connect(&mut self, now: Time) {
         self.framer.clear();
         self.desk.actions.wire.clear();
@@ -125,7 +126,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.desk.step(now, None, |session, actions| session.connect(now, actions));
     }
 
-    /// The caller that has just been connected is known: its Logon is not put to the application.
+    /// The new connection is authenticated already: its Logon is not passed to the application.
     pub fn introduce(&mut self, introduction: Introduction) {
         self.desk.introduction = Some(introduction);
     }
@@ -135,7 +136,8 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.framer.buffer()
     }
 
-    /// Looks at all that has arrived, up to a Logon that waits for its verdict, or as far as the application takes it.
+    /// Handles everything received, up to a Logon that waits for its decision, or as far as the application accepts
+    /// messages.
     pub fn pump(&mut self, now: Time) {
         loop {
             while self.take_parked(now) {}
@@ -145,7 +147,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         }
     }
 
-    /// Whether it makes sense to read more from the peer.
+    /// Whether more input of the peer can be handled.
     pub fn is_listening(&self) -> bool {
         self.desk.is_listening()
     }
@@ -173,7 +175,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         true
     }
 
-    /// The verdict that [`Verdict::Later`] promised.
+    /// The decision that [`Verdict::Later`] announced.
     pub fn decide(&mut self, now: Time, ticket: LogonTicket, verdict: &Verdict) {
         self.desk.decide(now, ticket, verdict);
         self.pump(now);
@@ -192,7 +194,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         result
     }
 
-    /// Tells the application that it has news, or that it may take more.
+    /// Notifies the application of new work, or that it may accept more messages.
     pub fn wake(&mut self, now: Time) {
         let Desk { session, application, actions, .. } = &mut self.desk;
         application.woken(&mut OpenLine { session, actions, now });
@@ -208,12 +210,12 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.desk.step(now, None, |session, actions| session.reset(now, actions));
     }
 
-    /// To be called when [`Session::deadline`] has come.
+    /// To be called when [`Session::deadline`] is reached.
     pub fn tick(&mut self, now: Time) {
         self.desk.step(now, None, |session, actions| session.tick(now, actions));
     }
 
-    /// The next piece of a resend, when what was written before is on its way.
+    /// The next chunk of a resend, when the bytes before are written.
     pub fn continue_resend(&mut self, now: Time) {
         self.desk.step(now, None, |session, actions| session.continue_resend(now, actions).map(drop));
     }
@@ -223,7 +225,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.desk.cut(now, reason);
     }
 
-    /// What is to be written; the driver removes what it has written.
+    /// Bytes to write; the driver removes what it has written.
     pub fn wire(&mut self) -> &mut Vec<u8> {
         &mut self.desk.actions.wire
     }
@@ -233,7 +235,7 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.desk.ended.as_ref()
     }
 
-    /// The socket is closed: tells the application why.
+    /// The socket is closed: reports the reason to the application.
     pub fn finish(&mut self, now: Time) -> DisconnectReason {
         self.desk.cut(now, DisconnectReason::PeerClosed);
         let reason = self.desk.ended.clone().unwrap_or(DisconnectReason::PeerClosed);
@@ -242,14 +244,14 @@ impl<S: Store, A: Application> Conversation<S, A> {
     }
 }
 
-/// Does what the session says.
+/// Executes the actions of the session.
 struct Desk<S, A> {
     session: Session<S>,
     application: A,
     actions: Actions,
-    /// Of the caller that is connected, until its Logon.
+    /// For the current connection, until its Logon.
     introduction: Option<Introduction>,
-    /// The Logon that waits for a verdict.
+    /// The Logon that waits for a decision.
     undecided: Option<LogonTicket>,
     tickets: LogonTicket,
     ended: Option<DisconnectReason>,
@@ -308,7 +310,7 @@ impl<S: Store, A: Application> Desk<S, A> {
                 (Action::LoggingOut, _) => self.application.logging_out(),
                 (Action::LoggedOut, _) => self.application.logged_out(),
                 (Action::Close(reason), _) => self.ended = Some(reason),
-                // Only a received message is delivered, asked about or an answer.
+                // Only a received message is delivered, authorized or an answer.
                 (Action::Deliver | Action::AskLogon | Action::Answered, None) => {}
             }
         }
@@ -341,7 +343,7 @@ impl<S: Store, A: Application> Desk<S, A> {
         self.step(now, None, |session, actions| session.disconnected(now, actions));
     }
 
-    /// Nothing more is promised to the peer once the store has failed.
+    /// Nothing more is sent to the peer once the store has failed.
     fn fail(&mut self, now: Time, error: &StoreError) {
         self.ended = Some(DisconnectReason::StoreFailed(error.0.clone()));
         if self.session.disconnected(now, &mut self.actions).is_ok() {

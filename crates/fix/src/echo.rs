@@ -1,4 +1,4 @@
-//! The stock application that acceptance definitions are run against: it sends back what it gets.
+//! Echo application for acceptance tests: sends back what it receives.
 
 use crate::codec::{Message, Outgoing};
 use crate::conversation::{Application, Line, LogonTicket, Verdict};
@@ -8,20 +8,20 @@ use crate::settings::{Credentials, Role, SessionSettings};
 use crate::tag::{self, Tag};
 use std::collections::BTreeSet;
 
-/// So many ClOrdIDs are remembered for PossResend; then all are forgotten.
+/// ClOrdIDs that are kept for PossResend; then all are dropped.
 pub const ECHO_ORDERS_MAX: usize = 100_000;
 
-/// Echoes orders, security definitions and e-mails; anything else is a message type it does not support.
+/// Echoes orders, security definitions and e-mails; any other message type is rejected as not supported.
 #[derive(Debug, Default)]
 pub struct Echo {
-    /// What a Logon must show.
+    /// The credentials that a Logon must have.
     expected: Option<Credentials>,
     seen: BTreeSet<Vec<u8>>,
     answer: Outgoing,
 }
 
 impl Echo {
-    /// Lets in whoever the settings of the session do.
+    /// Accepts the credentials of the session's settings.
     pub fn of(settings: &SessionSettings) -> Self {
         let expected = match &settings.role {
             Role::Acceptor { credentials, .. } => credentials.clone(),
@@ -55,7 +55,7 @@ impl Echo {
     }
 }
 
-/// Of the header PossResend, sub-ids and routing come back as they came; hops are a group, and the way back has its own.
+/// PossResend, sub-ids and routing of the header are echoed; hops are a group, and the way back has its own.
 fn is_kept(tag: Tag) -> bool {
     tag::is_header(tag) && !tag::is_of_one_sending(tag) && tag != tag::NO_HOPS
 }
@@ -76,7 +76,7 @@ impl Application for Echo {
             b"D" | b"d" | b"C" => self.echo(message, line.dictionary()),
             _ => BusinessRejectReason::UnsupportedMessageType.reject(message, None, &mut self.answer),
         }
-        // A peer that has gone in the meantime needs no echo.
+        // A peer that has disconnected meanwhile needs no echo.
         let _ = line.send(&self.answer);
     }
 

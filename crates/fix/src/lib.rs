@@ -1,29 +1,18 @@
-//! FIX 4.4, without a socket and without a clock: bytes, dictionary, session rules, settings. A driver such as
-//! `fix-net` brings the bytes and the time.
+//! FIX 4.4 without socket or clock: codec, dictionary, session layer, settings file. A driver such as `fix-net` adds
+//! the bytes and the time.
 
-/// The numbers of fields.
 pub mod tag;
-/// Bytes on the wire: frames, messages read in place, messages written.
 mod codec;
-/// Why a message is rejected, in the words of the standard.
 mod reject;
-/// What a message may look like, and the checks.
 mod dictionary;
 
-/// The session file in QuickFIX's format.
 mod settings;
-/// When a session is open, and when its numbers start again.
 mod schedule;
 
-/// What a session must remember.
 mod store;
-/// The rules of a session: an event and a time in, actions out.
 mod session;
-/// Session, application and bytes put together; all that a driver needs.
 mod conversation;
-/// The stock application that sends back what it gets.
 mod echo;
-/// Messages as a log may show them.
 mod masked;
 
 pub use codec::*;

@@ -1,4 +1,4 @@
-//! Messages as a log may show them.
+//! Masked messages for logs.
 
 use crate::codec::{Decoder, SOH};
 use crate::tag::{self, Tag};
@@ -6,8 +6,8 @@ use crate::tag::{self, Tag};
 /// The values of these fields are secrets.
 const SECRET: [Tag; 3] = [tag::PASSWORD, tag::NEW_PASSWORD, tag::RAW_DATA];
 
-/// A frame as text, `|` between the fields, without passwords. What is garbled may hide a secret anywhere, and so only
-/// its length is told.
+/// A frame as text, `|` between the fields, without passwords. A garbled frame may contain a secret anywhere, so only
+/// its length is printed.
 pub fn masked(frame: &[u8]) -> String {
     match Decoder::new().decode(frame) {
         Ok(message) => message.fields().map(|field| shown(field.tag, field.value)).collect(),

@@ -1,4 +1,4 @@
-//! Why a message is rejected: codes and texts of the standard, which peers' engines compare letter by letter.
+//! Reject reasons and texts of the standard, which engines of peers compare letter by letter.
 
 use crate::codec::{Message, Outgoing};
 use crate::tag::{self, Tag};
@@ -49,7 +49,7 @@ impl RejectReason {
     }
 }
 
-/// What is wrong with a message, and at which tag where that is known.
+/// An error of a message, with its tag where that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub reason: RejectReason,
@@ -65,7 +65,7 @@ impl Fault {
         Self { reason, tag: None }
     }
 
-    /// The Reject (3) that tells the peer.
+    /// The Reject (3) for the peer.
     pub fn reject(self, refused: &Message<'_>, out: &mut Outgoing) {
         out.begin("3");
         reverse_route(refused, out);
@@ -78,7 +78,7 @@ impl Fault {
     }
 }
 
-/// BusinessRejectReason (380): the message is well-formed, but the application can't serve it.
+/// BusinessRejectReason (380): the message is well-formed, but the application does not support it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BusinessRejectReason {
     Other,
@@ -103,7 +103,7 @@ impl BusinessRejectReason {
         }
     }
 
-    /// The Business Message Reject (j); a text of the caller's own replaces the standard one.
+    /// The Business Message Reject (j); `text` replaces the standard text.
     pub fn reject(self, refused: &Message<'_>, text: Option<&str>, out: &mut Outgoing) {
         let (code, standard_text) = self.code_and_text();
         out.begin("j");
@@ -121,7 +121,7 @@ fn refer_to(refused: &Message<'_>, out: &mut Outgoing) {
     }
 }
 
-/// The answer to a message that came through a third party goes back through it.
+/// The answer to a message that was routed through a third party is routed back through it.
 fn reverse_route(refused: &Message<'_>, out: &mut Outgoing) {
     const PAIRS: [(Tag, Tag); 3] = [
         (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),

@@ -1,12 +1,12 @@
-//! When a session is open, and when its numbers start again. A schedule is a row of periods; a session belongs to the
-//! period in which its numbers began, and is reset when that period is over.
+//! Session schedule: when a session is open and when its sequence numbers are reset. A session belongs to the period in
+//! which its sequence numbers began, and is reset when that period ends.
 
 use crate::codec::Time;
 use jiff::Timestamp;
 use jiff::civil::{self, Date, Weekday};
 use jiff::tz::TimeZone;
 
-/// A period begins at most a week and a day before one looks.
+/// A period begins at most a week and a day before the given time.
 const DAYS_SEARCHED: i64 = 8;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -17,9 +17,10 @@ pub struct Schedule {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hours {
-    /// Open for ever; numbers start again only when somebody asks.
+    /// Always open; sequence numbers are reset only on request.
     NonStop,
-    /// Round the clock; numbers start again when the date changes. QuickFIX reads equal StartTime and EndTime so.
+    /// Round the clock; sequence numbers are reset when the date changes. QuickFIX has the same rule for equal
+    /// StartTime and EndTime.
     WholeDays,
     /// From one time of the day to the other, over midnight where the end is earlier.
     Daily { start: civil::Time, end: civil::Time },
@@ -27,7 +28,7 @@ pub enum Hours {
     Weekly { start: (Weekday, civil::Time), end: (Weekday, civil::Time) },
 }
 
-/// The end does not belong to it.
+/// The end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
     pub start: Time,
@@ -77,7 +78,7 @@ impl Schedule {
         Some(Period { start: self.instant(start)?, end: self.instant(end)? })
     }
 
-    /// Where clocks jump over a time, the time after the jump; where they pass it twice, the first.
+    /// A local time that the clock skips becomes the time after the jump; of one that occurs twice the first is used.
     fn instant(&self, (date, time): (Date, civil::Time)) -> Option<Time> {
         let zoned = date.to_datetime(time).to_zoned(self.zone.clone()).ok()?;
         i64::try_from(zoned.timestamp().as_nanosecond()).ok().map(Time::from_nanos)

@@ -1,4 +1,4 @@
-//! What a session must remember between connections: its two numbers and the messages it sent.
+//! Message store: sequence numbers and sent messages of a session, kept between connections.
 
 use crate::codec::Time;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::fmt;
 /// MsgSeqNum (34): counted from 1 in each direction.
 pub type SeqNum = u64;
 
-/// The highest number: some trillion messages. A peer that claims a higher one is garbled, a Sequence Reset to it is refused,
-/// so that a store may rely on numbers being short.
+/// The highest sequence number: some trillion messages. A message with a higher one is garbled, a Sequence Reset to it
+/// is rejected, so that a store may rely on short numbers.
 pub const SEQ_NUM_MAX: SeqNum = (1 << 40) - 1;
 
-/// Who a message is for. Messages of the session layer are never sent again, so a store need not keep their bytes.
+/// The layer of a message. Messages of the session layer are never sent again, so a store need not keep their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traffic {
     Session,
     Application,
 }
 
-/// A store that fails ends the connection: nothing is sent that is not remembered.
+/// A failed store ends the connection: nothing is sent that is not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreError(pub String);
 
@@ -29,21 +29,21 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// Gets each message that a store reads.
+/// Called with each message that a store reads.
 pub type Visit<'a> = dyn FnMut(SeqNum, &[u8]) + 'a;
 
 pub trait Store {
-    /// When the numbers last began at 1.
+    /// When the sequence numbers were last reset.
     fn created(&self) -> Time;
 
     fn next_outgoing(&self) -> SeqNum;
 
     fn next_incoming(&self) -> SeqNum;
 
-    /// Remembers a message before it is sent; the next outgoing number is one more.
+    /// Stores a message before it is sent; the next outgoing number is one more.
     fn append(&mut self, number: SeqNum, traffic: Traffic, message: &[u8]) -> Result<(), StoreError>;
 
-    /// All incoming numbers below this one are settled. An application that journals its orders together with their
+    /// All incoming numbers below this one are handled. An application that journals its orders together with their
     /// number may leave [`Traffic::Application`] to that journal.
     fn set_next_incoming(&mut self, next: SeqNum, traffic: Traffic) -> Result<(), StoreError>;
 
@@ -52,24 +52,24 @@ pub trait Store {
     /// Visits the application messages that were sent with these numbers, in order. A number may be missing.
     fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut Visit<'_>) -> Result<(), StoreError>;
 
-    /// Both numbers begin at 1 again, and nothing that was sent can be asked for any more.
+    /// Both sequence numbers are reset to 1, and no sent message can be requested any more.
     fn reset(&mut self, now: Time) -> Result<(), StoreError>;
 
-    /// Reads the numbers again, where somebody else may have changed them.
+    /// Reads the sequence numbers again, where another process may have changed them.
     fn refresh(&mut self) -> Result<(), StoreError>;
 }
 
-/// The memory store forgets the older half of its messages when they fill this; a resend then fills the gap.
+/// When its messages exceed this, the memory store drops the older half; a resend then fills the gap.
 pub const MEMORY_STORE_BYTES_MAX: usize = 64 << 20;
 
-/// Remembers as long as the process lives.
+/// Stores in memory, as long as the process runs.
 #[derive(Debug)]
 pub struct MemoryStore {
     created: Time,
     next_incoming: SeqNum,
     /// The number that the first kept message has.
     first: SeqNum,
-    /// Where each message ends in `bytes`; one of the session layer takes no room.
+    /// Where each message ends in `bytes`; one of the session layer takes no bytes.
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }

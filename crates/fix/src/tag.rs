@@ -1,6 +1,6 @@
-//! The numbers of the fields that the session layer itself reads or writes.
+//! Tags of the session layer.
 
-/// A field's number. Signed, because a peer may send `-1=x` and must be told which tag was wrong.
+/// A field's number. Signed, because a peer may send `-1=x` and the Reject must contain the wrong tag.
 pub type Tag = i32;
 
 pub const BEGIN_SEQ_NO: Tag = 7;
@@ -43,7 +43,7 @@ pub const NO_HOPS: Tag = 627;
 pub const NEXT_EXPECTED_MSG_SEQ_NUM: Tag = 789;
 pub const NEW_PASSWORD: Tag = 925;
 
-/// From here on tags belong to whoever agrees on them; `ValidateUserDefinedFields` says whether they are checked.
+/// Tags from here on are user-defined; `ValidateUserDefinedFields` defines whether they are checked.
 pub const USER_DEFINED_MIN: Tag = 5000;
 
 /// The standard header of FIX 4.4, in ascending order.
@@ -52,7 +52,7 @@ const HEADER: [Tag; 29] = [
     370, 627, 1128,
 ];
 
-/// Header fields that each sending writes anew.
+/// Header fields that are written anew for each sending.
 const OF_ONE_SENDING: [Tag; 9] = [
     BEGIN_STRING,
     BODY_LENGTH,
@@ -65,7 +65,7 @@ const OF_ONE_SENDING: [Tag; 9] = [
     ORIG_SENDING_TIME,
 ];
 
-/// Data fields may hold any byte, the delimiter too; the field in front says how many.
+/// Data fields may contain any byte, the delimiter too; the field before has the length.
 const DATA: [(Tag, Tag); 16] = [
     (90, 91),
     (93, 89),
@@ -98,7 +98,7 @@ pub fn is_trailer(tag: Tag) -> bool {
     matches!(tag, 89 | 93 | CHECK_SUM)
 }
 
-/// The data field whose length a field of this number gives.
+/// The data field whose length is in the field of this number.
 pub fn data_after(length: Tag) -> Option<Tag> {
     if !(90..=621).contains(&length) {
         return None;

@@ -205,7 +205,7 @@ fn what_can_not_be_remembered_is_not_said() {
 /// What the peer hears when nothing can follow any more: its Text tells, and a number behind the highest, never kept.
 fn is_the_last_word(message: &str) -> bool {
     message.contains(&format!("|35=5|34={}|", SEQ_NUM_MAX + 1))
-        && message.contains("|58=all numbers are used up, the session must be reset|")
+        && message.contains("|58=sequence numbers are exhausted: reset the session|")
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Limits, order previews and trading states, in both directions.
+//! Limits, dry runs and trading states, in both directions.
 
 use domain::query::Verdict;
 use domain::risk::{Burst, LimitName, Limits, LimitsChange, Scope, SelfTrade};
@@ -226,7 +226,7 @@ impl KilledVO {
     }
 }
 
-/// The preview of an order.
+/// The result of a dry run.
 #[derive(Debug, Serialize)]
 pub struct VerdictVO {
     accepted: bool,

@@ -251,7 +251,7 @@ impl Book {
             return Err(StoreError(format!("number {number} comes instead of {}", self.next_outgoing)));
         }
         if number > SEQ_NUM_MAX {
-            return Err(StoreError("all numbers are used up, the session must be reset".to_owned()));
+            return Err(StoreError("sequence numbers are exhausted: reset the session".to_owned()));
         }
         let is_full = self.messages.len() as u64 >= PAGE_MESSAGES_MAX || self.bytes + message.len() > PAGE_BYTES_MAX;
         match if is_full { self.hand_over() } else { Ok(()) } {

@@ -321,7 +321,7 @@ fn numbers_end_before_their_place_in_the_book_does() {
     store.set_next_incoming(SEQ_NUM_MAX + 1, Traffic::Application).unwrap();
     store.set_next_outgoing(SEQ_NUM_MAX).unwrap();
     report(&mut store, SEQ_NUM_MAX);
-    let used_up = StoreError("all numbers are used up, the session must be reset".to_owned());
+    let used_up = StoreError("sequence numbers are exhausted: reset the session".to_owned());
     assert_eq!(store.append(SEQ_NUM_MAX + 1, Traffic::Application, b"report"), Err(used_up));
     store.0.hand_over().unwrap();
     platform.commit();

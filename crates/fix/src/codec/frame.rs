@@ -1,27 +1,27 @@
-//! Cuts a stream of bytes into frames. A frame is only where a message seems to begin and to end; whether it is sound,
-//! the decoder says. The rules are QuickFIX's, so that a peer who errs in BodyLength is treated the same by both:
-//! after `BodyLength` bytes the frame goes on to the next `10=…`, and so a length that is too short changes nothing,
-//! while one that is too long swallows the message behind it.
+//! Framer: splits a byte stream into frames. It only finds where a message seems to begin and end; the decoder
+//! validates it. The rules are QuickFIX's, so that a peer with a wrong BodyLength is treated the same by both: after
+//! `BodyLength` bytes the frame extends to the next `10=…`. A length that is too short changes nothing, one that is too
+//! long swallows the next message.
 
 use super::{SOH, parse_unsigned};
 use std::fmt;
 use std::ops::Range;
 
-/// A peer that announces or sends a longer message is cut off before anything is set aside for it.
+/// A peer that announces or sends a longer message is disconnected before memory is allocated for it.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
-/// Holds what has arrived and not yet been taken.
+/// Holds received bytes that are not consumed yet.
 #[derive(Debug)]
 pub struct Framer {
     buffer: Vec<u8>,
     taken: usize,
-    /// Whether a message must begin at `taken`; after rubbish its beginning is looked for.
+    /// Whether a message must begin at `taken`; after garbage its beginning is searched.
     in_step: bool,
-    /// How far the message that begins at `taken` was looked through.
+    /// How far the message at `taken` was searched.
     search: Search,
 }
 
-/// After rubbish so many bytes are kept: a delimiter and the start of an `8=FIX` that is cut in two.
+/// Bytes that are kept after garbage: a delimiter and the start of a split `8=FIX`.
 const TAIL_KEPT: usize = 5;
 
 impl Default for Framer {
@@ -32,9 +32,9 @@ impl Default for Framer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameError {
-    /// A BodyLength over [`MESSAGE_BYTES_MAX`], or so many bytes without an end: nothing can follow.
+    /// A BodyLength over [`MESSAGE_BYTES_MAX`], or as many bytes without an end: nothing can follow.
     TooLong,
-    /// A BodyLength that is no number: what followed up to the next beginning is lost.
+    /// A BodyLength that is not a number: everything up to the next beginning is lost.
     BadLength,
 }
 
@@ -61,7 +61,7 @@ impl Framer {
         &mut self.buffer
     }
 
-    /// The next whole frame, if there is one. After [`FrameError::BadLength`] it may be asked again.
+    /// The next whole frame, if there is one. After [`FrameError::BadLength`] the call may be repeated.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameError> {
         if !self.find_start() {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Framer {
         &self.buffer[from..self.taken]
     }
 
-    /// Moves on to where a message begins: at `8=`, but after rubbish not at the tail of another tag such as `58=`.
+    /// Moves to where a message begins: at `8=`, but after garbage not at the end of another tag such as `58=`.
     fn find_start(&mut self) -> bool {
         let bytes = &self.buffer[self.taken..];
         if self.in_step && (b"8=".starts_with(bytes) || bytes.starts_with(b"8=")) {
@@ -113,20 +113,20 @@ enum BadHead {
     NoNumber { skip: usize },
 }
 
-/// What a length and a checksum begin with; the byte before them ends another field.
+/// How a length and a checksum begin; the byte before them ends another field.
 const LENGTH: &[u8] = b"\x019=";
 const CHECKSUM: &[u8] = b"\x0110=";
 
-/// Looks for the value of a field, and remembers how far: a message without an end that comes byte by byte is not looked
-/// through from its beginning for every byte.
+/// Searches the value of a field and keeps the position: a message without an end that arrives byte by byte is not
+/// searched from its beginning for every byte.
 #[derive(Debug)]
 struct Search {
     opening: &'static [u8],
     /// Where the value begins, once the opening was found.
     value: Option<usize>,
-    /// What lies before was looked at.
+    /// Everything before was searched.
     at: usize,
-    /// All that was ever looked at, again or not.
+    /// All bytes that were ever searched, repeatedly or not.
     #[cfg(test)]
     work: usize,
 }
@@ -146,7 +146,7 @@ impl Search {
         (self.opening, self.value, self.at) = (opening, None, from);
     }
 
-    /// Where the value lies; none while its end is not there.
+    /// Where the value lies; `None` until its end has arrived.
     fn look(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let start = match self.value {
             Some(start) => start,
@@ -163,7 +163,7 @@ impl Search {
         let rest = bytes.get(self.at..)?;
         self.count(rest.len());
         let found = rest.windows(self.opening.len()).position(|window| window == self.opening);
-        // An opening may be there but for its last bytes.
+        // All but the last bytes of an opening may have arrived.
         let looked_at = found.map(|found| found + self.opening.len());
         self.at += looked_at.unwrap_or((rest.len() + 1).saturating_sub(self.opening.len()));
         self.value = found.map(|_| self.at);
@@ -206,7 +206,7 @@ mod tests {
         text.replace('|', "\x01").into_bytes()
     }
 
-    /// Everything the framer says about a stream that arrives in these pieces.
+    /// All results of the framer for a stream that arrives in these chunks.
     fn cut<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
         let mut framer = Framer::new();
         let mut said = String::new();
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(cut([b"8=FIX.4.4\x019=".as_slice(), &endless]), "a message of more than 1048576 bytes\n");
     }
 
-    /// How many bytes were looked at while a message came byte by byte.
+    /// How many bytes were searched while a message arrived byte by byte.
     fn work(message: &[u8]) -> usize {
         let mut framer = Framer::new();
         for byte in message {

@@ -1,5 +1,5 @@
-//! A received message, read in place: the decoder notes where each field lies and keeps every value's bytes as they
-//! came, so `002000.00` stays `002000.00`.
+//! A received message, decoded in place: the decoder records where each field lies and keeps the bytes of every value,
+//! so `002000.00` stays `002000.00`.
 
 use super::{Outgoing, SOH, Time, checksum, parse_unsigned};
 use crate::tag::{self, Tag};
@@ -20,12 +20,13 @@ pub struct Field<'a> {
     pub value: &'a [u8],
 }
 
-/// Why a frame is no message. It is ignored and its number is not consumed; the gap it leaves is asked for later.
+/// Why a frame is not a valid message. It is ignored and its sequence number is not consumed; the gap is requested
+/// later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Garbled {
     /// The first three fields must be 8, 9 and 35.
     Order,
-    /// Something that is not `tag=value` and an end.
+    /// Not `tag=value` with a delimiter.
     Field,
     BodyLength,
     CheckSum,
@@ -42,7 +43,7 @@ impl fmt::Display for Garbled {
     }
 }
 
-/// Reads one message after the other with the same memory.
+/// Decodes one message after the other with the same memory.
 #[derive(Debug, Default)]
 pub struct Decoder {
     spans: Vec<Span>,
@@ -87,10 +88,11 @@ fn place(at: usize) -> Result<u32, Garbled> {
     u32::try_from(at).map_err(|_| Garbled::BodyLength)
 }
 
-/// A tag of more digits can't be one.
+/// A tag with more digits is invalid.
 const TAG_DIGITS_MAX: usize = 9;
 
-/// The tag that begins here and where its value starts. A sign may only be a minus: such a tag is no garble but wrong.
+/// The tag that begins here and where its value starts. Only a minus is allowed as sign: such a tag is not garbled but
+/// invalid.
 fn read_tag(frame: &[u8], from: usize) -> Option<(Tag, usize)> {
     let rest = &frame[from..];
     let (sign, digits) = rest.strip_prefix(b"-").map_or((1, rest), |digits| (-1, digits));
@@ -114,7 +116,7 @@ fn data_end(frame: &[u8], start: usize, length: usize) -> Option<usize> {
     (frame.get(end) == Some(&SOH)).then_some(end)
 }
 
-/// A sound message: its length and checksum are right, and it begins with 8, 9 and 35.
+/// A valid message: its length and checksum are right, and it begins with 8, 9 and 35.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
     bytes: &'a [u8],
@@ -122,7 +124,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The whole message as it came.
+    /// The whole message as received.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -140,7 +142,7 @@ impl<'a> Message<'a> {
         self.spans.iter().position(|span| span.tag == tag).map(|at| self.field(at).value)
     }
 
-    /// The same as text; what is not UTF-8 is as good as absent.
+    /// The same as text; a value that is not UTF-8 counts as absent.
     pub fn text(&self, tag: Tag) -> Option<&'a str> {
         self.get(tag).and_then(|value| std::str::from_utf8(value).ok())
     }
@@ -176,14 +178,14 @@ impl<'a> Message<'a> {
         Field { tag: span.tag, value: value(self.bytes, span) }
     }
 
-    /// Everything from a field on up to the checksum; none where that is nothing.
+    /// Everything from a field up to the checksum; `None` where that is empty.
     pub(crate) fn bytes_from(&self, at: usize) -> Option<&'a [u8]> {
         let start = self.spans[at.checked_sub(1)?].end as usize + 1;
         let end = self.spans.last()?.start as usize - "10=".len();
         self.bytes.get(start..end).filter(|bytes| !bytes.is_empty())
     }
 
-    /// Takes over the body without a dictionary: groups can't be told from other fields, so nothing is moved.
+    /// Copies the body without a dictionary: groups cannot be distinguished from other fields, so nothing is reordered.
     pub fn copy_body_as_it_is(&self, out: &mut Outgoing) {
         let body = self.fields().position(|field| !tag::is_header(field.tag)).unwrap_or(self.spans.len());
         if let Some(bytes) = self.bytes_from(body) {

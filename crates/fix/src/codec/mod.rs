@@ -1,12 +1,8 @@
-//! Bytes on the wire: cutting a stream into messages, reading fields in place, writing messages.
+//! Codec: framing, decoding in place, encoding.
 
-/// Cuts a stream into frames, whatever the pieces it arrives in.
 mod frame;
-/// A message whose fields are read where they lie.
 mod message;
-/// A message on its way out, and the encoder that gives it header and trailer.
 mod outgoing;
-/// Points in time as FIX writes them.
 pub(crate) mod time;
 
 pub use frame::{FrameError, Framer, MESSAGE_BYTES_MAX};
@@ -15,7 +11,7 @@ pub use outgoing::Outgoing;
 pub(crate) use outgoing::{Encoder, Head};
 pub use time::{FRACTION_DIGITS_MAX, Time};
 
-/// What ends every field.
+/// Field delimiter.
 pub const SOH: u8 = 1;
 
 /// The sum of all bytes, as the trailer has it.
@@ -23,7 +19,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-/// A number as FIX writes it: digits, no sign. More than 18 of them are no number of ours.
+/// A number in FIX format: digits, no sign, at most 18.
 pub(crate) fn parse_unsigned(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 18 {
         return None;

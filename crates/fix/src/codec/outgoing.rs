@@ -1,11 +1,11 @@
-//! A message on its way out. The application gives type and fields in any order; the encoder adds header and trailer
-//! and writes 8, 9, 35 and then ascending tags, header before body, each repeating group in one piece. Engines that
-//! are picky about order are content with that.
+//! Outbound message. The application gives type and fields in any order; the encoder adds header and trailer and writes
+//! 8, 9, 35 and then ascending tags, header before body, each repeating group as a block. Engines that are strict about
+//! order accept that.
 
 use super::{SOH, Time, checksum};
 use crate::tag::{self, Tag};
 
-/// What an Execution Report takes; a message that is longer grows.
+/// Size of an Execution Report; a longer message grows.
 const USUAL_BYTES: usize = 384;
 const USUAL_PIECES: usize = 32;
 
@@ -17,7 +17,7 @@ pub struct Outgoing {
     pieces: Vec<Piece>,
 }
 
-/// `tag=value` and its end, or a whole group: what is moved as one when fields are put in order.
+/// `tag=value` and its delimiter, or a whole group: the unit of reordering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     section: Section,
@@ -52,7 +52,7 @@ impl Outgoing {
         }
     }
 
-    /// Forgets all fields and starts a message of this type.
+    /// Clears all fields and starts a message of this type.
     pub fn begin(&mut self, msg_type: impl AsRef<[u8]>) -> &mut Self {
         self.text.clear();
         self.pieces.clear();
@@ -61,7 +61,7 @@ impl Outgoing {
         self
     }
 
-    /// Becomes a copy, in the memory it has.
+    /// Becomes a copy, in its own memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.begin(&other.msg_type);
         self.text.extend_from_slice(&other.text);
@@ -76,7 +76,7 @@ impl Outgoing {
         self.pieces.iter().any(|piece| piece.tag == tag)
     }
 
-    /// A field of the body; a tag of the header (such as PossResend) or of the trailer goes there by itself.
+    /// A field of the body; a tag of the header (such as PossResend) or of the trailer is moved there.
     pub fn field(&mut self, tag: Tag, value: impl AsRef<[u8]>) -> &mut Self {
         let start = self.text.len();
         write_field(tag, value.as_ref(), &mut self.text);
@@ -90,7 +90,8 @@ impl Outgoing {
         self.field(tag, &digits[start..])
     }
 
-    /// A field as the value shows itself, written in place. A value that can show a control byte is for [`Self::field`].
+    /// A field from the `Display` of the value, written in place. A value that may contain a control byte is for
+    /// [`Self::field`].
     pub fn shown(&mut self, tag: Tag, value: impl std::fmt::Display) -> &mut Self {
         use std::io::Write;
         let start = self.text.len();
@@ -112,7 +113,7 @@ impl Outgoing {
         self
     }
 
-    /// Appends to the piece before: the members of a group follow their count (given by [`Self::number`]) in order.
+    /// Appends to the previous piece: the members of a group follow their count (given by [`Self::number`]) in order.
     pub fn member(&mut self, tag: Tag, value: impl AsRef<[u8]>) -> &mut Self {
         write_field(tag, value.as_ref(), &mut self.text);
         if let Some(group) = self.pieces.last_mut() {
@@ -121,7 +122,7 @@ impl Outgoing {
         self
     }
 
-    /// Tags and values in the order of the wire, header and trailer left to the session; a group is one with its count.
+    /// Tags and values in wire order, without the session's header and trailer; a group is one entry with its count.
     pub fn fields_in_order(&self) -> Vec<(Tag, &[u8])> {
         let mut pieces = self.pieces.clone();
         pieces.sort_unstable_by_key(|piece| (piece.section, piece.tag, piece.start));
@@ -133,7 +134,7 @@ impl Outgoing {
         pieces.iter().map(|piece| (piece.tag, value(piece))).collect()
     }
 
-    /// Fields that are in order already, taken over as they are, in the place of their first tag.
+    /// Fields that are in order already, copied as they are, at the position of their first tag.
     pub(crate) fn body_as_it_is(&mut self, first_tag: Tag, bytes: &[u8]) {
         let start = self.text.len();
         self.text.extend_from_slice(bytes);
@@ -141,7 +142,7 @@ impl Outgoing {
     }
 }
 
-/// What the session adds to a message.
+/// The session's fields of a message.
 pub(crate) struct Head<'a> {
     pub begin_string: &'a [u8],
     pub sender: &'a [u8],
@@ -149,11 +150,11 @@ pub(crate) struct Head<'a> {
     pub number: u64,
     pub sending_time: Time,
     pub fraction_digits: u8,
-    /// The first time this message was sent, when it is sent again.
+    /// The first sending time, when the message is sent again.
     pub original_time: Option<&'a [u8]>,
 }
 
-/// Writes messages with memory it keeps.
+/// Encodes messages with memory that it keeps.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
     frame: Outgoing,
@@ -178,7 +179,7 @@ impl Encoder {
         write_field(tag::CHECK_SUM, &digits, out);
     }
 
-    /// Header and body together, in the order of the wire.
+    /// Header and body together, in wire order.
     fn gather(&mut self, head: &Head<'_>, message: &Outgoing) {
         let frame = &mut self.frame;
         frame.copy_from(message);
@@ -193,7 +194,7 @@ impl Encoder {
         if let Some(original) = head.original_time {
             frame.field(tag::POSS_DUP_FLAG, b"Y").field(tag::ORIG_SENDING_TIME, original);
         }
-        // Where a tag stands twice, the order in which they were given decides.
+        // A repeated tag keeps the order in which it was given.
         frame.pieces.sort_unstable_by_key(|piece| (piece.section, piece.tag, piece.start));
     }
 }
@@ -220,7 +221,7 @@ fn write_number(tag: Tag, value: u64, out: &mut Vec<u8>) {
     write_field(tag, &digits[start..], out);
 }
 
-/// Writes the digits at the end of the array and says where they begin.
+/// Writes the digits at the end of the array and returns where they begin.
 fn format_number(mut value: u64, digits: &mut [u8; 20]) -> usize {
     let mut at = digits.len();
     loop {

@@ -1,4 +1,4 @@
-//! A point in time as FIX writes it: UTC, to the second or with a fraction.
+//! UTC timestamps in FIX format, with or without a fraction of a second.
 
 /// Nanoseconds since 1970, UTC. The driver stamps every event with one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +10,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
 /// `YYYYMMDD-HH:MM:SS` without its fraction.
 const WHOLE_SECONDS_LENGTH: usize = 17;
 
-/// How many digits of a second leave with our timestamps (`TimeStampPrecision`).
+/// Digits of a second in our timestamps (`TimeStampPrecision`).
 pub const FRACTION_DIGITS_MAX: u8 = 9;
 
 impl Time {
@@ -22,22 +22,22 @@ impl Time {
         self.0
     }
 
-    /// Later by so many seconds; the ends of time are far away, and nothing lies behind them.
+    /// Later by so many seconds, saturating.
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(NANOS_PER_SECOND)))
     }
 
-    /// Later by a tenth of a second, so many times: heart-beats are judged at 1.2 and 2.4 intervals.
+    /// Later by tenths of a second: heartbeats are checked at 1.2 and 2.4 intervals.
     pub fn plus_tenths(self, tenths: i64) -> Self {
         Self(self.0.saturating_add(tenths.saturating_mul(NANOS_PER_SECOND / 10)))
     }
 
-    /// In whole seconds of the clock, as QuickFIX compares them: fractions are cut off before.
+    /// In whole seconds, as QuickFIX compares them: fractions are cut off before.
     pub fn seconds_apart(self, other: Self) -> u64 {
         self.0.div_euclid(NANOS_PER_SECOND).abs_diff(other.0.div_euclid(NANOS_PER_SECOND))
     }
 
-    /// Reads `YYYYMMDD-HH:MM:SS` with up to nine digits of a fraction; a leap second counts as the second after it.
+    /// Parses `YYYYMMDD-HH:MM:SS` with up to nine digits of a fraction; a leap second counts as the second after it.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let shape = text.len() >= WHOLE_SECONDS_LENGTH && text[8] == b'-' && text[11] == b':' && text[14] == b':';
         if !shape {
@@ -88,7 +88,7 @@ fn fraction(text: &[u8]) -> Option<i64> {
     Some(digits(figures)? * 10_i64.pow(missing))
 }
 
-/// Days since 1970-01-01 of the Gregorian calendar; none where there is no such day.
+/// Days since 1970-01-01 of the Gregorian calendar; `None` where there is no such day.
 pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
         return None;

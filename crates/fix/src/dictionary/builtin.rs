@@ -1,11 +1,11 @@
-//! The FIX 4.4 dictionary that is in the binary: QuickFIX's, as hotfix-dictionary packs it.
+//! Built-in FIX 4.4 dictionary: QuickFIX's, as packed by hotfix-dictionary.
 
 use super::kind::Kind;
 use super::spec::{FieldSpec, Item, MessageSpec, Spec};
 use crate::tag::Tag;
 use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 
-/// The platform's own fields on a New Order Single.
+/// Our own fields on a New Order Single.
 pub(super) const ORDER_EXTENSIONS: [(Tag, &str); 3] = [(7001, "STRING"), (7002, "STRING"), (7003, "BOOLEAN")];
 
 pub(super) fn fix44() -> Spec {
@@ -43,7 +43,7 @@ fn field_spec(field: &hotfix_dictionary::Field<'_>) -> FieldSpec {
     }
 }
 
-/// A component's items stand in the place of the component; they are required only where it is.
+/// The items of a component replace the component; they are required only where it is.
 fn items<'a>(layout: impl Iterator<Item = LayoutItem<'a>>) -> Vec<Item> {
     let mut flat = Vec::new();
     for item in layout {

@@ -1,6 +1,6 @@
-//! The checks of a message against its dictionary. When a message has several faults, the peer hears of the one that
-//! QuickFIX would find: first the order of sections, then the message type, then what is missing, then field by field
-//! (header, trailer, body; in each by ascending tag). The values inside repeating groups are left to the application.
+//! Dictionary checks, in QuickFIX's order. Of several errors the peer receives the one that QuickFIX would report:
+//! first the order of sections, then the message type, then missing fields, then field by field (header, trailer, body;
+//! in each by ascending tag). Values inside repeating groups are left to the application.
 
 use super::tables::{Dictionary, FieldSet, Part, Section, Slot};
 use crate::codec::{Field, Message, Outgoing, parse_unsigned};
@@ -62,10 +62,10 @@ impl Checker {
     }
 }
 
-/// Where a fault stands in the order of judgement.
+/// The position of an error in the order of checks.
 type Rank = (Part, Tag);
 
-/// What one pass over a message found.
+/// The result of one pass over a message.
 struct Findings<'a> {
     dictionary: &'a Dictionary,
     rules: CheckRules,
@@ -93,7 +93,7 @@ impl<'a> Findings<'a> {
             if late {
                 self.out_of_order.get_or_insert(field.tag);
             }
-            // A header field that comes late leaves us where we were.
+            // A late header field does not change the current section.
             if part != Part::Header {
                 reached = part;
             }
@@ -101,7 +101,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Judges a field, with the group that it may count; says where the next one is.
+    /// Checks a field, with the group that it may count; returns the index of the next one.
     fn look_at(
         &mut self,
         part: Part,
@@ -129,7 +129,7 @@ impl<'a> Findings<'a> {
         let Some(walk) = walk else { return next };
         let misplaced = walk.misplaced.filter(|_| self.rules.group_fields_out_of_order && part == Part::Body);
         if let Some(member) = misplaced {
-            // Behind what is wrong with the count itself.
+            // After errors of the count itself.
             self.note((part, header_first(field.tag)), Fault::at(RejectReason::GroupOutOfOrder, member));
         }
         if let Some(member) = walk.missing.filter(|_| self.missing_in_group.is_none_or(|(count, _)| field.tag < count))
@@ -165,7 +165,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Of two faults of one rank the one that came first on the wire stays.
+    /// Of two errors of one rank the first on the wire is kept.
     fn note(&mut self, rank: Rank, fault: Fault) {
         if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
             self.first = Some((rank, fault));
@@ -184,8 +184,8 @@ fn header_first(tag: Tag) -> Tag {
 }
 
 impl Dictionary {
-    /// The first field that comes twice though it belongs into no group of the message: whoever reads it would have to
-    /// choose. Fields that the message does not have are no exception, because nobody knows what their sender meant.
+    /// The first repeated field that is in no group of the message: its value would be ambiguous. This includes fields
+    /// that the message type does not have, because their meaning is unknown.
     pub fn repeated(&self, message: &Message<'_>) -> Option<Tag> {
         let unknown_type = Section::default();
         let body = self.message(message.msg_type()).unwrap_or(&unknown_type);
@@ -204,7 +204,7 @@ impl Dictionary {
         None
     }
 
-    /// Takes over the body of a message, so that it can be sent on: fields as they are, groups whole and in order.
+    /// Copies the body of a message, so that it can be sent on: fields as they are, groups as blocks and in order.
     pub fn copy_body(&self, message: &Message<'_>, out: &mut Outgoing) {
         let unknown_type = Section::default();
         let body = self.message(message.msg_type()).unwrap_or(&unknown_type);

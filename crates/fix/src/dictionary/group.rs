@@ -1,6 +1,6 @@
-//! Repeating groups. On the wire a group is a count and then fields, and only the dictionary tells which of them
-//! belong to it; an entry begins with the group's first member, or where a member comes a second time. Within an entry the
-//! members stand in the order of the dictionary; where they do not, who reads by order would read something else.
+//! Repeating groups. On the wire a group is a count and then fields, and only the dictionary defines which of them
+//! belong to it; an entry begins with the group's first member, or where a member is repeated. Members of an entry must
+//! be in the order of the dictionary, because readers that rely on the order would misread others.
 
 use super::spec::Item;
 use crate::codec::{Message, Outgoing};
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The tag that says how many entries follow.
+    /// The tag with the number of entries.
     pub count: Tag,
     /// In the order of the dictionary; the first begins an entry.
     members: Vec<Tag>,
@@ -18,15 +18,15 @@ pub(super) struct Group {
     nested: Vec<Group>,
 }
 
-/// What a look at a group on the wire found.
+/// The result of parsing a group on the wire.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub entries: u64,
     /// The first member that an entry lacks.
     pub missing: Option<Tag>,
-    /// The first member that stands where another belongs; also one that begins an entry in the place of the first.
+    /// The first member out of order; also one that begins an entry instead of the first.
     pub misplaced: Option<Tag>,
-    /// The index of the first field behind the group.
+    /// The index of the first field after the group.
     pub end: usize,
 }
 
@@ -48,7 +48,7 @@ impl Group {
         self.members.iter().copied().chain(self.nested.iter().flat_map(Self::all_members)).collect()
     }
 
-    /// Walks over the entries from the field behind the count on.
+    /// Parses the entries from the field after the count on.
     pub(super) fn walk(&self, message: &Message<'_>, start: usize) -> Walk {
         let mut walk = Walk { end: start, ..Walk::default() };
         while let Some(entry) = self.entry(message, walk.end, &mut walk) {
@@ -59,7 +59,7 @@ impl Group {
         walk
     }
 
-    /// The fields of the entry that begins here, nested groups included; none where the group has ended.
+    /// The fields of the entry that begins here, nested groups included; `None` where the group has ended.
     fn entry(&self, message: &Message<'_>, start: usize, found: &mut Walk) -> Option<Range<usize>> {
         let (mut at, mut due) = (start, 0);
         while at < message.field_count() {
@@ -91,7 +91,7 @@ impl Group {
         self.nested.iter().find(|group| group.count == count)
     }
 
-    /// Copies the entries behind a count, the members of each in the order of the dictionary; says where they end.
+    /// Copies the entries after a count, the members of each in the order of the dictionary; returns where they end.
     pub(super) fn copy(&self, message: &Message<'_>, start: usize, out: &mut Outgoing) -> usize {
         let mut at = start;
         while let Some(entry) = self.entry(message, at, &mut Walk::default()) {

@@ -1,12 +1,11 @@
-//! How the values of a field look. Only what QuickFIX checks is checked: dates of local markets, months and currencies
-//! are free text to both.
+//! Field types, as far as QuickFIX checks them: dates of local markets, months and currencies are free text to both.
 
 use crate::codec::Time;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
-    /// Several values with a space between, each of which must be allowed.
+    /// Several values separated by spaces, each of which must be allowed.
     SeveralValues,
     Char,
     Boolean,
@@ -18,7 +17,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// By the name that QuickFIX's files use; a name that nobody knows stands for text.
+    /// By the name in QuickFIX's files; an unknown name means text.
     pub(super) fn of(name: &str) -> Self {
         match name.to_ascii_uppercase().as_str() {
             "CHAR" => Self::Char,
@@ -47,7 +46,7 @@ impl Kind {
     }
 }
 
-/// A minus perhaps, digits, and up to so many points among them; never a plus or an exponent.
+/// An optional minus, digits, and at most `points_max` points among them; never a plus or an exponent.
 fn is_number(value: &[u8], points_max: usize) -> bool {
     let figures = value.strip_prefix(b"-").unwrap_or(value);
     let digits = figures.iter().filter(|byte| byte.is_ascii_digit()).count();

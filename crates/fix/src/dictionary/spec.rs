@@ -1,4 +1,4 @@
-//! A dictionary as it is written: fields with their values, and the items of each message, components resolved.
+//! A dictionary as parsed: fields with their values, and the items of each message, components resolved.
 
 use super::kind::Kind;
 use crate::tag::Tag;
@@ -17,7 +17,7 @@ pub(super) struct Spec {
 pub(super) struct FieldSpec {
     pub tag: Tag,
     pub kind: Kind,
-    /// The values that are allowed; none written down means any.
+    /// The allowed values; empty means any.
     pub values: Vec<String>,
 }
 
@@ -31,6 +31,6 @@ pub(super) struct MessageSpec {
 pub(super) struct Item {
     pub tag: Tag,
     pub required: bool,
-    /// What an entry consists of, where the item is the count of a repeating group.
+    /// The items of an entry, where the item is the count of a repeating group.
     pub members: Option<Vec<Item>>,
 }

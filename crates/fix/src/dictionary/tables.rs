@@ -1,4 +1,4 @@
-//! A dictionary flattened into tables, so that checking a message takes look-ups only.
+//! A dictionary flattened into tables, so that the check of a message takes look-ups only.
 
 use super::group::Group;
 use super::kind::Kind;
@@ -8,7 +8,7 @@ use super::{builtin, xml};
 use crate::tag::{self, Tag};
 use std::collections::BTreeMap;
 
-/// Tags below this are looked up in an array, those above in a tree.
+/// Tags below this are looked up in an array, others in a tree.
 const NEAR_TAGS: usize = 10_000;
 
 /// Which fields there are, what each message may and must have, and how its groups are built.
@@ -23,12 +23,12 @@ pub struct Dictionary {
     messages: BTreeMap<Vec<u8>, Section>,
 }
 
-/// A field's place in the table of fields; also its place in a [`FieldSet`].
+/// Index of a field in the table of fields and in a [`FieldSet`].
 pub(super) type Slot = u16;
 
 const NO_SLOT: Slot = Slot::MAX;
 
-/// Sections in the order in which their fields are judged.
+/// Sections in the order in which their fields are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Header,
@@ -40,7 +40,7 @@ pub(super) enum Part {
 pub(super) struct FieldRule {
     pub part: Part,
     kind: Kind,
-    /// Sorted; empty where any value goes.
+    /// Sorted; empty where any value is allowed.
     values: Vec<Vec<u8>>,
 }
 
@@ -70,13 +70,13 @@ impl FieldRule {
     }
 }
 
-/// What stands in a header, a trailer or the body of one type of message.
+/// The fields of a header, a trailer or the body of one message type.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub fields: FieldSet,
     /// Ascending.
     pub required: Vec<Tag>,
-    /// Those fields that count a group.
+    /// Fields that count a group.
     counts: FieldSet,
     groups: Vec<Group>,
 }
@@ -94,7 +94,7 @@ pub(super) struct FieldSet {
 }
 
 impl FieldSet {
-    /// Says whether it was new.
+    /// Returns whether it was new.
     pub(super) fn insert(&mut self, slot: Slot) -> bool {
         let (word, bit) = (usize::from(slot / 64), 1 << (slot % 64));
         if self.words.len() <= word {
@@ -135,7 +135,7 @@ impl Dictionary {
         &self.version
     }
 
-    /// The types of messages that it knows.
+    /// The known message types.
     pub fn msg_types(&self) -> impl Iterator<Item = &[u8]> {
         self.messages.keys().map(Vec::as_slice)
     }
@@ -149,7 +149,7 @@ impl Dictionary {
         tags
     }
 
-    /// All that is checked of a message's body, as text: two dictionaries that say the same check the same.
+    /// Everything that is checked of a message's body, as text, to compare two dictionaries.
     pub fn shape_of(&self, msg_type: &[u8]) -> Option<String> {
         let section = self.message(msg_type)?;
         let fields = self.fields_of(msg_type);
@@ -207,7 +207,7 @@ impl Dictionary {
         dictionary
     }
 
-    /// More fields than there are slots have no place: they stay unknown.
+    /// Fields beyond the number of slots stay unknown.
     fn add(&mut self, field: FieldSpec) {
         let Some(slot) = Slot::try_from(self.fields.len()).ok().filter(|slot| *slot != NO_SLOT) else { return };
         match usize::try_from(field.tag).ok().and_then(|tag| self.near.get_mut(tag)) {

@@ -1,4 +1,4 @@
-//! A dictionary file in QuickFIX's XML format. A user's file may be wrong, so each trouble is named with its line.
+//! Dictionary files in QuickFIX's XML format. Every error is reported with its line.
 
 use super::kind::Kind;
 use super::spec::{FieldSpec, Item, MessageSpec, Spec};
@@ -7,7 +7,7 @@ use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Components may hold components; deeper than this they hold themselves.
+/// Components may contain components; a deeper nesting means a cycle.
 const COMPONENT_DEPTH_MAX: usize = 16;
 
 /// What is wrong with a dictionary file, and in which line.
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<Spec> {
     })
 }
 
-/// What names stand for, in one file.
+/// Names of one file, resolved.
 struct Reader<'a> {
     tags: BTreeMap<&'a str, Tag>,
     components: BTreeMap<&'a str, Node<'a, 'a>>,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Ok(MessageSpec { msg_type: attribute(node, "msgtype")?.to_owned(), items: self.items(node, true, 0)? })
     }
 
-    /// The items below a node, components opened; within an optional component nothing is required.
+    /// The items below a node, components expanded; within an optional component nothing is required.
     fn items(&self, parent: Node<'a, 'a>, parent_required: bool, depth: usize) -> Result<Vec<Item>> {
         if depth > COMPONENT_DEPTH_MAX {
             return Err(fault(parent, "components hold each other".to_owned()));

@@ -1,4 +1,4 @@
-//! What a session wants done. Bytes are gathered in one buffer, so that many messages leave with one write.
+//! Actions of a session. Bytes are collected in one buffer, so that many messages leave with one write.
 
 use crate::reject::Fault;
 use crate::store::SeqNum;
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// A message lies in [`Actions::wire`] and is to be written.
+    /// A message in [`Actions::wire`] is to be written.
     Send(Range<usize>),
     /// The message that was just received is for the application.
     Deliver,
@@ -17,17 +17,17 @@ pub enum Action {
     /// The Logon that was just received waits for `admit` or `refuse`.
     AskLogon,
     LoggedOn,
-    /// Our Logout is on its way.
+    /// Our Logout was sent.
     LoggingOut,
     LoggedOut,
-    /// What lies in the buffer is still to be written, then the socket is to be closed.
+    /// Write the rest of the buffer, then close the socket.
     Close(DisconnectReason),
 }
 
-/// Kept by the driver and filled by the session, again and again.
+/// Owned by the driver and filled by the session, with the same memory.
 #[derive(Debug, Default)]
 pub struct Actions {
-    /// Messages to write, one after the other; the driver empties it.
+    /// Messages to write, in order; the driver empties it.
     pub wire: Vec<u8>,
     queue: VecDeque<Action>,
 }
@@ -62,7 +62,7 @@ pub enum DisconnectReason {
     /// A Logon on a session that is logged on, without a reset.
     SecondLogon,
     BadLogon(Fault),
-    /// The application did not want the Logon.
+    /// The application rejected the Logon.
     LogonRefused(String),
     Garbled,
     WrongBeginString,
@@ -71,28 +71,28 @@ pub enum DisconnectReason {
         expected: SeqNum,
         received: SeqNum,
     },
-    /// NextExpectedMsgSeqNum (789): the peer waits for a number that we have not come to.
+    /// NextExpectedMsgSeqNum (789): the peer expects a number that we have not reached.
     NextExpectedTooHigh {
         expected: SeqNum,
         received: SeqNum,
     },
-    /// The highest number was used, in one direction or the other: only a reset helps.
+    /// The highest sequence number was used, in one direction or the other: only a reset helps.
     NumbersUsedUp,
     /// ResetSeqNumFlag (141) with a number that is not 1.
     ResetWithoutOne,
-    /// A message came while the application was still deciding about the Logon.
+    /// A message was received while the application was still deciding about the Logon.
     NotYetAdmitted,
     OutsideSchedule,
     PeriodEnded,
-    /// An operator has reset the numbers.
+    /// An operator has reset the sequence numbers.
     Reset,
     StoreFailed(String),
-    // What only a driver sees.
+    // Reasons of the driver.
     MessageTooLong,
     UnknownSession,
     AlreadyConnected,
     AddressNotAllowed,
-    /// It said nothing, and others wanted its place.
+    /// Evicted: no Logon, and the limit of unauthenticated connections was reached.
     GaveWay,
     PeerClosed,
     SocketFailed(String),
@@ -109,13 +109,13 @@ impl fmt::Display for DisconnectReason {
             Self::LogoutAnswered => "we logged out and the peer answered",
             Self::LogoutTimeout => "we logged out and the peer did not answer",
             Self::LogonTimeout => "no Logon in time",
-            Self::HeartbeatTimeout => "nothing was heard of the peer for 2.4 heart-beat intervals",
+            Self::HeartbeatTimeout => "no message from the peer for 2.4 heartbeat intervals",
             Self::NotLogon => "the first message was not a Logon",
             Self::SecondLogon => "a second Logon without a reset",
             Self::BadLogon(fault) => return write!(f, "a Logon that can't be accepted: {}", fault.reason.text()),
             Self::LogonRefused(text) => return write!(f, "the Logon was refused: {text}"),
-            Self::Garbled => "rubbish before the Logon",
-            Self::WrongBeginString => "another version of FIX",
+            Self::Garbled => "garbled message before Logon",
+            Self::WrongBeginString => "wrong BeginString",
             Self::NumberMissing => "a message without MsgSeqNum",
             Self::NumberTooLow { expected, received } => {
                 return write!(f, "MsgSeqNum too low, expecting {expected} but received {received}");
@@ -123,18 +123,18 @@ impl fmt::Display for DisconnectReason {
             Self::NextExpectedTooHigh { expected, received } => {
                 return write!(f, "NextExpectedMsgSeqNum too high, expecting {expected} but received {received}");
             }
-            Self::NumbersUsedUp => "all numbers are used up, the session must be reset",
+            Self::NumbersUsedUp => "sequence numbers are exhausted: reset the session",
             Self::ResetWithoutOne => "a reset with a number that is not 1",
             Self::NotYetAdmitted => "a message before the Logon was answered",
             Self::OutsideSchedule => "a Logon outside of the session's hours",
             Self::PeriodEnded => "the session's period is over",
-            Self::Reset => "an operator has reset the numbers",
+            Self::Reset => "an operator has reset the sequence numbers",
             Self::StoreFailed(text) => return write!(f, "the session store failed: {text}"),
             Self::MessageTooLong => "a message that is too long",
             Self::UnknownSession => "no session has these CompIDs",
             Self::AlreadyConnected => "the session is connected already",
             Self::AddressNotAllowed => "the peer's address is not allowed",
-            Self::GaveWay => "nothing was said, and others wanted the place",
+            Self::GaveWay => "evicted: no Logon, and the limit of unauthenticated connections was reached",
             Self::PeerClosed => "the peer closed the connection",
             Self::SocketFailed(text) => return write!(f, "the socket failed: {text}"),
             Self::SlowPeer => "the peer reads too slowly",

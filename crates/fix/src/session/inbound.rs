@@ -1,4 +1,4 @@
-//! What each message does. The order of checks is QuickFIX's: version, dictionary, then clock, CompIDs and number.
+//! Inbound messages. Checks in QuickFIX's order: BeginString, dictionary, SendingTime, CompIDs, MsgSeqNum.
 
 use super::{Action, Actions, DisconnectReason, Phase, Session};
 use crate::codec::{Message, Time};
@@ -9,11 +9,11 @@ use crate::tag;
 use std::cmp::Ordering;
 
 impl<S: Store> Session<S> {
-    /// A sound message has arrived.
+    /// A valid message was received.
     pub fn receive(&mut self, now: Time, message: &Message<'_>, actions: &mut Actions) -> Result<(), StoreError> {
         self.follow_schedule(now, actions)?;
         match self.link.phase {
-            // A message of a connection that has ended is nobody's.
+            // The connection has ended: the message is ignored.
             Phase::Down => return Ok(()),
             Phase::Deciding { .. } => return self.close(now, DisconnectReason::NotYetAdmitted, actions),
             Phase::Connected | Phase::LogonSent | Phase::LoggedOn | Phase::LoggingOut => {}
@@ -35,7 +35,8 @@ impl<S: Store> Session<S> {
         self.end_with_the_numbers(now, actions)
     }
 
-    /// A frame that is no message is ignored, and its number will be missed; before the Logon it ends the connection.
+    /// A frame that is not a valid message is ignored, and its number will be missing; before the Logon it ends the
+    /// connection.
     pub fn garbled(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         match self.link.phase {
             Phase::Connected | Phase::LogonSent => self.close(now, DisconnectReason::Garbled, actions),
@@ -43,7 +44,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// The session's own fields are checked always, the rest where the settings say so.
+    /// The session's own fields are checked always, others as the settings require.
     fn check(&mut self, message: &Message<'_>) -> Result<(), Fault> {
         for tag in [tag::SENDER_COMP_ID, tag::TARGET_COMP_ID, tag::SENDING_TIME] {
             message.get(tag).ok_or(Fault::at(RejectReason::RequiredTagMissing, tag))?;
@@ -107,7 +108,7 @@ impl<S: Store> Session<S> {
         self.ask_for_more(now, actions)
     }
 
-    /// Whether the peer is who it was and its clock is right; if not, it is told and logged out.
+    /// Whether CompIDs and SendingTime are right; if not, the peer is informed and logged out.
     pub(super) fn is_trusted(
         &mut self,
         now: Time,
@@ -139,7 +140,7 @@ impl<S: Store> Session<S> {
             && !(same(tag::SENDER_COMP_ID, &id.target) && same(tag::TARGET_COMP_ID, &id.sender))
     }
 
-    /// A Logout is answered whatever its number; only the right one counts, so that nothing is lost with it.
+    /// A Logout is answered whatever its number; only the expected number is consumed, so that no message is lost.
     fn on_logout(
         &mut self,
         now: Time,
@@ -161,7 +162,7 @@ impl<S: Store> Session<S> {
         if self.settings.reset_on_logout { self.start_again(now) } else { Ok(()) }
     }
 
-    /// A gap fill obeys the numbers; a reset ignores its own and only says which comes next.
+    /// A gap fill must be in sequence; a reset ignores its own number and only sets the next one.
     fn on_sequence_reset(
         &mut self,
         now: Time,
@@ -203,7 +204,7 @@ impl<S: Store> Session<S> {
         self.log_out(now, Some("Incorrect BeginString"), actions)
     }
 
-    /// A number that can't be read is a garble; a message without any can't be placed at all.
+    /// A number that cannot be parsed is garbled; a message without one cannot be sequenced at all.
     fn without_number(&mut self, now: Time, message: &Message<'_>, actions: &mut Actions) -> Result<(), StoreError> {
         if !self.link.phase.is_logged_on() {
             let fault = Fault::at(RejectReason::RequiredTagMissing, tag::MSG_SEQ_NUM);
@@ -216,7 +217,8 @@ impl<S: Store> Session<S> {
         self.close(now, DisconnectReason::NumberMissing, actions)
     }
 
-    /// Of a peer that has used up its numbers only the answer to our Logout is understood; it counts for nothing.
+    /// From a peer that has used up its sequence numbers only the answer to our Logout is accepted; its number is not
+    /// consumed.
     fn beyond_the_numbers(
         &mut self,
         now: Time,

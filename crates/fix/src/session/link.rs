@@ -1,28 +1,28 @@
-//! The state of one connection; it starts from nothing with the next.
+//! Connection state, created anew for each connection.
 
 use crate::codec::Time;
 use crate::store::SeqNum;
 use std::collections::BTreeMap;
 
-/// While a gap is open so much of what is behind it is kept. More is dropped, and asked for when the gap has closed.
+/// Messages that are queued while a gap before them is open. More are dropped, and requested when the gap is closed.
 pub const PARKED_MESSAGES_MAX: usize = 10_000;
 pub const PARKED_BYTES_MAX: usize = 16 << 20;
 
-/// How far a connection has come.
+/// Phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
     #[default]
     Down,
-    /// Connected; the peer's Logon is awaited.
+    /// Connected, waiting for the peer's Logon.
     Connected,
-    /// Our Logon is on its way; the answer is awaited.
+    /// Our Logon was sent, waiting for the answer.
     LogonSent,
-    /// The application looks at a Logon; `again` when the session was logged on already.
+    /// The application decides about a Logon; `again` when the session was logged on already.
     Deciding {
         again: bool,
     },
     LoggedOn,
-    /// We have sent a Logout and await the answer.
+    /// We have sent a Logout and wait for the answer.
     LoggingOut,
 }
 
@@ -35,13 +35,13 @@ impl Phase {
 #[derive(Debug)]
 pub(super) struct Link {
     pub phase: Phase,
-    /// When the phase began that has a time-out.
+    /// When the phase with a time-out began.
     pub since: Time,
     pub heartbeat_seconds: u32,
     pub last_received: Time,
     pub last_sent: Time,
     pub test_request_pending: bool,
-    /// Our Logon asked for a reset.
+    /// Our Logon requested a reset.
     pub reset_sent: bool,
     pub logon: Option<LogonFacts>,
     pub gap: Option<Gap>,
@@ -49,17 +49,17 @@ pub(super) struct Link {
     pub resend: Option<Resend>,
 }
 
-/// What a Logon said, kept while the application decides.
+/// Values of a Logon, kept while the application decides.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogonFacts {
     pub number: SeqNum,
     pub heartbeat_seconds: u32,
     pub reset: bool,
-    /// NextExpectedMsgSeqNum (789): the number of ours that the peer waits for.
+    /// NextExpectedMsgSeqNum (789): our number that the peer expects.
     pub next_expected: Option<SeqNum>,
 }
 
-/// Numbers that were asked for again, up to this one.
+/// Requested numbers, up to this one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap {
     pub end: SeqNum,
@@ -67,7 +67,7 @@ pub(super) struct Gap {
     pub asked_to: SeqNum,
 }
 
-/// Messages that came before their turn.
+/// Messages that arrived out of order.
 #[derive(Debug, Default)]
 pub(super) struct Parking {
     places: BTreeMap<SeqNum, Parked>,
@@ -76,17 +76,17 @@ pub(super) struct Parking {
 
 #[derive(Debug)]
 pub(super) enum Parked {
-    /// Was acted upon when it came, and only counts.
+    /// Was handled on arrival, only its number counts.
     Settled,
     Message(Vec<u8>),
 }
 
-/// What the peer has asked for and not yet got.
+/// What the peer has requested and not received yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resend {
     pub next: SeqNum,
     pub end: SeqNum,
-    /// Where the numbers begin that the next gap fill skips.
+    /// First number of the next gap fill.
     pub gap_from: Option<SeqNum>,
 }
 
@@ -122,7 +122,7 @@ impl Parking {
         }
     }
 
-    /// The one with the lowest number, if its turn has come or is past.
+    /// The one with the lowest number, if that number is reached or passed.
     pub(super) fn take_up_to(&mut self, number: SeqNum) -> Option<(SeqNum, Parked)> {
         let entry = self.places.first_entry().filter(|entry| *entry.key() <= number)?;
         let (number, parked) = entry.remove_entry();

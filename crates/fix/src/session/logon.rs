@@ -1,5 +1,5 @@
-//! Logon. The peer's Logon is checked as far as that changes nothing, then put to the application (who is it, may it),
-//! and only when it is admitted are numbers read, reset or used. Whoever is not let in leaves no trace in the session.
+//! Logon: checked without side effects, authorized by the application, and only then applied to sequence numbers. A
+//! rejected peer changes nothing.
 
 use super::link::{Link, LogonFacts, Parked};
 use super::{Action, Actions, DisconnectReason, Phase, Session};
@@ -101,7 +101,7 @@ impl<S: Store> Session<S> {
         Ok(())
     }
 
-    /// None where the Logon has a heart-beat interval that can't be one.
+    /// `None` for an invalid heartbeat interval.
     fn heartbeat_of(&self, logon: &Message<'_>) -> Option<u32> {
         match (&self.settings.role, logon.get(tag::HEART_BT_INT)) {
             (Role::Initiator { .. }, _) | (_, None) => Some(self.settings.heartbeat_seconds),
@@ -109,7 +109,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// The application admits the Logon it was asked about.
+    /// The application accepts the Logon.
     pub fn admit(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         match self.link.logon.take() {
             Some(facts) => self.welcome(now, facts, actions),
@@ -117,9 +117,9 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// The application refuses it. A peer that counts from 1 at its next Logon hears why. Any other would count the
-    /// Logout and then miss a number, or we would have to give one to a stranger; so the line is closed without a word, as
-    /// the standard allows for this very reason.
+    /// The application rejects the Logon. A peer that starts from 1 at its next Logon receives the reason. Any other
+    /// would count the Logout and then miss a number, or we would use up a number for an unauthenticated peer; so the
+    /// connection is closed without a message, as the standard allows for this reason.
     pub fn refuse(&mut self, now: Time, why: &str, actions: &mut Actions) -> Result<(), StoreError> {
         let Some(facts) = self.link.logon.take() else { return Ok(()) };
         let reason = DisconnectReason::LogonRefused(why.to_owned());
@@ -129,7 +129,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// The Logout to somebody who is not let in has the number that an answer would have had, and does not use it up.
+    /// The Logout to a rejected peer has the number that an answer would have had, and does not use it up.
     fn turn_away(
         &mut self,
         now: Time,
@@ -147,7 +147,7 @@ impl<S: Store> Session<S> {
         self.close(now, reason, actions)
     }
 
-    /// Whether an accepted Logon would have both sides begin at 1.
+    /// Whether an accepted Logon would reset both sides to 1.
     fn counts_anew(&self, reset: bool) -> bool {
         reset || (self.settings.reset_on_logon && matches!(self.settings.role, Role::Acceptor { .. }))
     }
@@ -193,7 +193,7 @@ impl<S: Store> Session<S> {
         self.end_with_the_numbers(now, actions)
     }
 
-    /// A peer that says which number it expects is told which one we do: the one behind its Logon, unless that came too early.
+    /// A peer that sends NextExpectedMsgSeqNum receives ours: the number after its Logon, unless that was out of order.
     fn answer_logon(&mut self, now: Time, facts: LogonFacts, actions: &mut Actions) -> Result<(), StoreError> {
         let expected = self.store.next_incoming();
         let next = if facts.number == expected { expected + 1 } else { expected };

@@ -1,21 +1,13 @@
-//! The rules of a FIX session, for acceptor and initiator: an event and a time in, actions out. The driver decodes
-//! messages and brings them one by one; between two of them it does what the actions say.
+//! FIX session layer for acceptor and initiator: an event and a time in, actions out. The driver decodes messages and
+//! passes them one by one; between two of them it executes the actions.
 
-/// What a session wants done, and why it ends a connection.
 mod actions;
-/// The state of one connection.
 mod link;
-/// What each message does.
 mod inbound;
-/// Logon: checked first, put to the application, and only then is anything changed.
 mod logon;
-/// Numbers: gaps, parked messages, what is too low.
 mod numbering;
-/// Answering a Resend Request, piece by piece.
 mod resend;
-/// What the session itself sends.
 mod outbound;
-/// Heart-beats, time-outs, the end of a period: what happens because time passes.
 mod passing_time;
 
 pub use actions::{Action, Actions, DisconnectReason};
@@ -37,7 +29,7 @@ pub struct Session<S> {
     dictionary: Option<Arc<Dictionary>>,
     store: S,
     link: Link,
-    /// Until when the schedule says nothing new; and whether it is open till then.
+    /// Until when the schedule does not change, and whether it is open till then.
     schedule_holds_until: Time,
     open: bool,
     checker: Checker,
@@ -46,7 +38,7 @@ pub struct Session<S> {
     replay: Decoder,
 }
 
-/// What an operator wants to know.
+/// Status for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     pub phase: Phase,
@@ -54,7 +46,7 @@ pub struct Status {
     pub next_outgoing: SeqNum,
     pub last_received: Option<Time>,
     pub last_sent: Option<Time>,
-    /// What the peer was asked to send again, first and last number.
+    /// What the peer was requested to resend, first and last number.
     pub awaited: Option<(SeqNum, SeqNum)>,
     pub parked: usize,
     pub next_reset: Option<Time>,
@@ -131,13 +123,13 @@ impl<S: Store> Session<S> {
         Ok(())
     }
 
-    /// Numbers begin at 1 again; what was parked or asked for belonged to the old ones.
+    /// Sequence numbers are reset to 1; queued messages and requests belonged to the old ones.
     fn start_again(&mut self, now: Time) -> Result<(), StoreError> {
         self.link.forget_numbers();
         self.store.reset(now)
     }
 
-    /// An operator's reset: a peer that is logged on is logged out first.
+    /// Reset by an operator: a peer that is logged on is logged out first.
     pub fn reset(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         if self.link.phase != Phase::Down {
             self.say_goodbye(now, "Sequence numbers are reset", actions)?;
@@ -146,7 +138,7 @@ impl<S: Store> Session<S> {
         self.start_again(now)
     }
 
-    /// An operator's correction of the numbers, while nobody is connected; says whether it was made.
+    /// Sequence numbers set by an operator, while no peer is connected; returns whether they were set.
     pub fn set_numbers(&mut self, incoming: SeqNum, outgoing: SeqNum) -> Result<bool, StoreError> {
         let is_number = |number| (1..=SEQ_NUM_MAX).contains(&number);
         if self.link.phase != Phase::Down || !is_number(incoming) || !is_number(outgoing) {

@@ -1,5 +1,5 @@
-//! Numbers. Each message counts once and in order: what comes too early is parked while the gap is asked for, what
-//! comes a second time is ignored if it says so, and what is too low without saying so ends the connection.
+//! Sequence numbers. Each message counts once and in order: one that is too high is queued while the gap is requested,
+//! a duplicate with PossDupFlag is ignored, and a number that is too low without it ends the connection.
 
 use super::link::{Gap, Parked};
 use super::{Actions, DisconnectReason, Phase, Session};
@@ -10,7 +10,7 @@ use crate::tag;
 use std::cmp::Ordering;
 
 impl<S: Store> Session<S> {
-    /// Whether it is this message's turn; if not, all that follows from that has been done.
+    /// Whether this message is in sequence; if not, the consequences are handled.
     pub(super) fn is_due(
         &mut self,
         now: Time,
@@ -33,7 +33,7 @@ impl<S: Store> Session<S> {
         Ok(false)
     }
 
-    /// The message with the next number is settled; any other leaves the count alone.
+    /// The message with the next number is handled; any other does not change the count.
     pub(super) fn settle(&mut self, number: SeqNum, traffic: Traffic) -> Result<(), StoreError> {
         if number != self.store.next_incoming() {
             return Ok(());
@@ -41,7 +41,7 @@ impl<S: Store> Session<S> {
         self.store.set_next_incoming(number + 1, traffic)
     }
 
-    /// The next parked message whose turn has come; the driver brings it like one that arrives now.
+    /// The next queued message that is in sequence now; the driver passes it like one that arrives now.
     pub fn next_parked(&mut self) -> Result<Option<Vec<u8>>, StoreError> {
         let mut next = self.store.next_incoming();
         while let Some((number, parked)) = self.link.parked.take_up_to(next) {
@@ -56,7 +56,7 @@ impl<S: Store> Session<S> {
         Ok(None)
     }
 
-    /// Asks for all that is missing before this number, but not twice.
+    /// Requests all that is missing before this number, but not twice.
     pub(super) fn ask_for_gap(&mut self, now: Time, number: SeqNum, actions: &mut Actions) -> Result<(), StoreError> {
         let next = self.store.next_incoming();
         if self.link.gap.is_some_and(|gap| next <= gap.end) {
@@ -65,12 +65,12 @@ impl<S: Store> Session<S> {
         self.request_resend(now, number - 1, actions)
     }
 
-    /// The peer has been told by 789 what is missing up to this number, and sends it without being asked.
+    /// The peer knows by 789 what is missing up to this number, and sends it without a request.
     pub(super) fn await_resend(&mut self, end: SeqNum) {
         self.link.gap = Some(Gap { end, asked_to: end });
     }
 
-    /// A gap fill that ends at the last number of a piece, instead of behind it, is all that some engines send for the piece.
+    /// Some engines answer a chunk only with a gap fill that ends at its last number instead of after it.
     pub(super) fn ask_behind_fill(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         let next = self.store.next_incoming();
         match self.link.gap {
@@ -79,7 +79,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// Where gaps are asked for in pieces: the next piece, once the one before has come.
+    /// Where gaps are requested in chunks: the next chunk, once the one before has arrived.
     pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         let next = self.store.next_incoming();
         match self.link.gap {
@@ -92,7 +92,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// A request without a chunk is open-ended, as QuickFIX makes it.
+    /// A request without a chunk is open-ended, as in QuickFIX.
     fn request_resend(&mut self, now: Time, end: SeqNum, actions: &mut Actions) -> Result<(), StoreError> {
         let from = self.store.next_incoming();
         let chunk_end = self.settings.resend_request_chunk.map(|size| from.saturating_add(size - 1));
@@ -102,7 +102,7 @@ impl<S: Store> Session<S> {
         self.transmit(now, Traffic::Session, actions).map(drop)
     }
 
-    /// A message we had before is ignored, if it tells truly when it was first sent.
+    /// A duplicate is ignored, if its OrigSendingTime is valid.
     fn duplicate(&mut self, now: Time, message: &Message<'_>, actions: &mut Actions) -> Result<(), StoreError> {
         if message.msg_type() == b"4" {
             return Ok(());
@@ -118,8 +118,8 @@ impl<S: Store> Session<S> {
         Ok(())
     }
 
-    /// Where the highest number was used in either direction nothing can follow it, and the peer is told so. A Logout of
-    /// ours behind the highest number is not remembered, because no store has a place for it.
+    /// After the highest sequence number in either direction nothing can follow, and the peer is informed. A Logout of
+    /// ours after the highest number is not stored, because no store has a key for it.
     pub(super) fn end_with_the_numbers(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         let reason = DisconnectReason::NumbersUsedUp;
         if self.link.phase != Phase::LoggedOn || !self.are_numbers_used_up() {

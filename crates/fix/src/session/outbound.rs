@@ -1,4 +1,4 @@
-//! What the session sends. A message is remembered before it can leave.
+//! Outbound messages: stored before they are sent.
 
 use super::{Action, Actions, Phase, Session};
 use crate::codec::{Head, Message, Outgoing, Time};
@@ -7,7 +7,7 @@ use crate::store::{SeqNum, Store, StoreError, Traffic};
 use crate::tag;
 use std::fmt;
 
-/// Why an application's message was not taken.
+/// Why a message of the application was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
     NotLoggedOn,
@@ -26,8 +26,8 @@ impl fmt::Display for SendError {
 impl std::error::Error for SendError {}
 
 impl<S: Store> Session<S> {
-    /// Sends a message of the application; says which number it got. Also behind our Logout, because what came before the
-    /// peer has seen that is still answered.
+    /// Sends a message of the application and returns its number. Also after our Logout, because requests from before
+    /// the peer has read it are still answered.
     pub fn send(&mut self, now: Time, message: &Outgoing, actions: &mut Actions) -> Result<SeqNum, SendError> {
         if !matches!(self.link.phase, Phase::LoggedOn | Phase::LoggingOut) {
             return Err(SendError::NotLoggedOn);
@@ -38,7 +38,7 @@ impl<S: Store> Session<S> {
         Ok(number)
     }
 
-    /// Logs out and waits for the answer; for a peer that is not logged on there is nothing to do.
+    /// Logs out and waits for the answer; does nothing for a peer that is not logged on.
     pub fn log_out(&mut self, now: Time, text: Option<&str>, actions: &mut Actions) -> Result<(), StoreError> {
         if self.link.phase != Phase::LoggedOn {
             return Ok(());
@@ -49,7 +49,7 @@ impl<S: Store> Session<S> {
         self.send_logout(now, text, actions)
     }
 
-    /// A last Logout before we close without waiting.
+    /// Sends a Logout before we close without waiting.
     pub(super) fn say_goodbye(&mut self, now: Time, text: &str, actions: &mut Actions) -> Result<(), StoreError> {
         if self.link.phase == Phase::LoggingOut {
             return Ok(());
@@ -57,7 +57,7 @@ impl<S: Store> Session<S> {
         self.send_logout(now, Some(text).filter(|text| !text.is_empty()), actions)
     }
 
-    /// A Logout that is not remembered: for somebody who was never let in, or behind the last number.
+    /// A Logout that is not stored: for a peer that was never accepted, or after the last number.
     pub(super) fn show_the_door(&mut self, now: Time, number: SeqNum, text: &str, actions: &mut Actions) {
         self.draft.begin("5").field(tag::TEXT, text);
         let start = actions.wire.len();
@@ -113,7 +113,8 @@ impl<S: Store> Session<S> {
         self.transmit(now, Traffic::Session, actions).map(drop)
     }
 
-    /// Asks the peer for a sign that it has read everything before: it answers in its turn. Nothing depends on when.
+    /// Sends a Test Request: the answer, in sequence, proves that the peer has read everything before. There is no
+    /// time-out.
     pub fn ask_for_sign(&mut self, now: Time, id: &str, actions: &mut Actions) -> Result<SeqNum, SendError> {
         if self.link.phase != Phase::LoggedOn {
             return Err(SendError::NotLoggedOn);
@@ -122,7 +123,7 @@ impl<S: Store> Session<S> {
         self.transmit(now, Traffic::Session, actions).map_err(SendError::Store)
     }
 
-    /// Numbers the draft, remembers it and lets it go.
+    /// Numbers, stores and sends the draft.
     pub(super) fn transmit(
         &mut self,
         now: Time,
@@ -141,7 +142,7 @@ impl<S: Store> Session<S> {
         Ok(number)
     }
 
-    /// Sends the draft under a number that was used before.
+    /// Sends the draft again under its old number.
     pub(super) fn transmit_again(&mut self, now: Time, number: SeqNum, original_time: &[u8], actions: &mut Actions) {
         let start = actions.wire.len();
         self.encode(now, number, Some(original_time), actions);

@@ -1,18 +1,18 @@
-//! What happens because time passes: heart-beats, time-outs, the end of a period.
+//! Timers: heartbeats, test requests, time-outs, end of the session period.
 
 use super::{Actions, DisconnectReason, Phase, Session};
 use crate::codec::Time;
 use crate::store::{Store, StoreError};
 
-/// After 1.2 intervals of silence the peer is asked whether it lives, after 2.4 it is given up.
+/// After 1.2 intervals of silence a Test Request is sent, after 2.4 the connection is closed.
 const TEST_REQUEST_TENTHS: i64 = 12;
 const GIVE_UP_TENTHS: i64 = 24;
 
-/// What a peer reads in Text (58) of the Logout at the end of a period, each midnight as a rule.
+/// Text (58) of the Logout at the end of a period, usually at midnight.
 const PERIOD_OVER: &str = "the session's period is over, numbers begin at 1 with the next Logon";
 
 impl<S: Store> Session<S> {
-    /// The driver calls this when [`Self::deadline`] has come; earlier calls do no harm.
+    /// To be called when [`Self::deadline`] is reached; earlier calls have no effect.
     pub fn tick(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         self.follow_schedule(now, actions)?;
         let waited = |seconds: u32| now >= self.link.since.plus_seconds(i64::from(seconds));
@@ -31,7 +31,7 @@ impl<S: Store> Session<S> {
         self.end_with_the_numbers(now, actions)
     }
 
-    /// While an answer to our Test Request is due we send no heart-beats, as QuickFIX does.
+    /// While an answer to our Test Request is due we send no heartbeats, as QuickFIX does.
     fn keep_alive(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         let beats = self.beats();
         if self.link.heartbeat_seconds == 0 {
@@ -49,7 +49,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// When `tick` has something to do; it may be later by then, but not earlier.
+    /// When `tick` is due; it may be called later, but not earlier.
     pub fn deadline(&self) -> Time {
         let schedule = self.schedule_holds_until;
         let after = |seconds: u32| self.link.since.plus_seconds(i64::from(seconds));
@@ -76,7 +76,8 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// When the period in which the numbers began is over, a peer that is logged on is logged out, and they begin anew.
+    /// When the period in which the sequence numbers began is over, a peer that is logged on is logged out, and they
+    /// are reset.
     pub(super) fn follow_schedule(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
         if now < self.schedule_holds_until {
             return Ok(());
@@ -96,7 +97,7 @@ impl<S: Store> Session<S> {
     }
 }
 
-/// When the next sign of life is due, in either direction.
+/// When the next heartbeat is due, in either direction.
 struct Beats {
     heartbeat: Time,
     test_request: Time,

@@ -1,5 +1,5 @@
-//! Answering a Resend Request: application messages go out again with PossDup, and each run of others becomes one gap
-//! fill. Only a piece is read at a time, so that a request for a million messages holds up nobody.
+//! Resend Request: application messages are sent again with PossDup, each run of others becomes one gap fill. Only a
+//! chunk is read at a time, so that a request for a million messages blocks no other session.
 
 use super::link::Resend;
 use super::{Actions, Session};
@@ -8,11 +8,11 @@ use crate::reject::{Fault, RejectReason};
 use crate::store::{SeqNum, Store, StoreError, Traffic};
 use crate::tag;
 
-/// So many numbers are looked at before the driver may write and listen again.
+/// Sequence numbers per chunk, after which the driver may write and read again.
 pub const RESEND_CHUNK: SeqNum = 256;
 
 impl<S: Store> Session<S> {
-    /// Answered whatever its own number is: a peer that has lost count must be able to ask.
+    /// Answered whatever its own number is: a peer with wrong sequence numbers must be able to request a resend.
     pub(super) fn on_resend_request(
         &mut self,
         now: Time,
@@ -49,7 +49,7 @@ impl<S: Store> Session<S> {
         Ok((from, to))
     }
 
-    /// Sends again what the peer has asked for, by a request or by its Logon (789).
+    /// Resends what the peer has requested, by a Resend Request or by its Logon (789).
     pub(super) fn resend(
         &mut self,
         now: Time,
@@ -72,7 +72,8 @@ impl<S: Store> Session<S> {
         self.link.resend = Some(resend);
     }
 
-    /// The next piece; says whether there is more. What is sent in between has numbers of its own and does no harm.
+    /// The next chunk; returns whether there is more. Messages that are sent in between have their own numbers and do
+    /// not interfere.
     pub fn continue_resend(&mut self, now: Time, actions: &mut Actions) -> Result<bool, StoreError> {
         let Some(mut resend) = self.link.resend.take() else { return Ok(false) };
         let piece_end = resend.end.min(resend.next.saturating_add(RESEND_CHUNK - 1));
@@ -140,8 +141,8 @@ impl<S: Store> Session<S> {
     }
 }
 
-/// The same message for another sending: the body is in order already. What was processed last (369), where we say so, is told
-/// anew.
+/// The same message for another sending: the body is in order already. LastMsgSeqNumProcessed (369) is updated where we
+/// send it.
 fn draft_again(message: &Message<'_>, is_processed_told: bool, draft: &mut Outgoing) {
     draft.begin(message.msg_type());
     let body = message.fields().position(|field| !tag::is_header(field.tag)).unwrap_or(message.field_count());

@@ -1,4 +1,4 @@
-//! What the words of a session file mean. Nothing is guessed: a value that can't be read is an error with its line.
+//! Session settings from the parsed file. Unreadable values are errors with their line.
 
 use super::names::{KNOWN, WITHOUT_EFFECT, nearest};
 use super::raw::{Entry, RawSection, RawSettings};
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is wrong, and in which line of the file.
+/// An error, and its line in the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SettingsError {
     pub line: usize,
@@ -69,7 +69,7 @@ fn judge_names(raw: &RawSettings, errors: &mut BTreeSet<SettingsError>) -> Vec<S
     warnings
 }
 
-/// Reads one session; what its section does not say, the defaults do.
+/// Reads one session; values absent in its section come from the defaults.
 struct Reader<'a> {
     section: &'a RawSection,
     default: &'a RawSection,
@@ -77,7 +77,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Every part is read, so that one look at the file finds all its errors.
+    /// Every part is read, so that all errors of the file are found at once.
     fn session(&mut self) -> Option<SessionSettings> {
         let (id, role, schedule) = (self.id(), self.role(), self.schedule());
         let max_latency = self.number("MaxLatency", 120);
@@ -339,10 +339,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// New orders and replaces that a session may send in a second unless its settings say otherwise: far more than a person, far
-/// fewer than a program that has gone wild.
+/// New orders and replaces per second of a session by default: far more than manual trading, far fewer than a program
+/// out of control.
 const ORDERS_PER_SECOND: u32 = 1_000;
-/// Cancels, far above any sane rate: whoever wants out gets out.
+/// Cancels per second by default: far above any normal rate, so that a client can always close its orders.
 const CANCELS_PER_SECOND: u32 = 10_000;
 
 const WEEKDAYS: [(&str, Weekday); 7] = [

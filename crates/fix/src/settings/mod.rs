@@ -1,11 +1,8 @@
-//! The session file in QuickFIX's format: `[DEFAULT]` and any number of `[SESSION]`, `Name=value` a line. What is
-//! written is read first, then checked; all that is wrong is told at once, each with its line.
+//! Session file in QuickFIX's format: `[DEFAULT]` and any number of `[SESSION]`, `Name=value` a line. It is parsed
+//! first, then checked; all errors are reported at once, each with its line.
 
-/// Every name we know, what it is to us, and the nearest to one that nobody knows.
 mod names;
-/// The file as it is written.
 mod raw;
-/// What the words mean: raw sections become session settings or complaints.
 mod meaning;
 
 pub use meaning::SettingsError;
@@ -28,7 +25,7 @@ impl Settings {
     }
 }
 
-/// Who speaks with whom: our CompID and the peer's.
+/// Identity of a session: our CompID and the peer's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
     pub begin_string: String,
@@ -42,13 +39,13 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// One session, as the rules and the driver need it.
+/// Settings of one session, for the session layer and the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSettings {
     pub id: SessionId,
     pub role: Role,
     pub schedule: Schedule,
-    /// Of an acceptor only where the peer's Logon does not say.
+    /// For an acceptor only where the peer's Logon has none.
     pub heartbeat_seconds: u32,
     pub dictionary: DictionaryChoice,
     /// Whether incoming messages are checked against the dictionary (`ValidateIncomingMessage`).
@@ -63,13 +60,13 @@ pub struct SessionSettings {
     pub check_comp_ids: bool,
     pub logon_timeout_seconds: u32,
     pub logout_timeout_seconds: u32,
-    /// How much of a gap is asked for at once; none asks for all of it.
+    /// Chunk size of resend requests; `None` requests a whole gap.
     pub resend_request_chunk: Option<u64>,
     /// With `PersistMessages=N` a resend is answered by a gap fill alone.
     pub persist_messages: bool,
-    /// Our Logon says which number we expect next (789), with or without the peer's saying so.
+    /// Our Logon has NextExpectedMsgSeqNum (789), whether or not the peer's has it.
     pub send_next_expected: bool,
-    /// Every message says which number of the peer was processed last (369).
+    /// Every message has LastMsgSeqNumProcessed (369).
     pub send_last_processed: bool,
     /// The digits of a second in our timestamps.
     pub fraction_digits: u8,
@@ -83,11 +80,11 @@ pub struct SessionSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
     Acceptor {
-        /// None where the driver's own settings say where to listen.
+        /// `None` where the driver's own settings define the port.
         port: Option<u16>,
-        /// Empty: anybody may connect.
+        /// Empty: any address may connect.
         allowed_addresses: Vec<std::net::IpAddr>,
-        /// What the peer must present in its Logon, where that is asked for.
+        /// The credentials that the peer's Logon must have, where they are required.
         credentials: Option<Credentials>,
     },
     Initiator {
@@ -113,7 +110,7 @@ impl fmt::Debug for Credentials {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DictionaryChoice {
-    /// `UseDataDictionary=N`: groups can't be told from other fields.
+    /// `UseDataDictionary=N`: groups cannot be distinguished from other fields.
     None,
     /// FIX 4.4 with the platform's own tags.
     BuiltIn,
@@ -121,10 +118,10 @@ pub enum DictionaryChoice {
     File(String),
 }
 
-/// Settings that only the order gateway reads; they stand in the same file.
+/// Settings that only the order gateway uses; they are in the same file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewaySettings {
-    /// OrdType (40) values that are taken.
+    /// Accepted values of OrdType (40).
     pub valid_order_types: Vec<char>,
     pub standard_exec_types: bool,
     pub extended_messages: bool,
@@ -132,10 +129,9 @@ pub struct GatewaySettings {
     pub cancel_on_disconnect_grace_seconds: u32,
     /// New orders and replaces; none: no throttle.
     pub max_orders_per_second: Option<u32>,
-    /// `ValidateUserDefinedFields=N`: the client's own tags (5000 and above) mean nothing here. Otherwise an order that has one
-    /// is refused, because it could be a term.
+    /// `ValidateUserDefinedFields=N`: user-defined tags (5000 and above) are ignored. Otherwise an order with one is rejected, because it could change its terms.
     pub ignore_user_defined_fields: bool,
-    /// Cancels of single orders; none: no throttle. A mass cancel is never held back.
+    /// Cancels of single orders; none: no throttle. A mass cancel is never delayed.
     pub max_cancels_per_second: Option<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! Every name that may stand in a session file.
+//! Known setting names.
 
-/// Names that mean something here: QuickFIX's first, then the platform's own.
+/// Names that have an effect: QuickFIX's first, then our own.
 pub(super) const KNOWN: [&str; 56] = [
     "AllowUnknownMessageFields",
     "AllowUnknownMsgFields",
@@ -56,12 +56,12 @@ pub(super) const KNOWN: [&str; 56] = [
     "StandardExecTypes",
     "TestReqID",
     "ValidOrderTypes",
-    // A name is only a name.
+    // Free text.
     "Description",
     "SessionQualifier",
 ];
 
-/// Names of QuickFIX (C++ or J) that have no effect here; one that stands in a file gets a warning.
+/// Names of QuickFIX (C++ or J) that have no effect here; the file gets a warning for each.
 pub(super) const WITHOUT_EFFECT: [&str; 178] = [
     "AcceptorTemplate",
     "AllowPosDup",
@@ -243,17 +243,17 @@ pub(super) const WITHOUT_EFFECT: [&str; 178] = [
     "Weekdays",
 ];
 
-/// Further than this a name is not what was meant.
+/// Maximum distance of a spelling suggestion.
 const TYPING_ERRORS_MAX: usize = 4;
 
-/// The known name that is nearest to what was written.
+/// The most similar known name.
 pub(super) fn nearest(written: &str) -> Option<&'static str> {
     let written = written.to_ascii_lowercase();
     let distances = KNOWN.iter().map(|name| (distance(&written, &name.to_ascii_lowercase()), *name));
     distances.min().filter(|(distance, _)| *distance <= TYPING_ERRORS_MAX).map(|(_, name)| name)
 }
 
-/// How many letters must be added, removed or changed.
+/// Insertions, deletions and substitutions.
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! The file as it is written: sections of `Name=value` lines.
+//! Settings file as written: sections of `Name=value` lines.
 
 use super::SettingsError;
 
@@ -10,7 +10,7 @@ pub(super) struct RawSettings {
 
 #[derive(Debug, Default)]
 pub(super) struct RawSection {
-    /// Where its `[…]` stands.
+    /// Line of its `[…]`.
     pub line: usize,
     pub entries: Vec<Entry>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub value: String,
 }
 
-/// Comments begin with `#`; what comes later in a section wins, as in QuickFIX.
+/// Comments begin with `#`; the last value in a section wins, as in QuickFIX.
 pub(super) fn read(text: &str) -> Result<RawSettings, Vec<SettingsError>> {
     let mut settings = RawSettings::default();
     let mut errors = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<RawSettings, Vec<SettingsError>> {
     if errors.is_empty() { Ok(settings) } else { Err(errors) }
 }
 
-/// A second `[DEFAULT]` behind sessions would be read into the last of them; it can only come first.
+/// A second `[DEFAULT]` after sessions would be read into the last of them; it must come first.
 fn begin_default(settings: &mut RawSettings) -> bool {
     settings.sessions.is_empty()
 }

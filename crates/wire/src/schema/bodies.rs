@@ -83,7 +83,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(r#"{"securityId": 1, "side": "SELL", "quantity": 100, "limit": 269.5, "stop": 270, "tif": "GTC"}"#),
     shape(
         "OrderCheckBody",
-        "An order preview: nothing is sent; `objectType` is its type.",
+        "A dry run of an order: nothing is sent; `objectType` is its type.",
         order![
             has("objectType", OneOf(ORDER_TYPES)),
             may_have("limit", Maybe(&NUMBER)),
@@ -93,7 +93,7 @@ pub(super) const SHAPES: &[Shape] = &[
     .like(r#"{"objectType": "LimitOrder", "securityId": 1, "side": "BUY", "quantity": 100, "limit": 250}"#),
     shape(
         "OrderChangeCheckBody",
-        "A preview of new terms: nothing is sent; `objectType` is the type of the order.",
+        "A dry run of new terms: nothing is sent; `objectType` is the type of the order.",
         change!(has("objectType", OneOf(ORDER_TYPES))),
     )
     .like(r#"{"objectType": "LimitOrder", "intId": "my-first", "quantity": 20}"#),
