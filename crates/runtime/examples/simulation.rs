@@ -181,7 +181,7 @@ fn price(ticks: i64) -> Price {
     Price(Decimal::new(ticks, SCALE))
 }
 
-/// Counts what it hears.
+/// Counts the events that it gets.
 struct Counter(Prices);
 
 impl Strategy for Counter {

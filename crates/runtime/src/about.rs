@@ -1,9 +1,9 @@
-//! What requests and inputs are about.
+//! Classification of requests and inputs.
 
 use bus::Wanted;
 use domain::{Input, Origin, SecurityId};
 
-/// A request whose record is made and whose answer is not.
+/// A request that is recorded and not answered yet.
 pub(crate) enum Asked {
     Command,
     Query(Box<domain::Query>),
@@ -11,7 +11,7 @@ pub(crate) enum Asked {
     Nothing,
 }
 
-/// The message that an input came in.
+/// The session message of an input.
 pub(crate) fn origin_of(input: Input) -> Option<Box<Origin>> {
     match input {
         Input::Command(envelope) => envelope.caller.origin,
@@ -19,12 +19,12 @@ pub(crate) fn origin_of(input: Input) -> Option<Box<Origin>> {
     }
 }
 
-/// A diary tells of what was: no price must be known for it.
+/// A delivery log record needs no marks.
 pub(crate) fn has_effect(wanted: &Wanted) -> bool {
     !matches!(wanted, Wanted::Diary(_))
 }
 
-/// The security whose newest price must be known first.
+/// The security whose newest price must be applied first.
 pub(crate) fn subject(wanted: &Wanted) -> Option<SecurityId> {
     match wanted {
         Wanted::Command(envelope) => engine::subject(&envelope.command),

@@ -1,19 +1,19 @@
-//! The gate: replies, instructions and events wait until the input that caused them is durable.
+//! Durability gate: replies, instructions and events wait until the input that caused them is durable.
 
 use std::collections::VecDeque;
 
 use bus::ticket::{Promise, Reply};
 use domain::{AdapterName, Instruction, Origin, Published};
 
-/// What one input let loose.
+/// Output of one input, waiting for durability.
 pub(crate) struct Held {
     pub(crate) sequence: u64,
     pub(crate) reply: Option<(Promise, Reply)>,
     pub(crate) events: Vec<Published>,
     pub(crate) instructions: Vec<(AdapterName, Instruction)>,
-    /// A record of the Ledger that may be read from now on.
+    /// A ledger record that may be read from now on.
     pub(crate) remembered: Option<Vec<u8>>,
-    /// The message that the input came in: its number is settled from now on.
+    /// The session message of the input: its number is durable from now on.
     pub(crate) origin: Option<Box<Origin>>,
 }
 
@@ -32,7 +32,7 @@ impl Gate {
         self.0.push_back(held);
     }
 
-    /// The next that may pass.
+    /// The next output that may be released.
     pub(crate) fn pass(&mut self, durable: u64) -> Option<Held> {
         self.0.pop_front_if(|held| held.sequence <= durable)
     }

@@ -1,5 +1,5 @@
-//! The live loop: take a batch, stamp it, hand it to the journal, apply it at once, and let out what is durable.
-//! The engine never waits for the disk, and nothing leaves before the disk has it.
+//! Live loop: take a batch, stamp it, hand it to the journal, apply it, release what is durable. The engine never waits
+//! for the disk, and nothing leaves before it is durable.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,14 +29,14 @@ use crate::unsent::Unsent;
 const BATCH_MAX: usize = 1_024;
 /// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
 const BATCHES_PER_TURN: usize = 2;
-/// How often prices that changed are marked for trading.
+/// How often changed prices are passed to trading.
 const PULSE: Duration = Duration::from_secs(1);
-/// How often an adapter's full queue is looked at while cancels wait for room in it.
+/// How often an adapter's full queue is checked while cancels wait for it.
 const NAP_FOR_ROOM: Duration = Duration::from_millis(1);
 
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Takes durable events, and up to which sequence they are all.
+/// Receives durable events, and the sequence up to which they are complete.
 pub type Reader = Box<dyn FnMut(u64, &[Published]) + Send>;
 
 /// Everything the loop works with.
@@ -49,10 +49,10 @@ pub struct Parts {
     pub feed: Feed,
     pub catalogue: Catalogue,
     pub outlets: Outlets,
-    /// The read model stands behind it.
+    /// Feeds the read model.
     pub reader: Reader,
     pub clock: Clock,
-    /// Ends the loop in order.
+    /// Stops the loop in order.
     pub stop: Receiver<()>,
 }
 
@@ -68,7 +68,7 @@ pub struct Options {
 pub enum Ended {
     /// With the digest over everything since the journal began, where it is known.
     InOrder(Option<String>),
-    /// The disk failed: nothing was acknowledged after it. Starting again is the recovery.
+    /// The disk failed: nothing was acknowledged after it. A restart recovers.
     JournalFailed(String),
 }
 
@@ -76,27 +76,27 @@ pub struct Live {
     parts: Parts,
     options: Options,
     numbers: Numbers,
-    /// What the input that is being applied causes; empty in between.
+    /// Output of the current input; empty in between.
     out: Outbox,
     gate: Gate,
     unsent: Unsent,
-    /// What the read model was told up to.
+    /// Sequence that the read model has received.
     read: u64,
-    /// Of the newest thing that the engine has seen: what an answer is true for. Of a batch, more are numbered already.
+    /// Sequence that the engine has applied: what an answer reflects. The rest of the batch is numbered already.
     seen: u64,
-    /// Whether a venue said something since the last pulse.
+    /// Whether a venue has reported since the last valuation.
     traded: bool,
     inputs_since_snapshot: u64,
     snapshotting: Snapshotting,
-    /// A state that waits until it is durable to be written.
+    /// A state that is written once it is durable.
     snapshot_due: Option<Scene>,
     next_pulse: Timestamp,
     digest: Option<Digest>,
-    /// When the newest input was written down.
+    /// When the newest input was journalled.
     journalled_at: Timestamp,
 }
 
-/// What one turn took in.
+/// Input of one turn.
 #[derive(Default)]
 struct Taken {
     requests: Vec<Request>,
@@ -152,7 +152,7 @@ impl Live {
         self.write_snapshot_if_due();
     }
 
-    /// Sleeps until something is to be done. While the journal is behind, nothing is taken in.
+    /// Sleeps until there is work. While the journal is behind, nothing is taken in.
     fn wait(&mut self) -> Wake {
         if let Some(error) = self.parts.journal.watch().failure() {
             return Wake::Failed(error);
@@ -167,7 +167,7 @@ impl Live {
         let has_work = journal_has_room && !(self.unsent.is_empty() && lanes.requests.is_empty());
         let nap = if has_work { Duration::ZERO } else { self.sleep() };
         select! {
-            // Every door is gone: nobody can ask for anything any more.
+            // All senders are dropped: no request can come any more.
             recv(requests) -> rung => if rung.is_err() && lanes.requests.is_empty() { return Wake::Stop },
             recv(reports) -> report => taken.reports.extend(report),
             recv(lanes.wake) -> _ => {}
@@ -205,7 +205,7 @@ impl Live {
         Duration::from_nanos(nanos).min(nap_max)
     }
 
-    /// Raw prices pass at once: they show nothing of trading.
+    /// Raw prices are published at once: they show nothing of trading.
     fn take_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) {
         let mut journalled = Vec::new();
         for data in prices {
@@ -226,7 +226,7 @@ impl Live {
 
     fn apply_price(&mut self, input: Stamped<Input>) {
         let mut out = Outbox::default();
-        // A price answers nothing: what it causes are events.
+        // A price has no reply: its output is events.
         let _ = self.parts.engine.apply(&input, &mut out);
         self.publish_market(input.sequence, input.at, out);
     }
@@ -259,7 +259,7 @@ impl Live {
             asked.push(self.stamp_request(now, request, &mut inputs, &mut records));
         }
         if !self.journal(now, records) {
-            // Nothing of this may show: promises are dropped unkept, and the loop ends.
+            // Nothing of this may be published: reply channels are dropped, and the loop ends.
             return;
         }
         let rest = inputs.split_off(first_request);
@@ -290,8 +290,8 @@ impl Live {
         sequence
     }
 
-    /// The newest prices that changed and matter come first, so that what follows is judged by them. At the pulse also
-    /// without any, where something was traded since: portfolio values are published then.
+    /// The newest relevant prices that changed come first, so that the following inputs are checked against them. At
+    /// the valuation also without any, where something was traded since: portfolio values are published then.
     fn stamp_marks(
         &mut self,
         now: Timestamp,
@@ -342,7 +342,7 @@ impl Live {
         (request.promise, asked)
     }
 
-    /// Whether the journal took them. `wait` left room, so only one that has failed refuses.
+    /// Whether the journal accepted them. `wait` left room, so only a failed journal refuses.
     fn journal(&mut self, now: Timestamp, records: Vec<Record>) -> bool {
         if records.is_empty() {
             return true;
@@ -351,12 +351,12 @@ impl Live {
         self.journalled_at = now;
         let taken = self.parts.journal.append(Batch { time: now.0, records });
         if let Err(refused) = &taken {
-            error!(reason = ?refused.reason, "the journal takes nothing any more");
+            error!(reason = ?refused.reason, "journal refused a batch; stopping");
         }
         taken.is_ok()
     }
 
-    /// In the order in which they came, so that a question sees the command before it.
+    /// In order of arrival, so that a query sees the command before it.
     fn apply_requests(&mut self, now: Timestamp, inputs: Vec<Stamped<Input>>, asked: Vec<(Promise, Asked)>) {
         let mut inputs = inputs.into_iter();
         for (promise, asked) in asked {
@@ -399,7 +399,7 @@ impl Live {
         self.gate.hold(Held { sequence, reply, events, instructions, remembered: None, origin });
     }
 
-    /// Lets out everything that is durable.
+    /// Releases everything that is durable.
     fn release(&mut self) {
         let durable = self.parts.journal.durable();
         self.numbers.durable(durable);
@@ -407,7 +407,7 @@ impl Live {
         while let Some(held) = self.gate.pass(durable) {
             self.let_out(held, &mut events);
         }
-        // With everything durable, the numbers of prices are behind us too: readers need not wait for them.
+        // With everything durable, the numbers of prices have passed too: readers need not wait for them.
         let all = self.gate.is_empty() && durable >= self.shown();
         let through = if all { self.numbers.last() } else { durable };
         if through > self.read {
@@ -418,7 +418,7 @@ impl Live {
 
     fn let_out(&mut self, held: Held, events: &mut Vec<Published>) {
         if let Some(Err(reason)) = held.remembered.map(|bytes| self.parts.ledger.absorb(&bytes)) {
-            error!(%reason, "a record of the Ledger can't be read back");
+            error!(%reason, "ledger record is unreadable and was skipped");
         }
         held.origin.iter().for_each(|origin| self.parts.ledger.note(origin));
         for published in &held.events {
@@ -458,7 +458,7 @@ impl Live {
         }
     }
 
-    /// Everything that was taken becomes durable and is let out, then the doors close.
+    /// Everything that was taken in becomes durable and is released, then the event feed closes.
     fn finish(mut self) -> Ended {
         while !self.gate.is_empty() {
             if let Ok(Durable::Failed { error }) = self.parts.journal.news().recv() {
@@ -478,9 +478,9 @@ impl Live {
         }
     }
 
-    /// Promises are dropped unkept, so that callers hear that the outcome is not known.
+    /// Reply channels are dropped, so callers learn that the outcome is unknown.
     fn fail(self, error: String) -> Ended {
-        error!(%error, "the journal failed: trading halts, nothing is acknowledged any more");
+        error!(%error, "journal failed: trading is halted and the process exits; restart to recover");
         self.parts.feed.close();
         Ended::JournalFailed(error)
     }

@@ -1,5 +1,5 @@
-//! Sequence numbers. Prices take one without being journalled, so numbers are reserved in blocks: after a crash the count
-//! goes on behind the block, and no number is ever given twice.
+//! Sequencer: gives sequence numbers. Unjournalled prices take numbers too, so numbers are reserved in blocks and never
+//! reused after a crash.
 
 use storage::journal::Record;
 
@@ -11,20 +11,20 @@ const BLOCK: u64 = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Numbers {
     last: u64,
-    /// Durable: numbers up to here may be given to what is not journalled.
+    /// Durable: numbers up to here may be given to unjournalled inputs.
     reserved: u64,
-    /// In the journal's queue: its own sequence, and up to where it reserves.
+    /// In the journal's queue: its own sequence, and the end of its reservation.
     asked: Option<(u64, u64)>,
 }
 
 impl Numbers {
-    /// Goes on behind everything that was journalled or reserved.
+    /// Continues after everything that was journalled or reserved.
     pub(crate) fn after(last_journalled: u64, reserved: u64) -> Self {
         let last = last_journalled.max(reserved);
         Self { last, reserved: last, asked: None }
     }
 
-    /// The number of something that is journalled.
+    /// The number of a journalled input.
     pub(crate) fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -76,13 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crash_the_count_goes_on_behind_the_block() {
+    fn after_a_crash_the_sequence_continues_after_the_block() {
         let mut numbers = Numbers::after(7, 1_000_001);
         assert_eq!(numbers.next(), 1_000_002);
     }
 
     #[test]
-    fn the_next_block_is_asked_for_once_and_in_time() {
+    fn the_next_block_is_reserved_once_and_in_time() {
         let mut numbers = Numbers::after(0, 0);
         let first = numbers.reservation().unwrap();
         assert_eq!(numbers.reservation(), None);

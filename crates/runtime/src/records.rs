@@ -1,17 +1,17 @@
-//! What stands in the journal: inputs, reservations of sequence numbers, records of the Ledger, and diaries of strategies.
+//! Journal record kinds: inputs, sequence reservations, ledger records, delivery logs.
 
 use domain::Input;
 use storage::journal::Record;
 
 use crate::simulation::Digest;
 
-/// The first byte of a journal record says what it is; values are never used again for something else.
+/// The first byte of a journal record is its kind; values are never reused.
 pub(crate) const INPUT: u8 = 1;
 pub(crate) const RESERVATION: u8 = 2;
 pub(crate) const LEDGER: u8 = 3;
 pub(crate) const DIARY: u8 = 4;
 
-/// A snapshot that was written by another way of encoding.
+/// A record or snapshot in an unknown encoding.
 #[derive(Debug)]
 pub(crate) struct Unreadable(pub(crate) String);
 
@@ -41,7 +41,7 @@ pub(crate) fn diary(sequence: u64, payload: Vec<u8>) -> Record {
     Record { sequence, kind: DIARY, payload }
 }
 
-/// A snapshot holds the engine's state, what the Ledger remembers, and the digest so far.
+/// A snapshot holds the engine's state, the ledger, and the digest so far.
 pub(crate) fn snapshot(parts: &SnapshotParts<'_>) -> Vec<u8> {
     let SnapshotParts { engine, ledger, reserved, digest } = parts;
     let digest = digest.as_ref().map(Digest::encode);

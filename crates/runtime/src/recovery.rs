@@ -1,4 +1,4 @@
-//! The way back: the newest good snapshot, then every input after it, applied by the same code as in live.
+//! Crash recovery: loads the newest valid snapshot and replays the journal after it, by the same code as live.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use storage::{LedgerBook, Snapshots, StorageError};
 use crate::records::{self, Unreadable};
 use crate::simulation::Digest;
 
-/// What was found.
+/// Result of the recovery.
 #[derive(Debug, Clone, Default)]
 pub struct Recovered {
     /// Of the newest journal record.
@@ -136,7 +136,7 @@ impl<'a> Replay<'a> {
                 self.recovered.reserved = self.recovered.reserved.max(up_to);
             }
             records::LEDGER => self.ledger.absorb(entry.payload).map_err(|reason| unreadable(Unreadable(reason)))?,
-            // It tells what strategies heard; recovery never runs their code.
+            // Deliveries to strategies; recovery never runs their code.
             records::DIARY => {}
             other => return Err(unreadable(Unreadable(format!("record kind {other} is not known to this build")))),
         }
@@ -152,7 +152,7 @@ impl<'a> Replay<'a> {
         if let Input::Command(envelope) = &what {
             envelope.caller.origin.iter().for_each(|origin| self.ledger.note(origin));
         }
-        // Whoever asked was answered, and venues were instructed, when it happened.
+        // Callers were answered, and venues were instructed, when it happened.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut self.out);
         self.out.instructions.clear();
         if let Some(digest) = &mut self.recovered.digest {

@@ -1,5 +1,5 @@
-//! Snapshots are encoded and written on a thread of their own, one at a time: the engine waits neither for the disk nor
-//! for long work.
+//! Snapshot writer: encodes and writes snapshots on its own thread, one at a time, so the engine waits neither for the
+//! disk nor for the encoding.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -11,7 +11,7 @@ use tracing::{info, warn};
 use crate::records::{self, SnapshotParts};
 use crate::simulation::Digest;
 
-/// Everything that a snapshot holds, as it was after the input of that sequence.
+/// The content of a snapshot, as it was after the input of that sequence.
 pub(crate) struct Scene {
     pub(crate) sequence: u64,
     pub(crate) engine: Still,
@@ -40,14 +40,16 @@ impl Snapshotting {
         let thread = thread::Builder::new().name("snapshot".into());
         match thread.spawn(move || write(&snapshots, &scene, &build)) {
             Ok(running) => self.running = Some(running),
-            Err(problem) => warn!(%problem, "no snapshot was written"),
+            Err(problem) => {
+                warn!(%problem, "snapshot thread could not be started; the next start replays more of the journal");
+            }
         }
     }
 
-    /// An orderly end waits for the one under way and writes the last one, where anything is newer.
+    /// An orderly stop waits for the current one and writes the last one, where anything is newer.
     pub(crate) fn finish(self, last: Option<&Scene>) {
         if let Some(thread) = self.running {
-            // One that panicked has said so; the last snapshot is as good.
+            // A panic was logged; the last snapshot is written all the same.
             drop(thread.join());
         }
         if let Some(scene) = last {
@@ -64,6 +66,9 @@ fn write(snapshots: &Snapshots, scene: &Scene, build: &str) {
     match snapshots.write(scene.sequence, &state, build) {
         Ok(()) => info!(sequence = scene.sequence, bytes = state.len(), "snapshot written"),
         // The journal holds everything: without the snapshot the next start only takes longer.
-        Err(problem) => warn!(%problem, "no snapshot was written"),
+        Err(problem) => {
+            let sequence = scene.sequence;
+            warn!(sequence, %problem, "snapshot could not be written; the next start replays more of the journal");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What could not be handed to an adapter, as reports: an order never vanishes between two rooms.
+//! Instructions that could not be sent to an adapter, returned to the engine as reports, so that no order is lost.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use domain::report::{Report, Said};
 use domain::{AdapterName, Instruction};
 use tracing::warn;
 
-/// Reports that the loop makes itself.
+/// Reports of the loop itself.
 #[derive(Default)]
 pub(crate) struct Unsent(VecDeque<Report>);
 
@@ -19,7 +19,7 @@ impl Unsent {
         }
     }
 
-    /// Cancels that wait for room go on their way.
+    /// Sends cancels that wait for room in a queue.
     pub(crate) fn bring_on(&mut self, outlets: &mut Outlets) {
         for (adapter, cancel) in outlets.bring_on() {
             self.note(&adapter, cancel, &NotHandedOver::Stopped.to_string());
@@ -27,7 +27,7 @@ impl Unsent {
     }
 
     fn note(&mut self, adapter: &AdapterName, instruction: Instruction, reason: &str) {
-        warn!(%adapter, reason, "an instruction was not handed over");
+        warn!(%adapter, reason, "instruction could not be sent; the engine gets a not-sent report");
         self.0.extend(not_handed_over(adapter, instruction, reason));
     }
 
@@ -46,7 +46,7 @@ fn not_handed_over(adapter: &AdapterName, instruction: Instruction, reason: &str
         Instruction::Submit(order) => Said::Unsent { order: order.id, reason },
         Instruction::Replace(order, _) => Said::ReplaceRejected { order: order.id, reason },
         Instruction::Cancel(order) => Said::CancelRejected { order: order.id, reason },
-        // The adapter is greeted with all of it when it is attached again.
+        // The adapter gets all of them when it is attached again.
         Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
     };
     Some(Report { adapter: adapter.clone(), ext_at: None, said })

@@ -235,7 +235,7 @@ fn one_that_is_waited_for_may_come_back_or_be_stopped() {
     let story = story.both_die(process, ("strategies.hangSeconds", "600"));
     let mut client = story.server.client();
     assert_eq!(client.post("/rest/strategy/STEADY/stop", "").unwrap().status, 200);
-    is_given_up(&story, "strategy is stopped before it came back");
+    is_given_up(&story, "orphaned strategy stopped by request");
     assert_eq!(client.post("/rest/strategy/STEADY/stop", "").unwrap().status, 409);
 }
 

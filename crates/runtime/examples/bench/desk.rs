@@ -1,4 +1,4 @@
-//! The desk that everything is measured on: 1,000 stocks, four accounts with cash, four strategies, the demo's limits.
+//! Setup of the benchmarks: 1,000 stocks, four accounts with cash, four strategies, the demo's limits.
 
 use domain::command::{MarketData, PlaceOrder, RecordTransaction, ReferenceChange};
 use domain::order::{OrderKind, Side};
@@ -22,7 +22,7 @@ const CASH: i64 = 1_000_000_000_000;
 /// A Wednesday in 2026, at noon: the first instant of every measurement.
 pub(crate) const OPENING: Timestamp = Timestamp(1_795_003_200_000_000_000);
 
-/// What the engine is told before the first order.
+/// Commands before the first order.
 pub(crate) fn opening(orders_per_second: u32) -> Vec<Envelope> {
     let settings = Settings { platform_limits: limits(orders_per_second), ..Settings::default() };
     let credits = (1..=ACCOUNTS).map(|account| Command::Record(credit(AccountId(account))));
@@ -33,7 +33,7 @@ pub(crate) fn marks() -> Vec<Mark> {
     (1..=SECURITIES).map(|security| mark(SecurityId(security))).collect()
 }
 
-/// What an adapter says until it is open for orders.
+/// Reports of an adapter until it is logged on.
 pub(crate) fn logon() -> Vec<Report> {
     let profile =
         Profile { exchanges: vec![EXCHANGE], expires_orders: true, refuses_duplicates: false, simulated: true };

@@ -1,4 +1,4 @@
-//! Orders on the real way: inbox, live loop, journal on this disk, and an adapter that just accepts. Then the way back.
+//! Durable orders: inbox, live loop, journal on this disk, and an adapter that accepts everything. Then recovery.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -85,7 +85,7 @@ struct Desk {
     stop: Sender<()>,
     engine: JoinHandle<Ended>,
     adapter: JoinHandle<()>,
-    /// Kept to the end: nobody else may use the folder.
+    /// Kept to the end: no other process may use the folder.
     _lock: FolderLock,
 }
 
@@ -112,7 +112,7 @@ impl Desk {
         Ok(desk)
     }
 
-    /// Reference data, cash, a price for every security, and an adapter that is open for orders.
+    /// Reference data, cash, a price for every security, and an adapter that is logged on.
     fn furnish(&self) -> Outcome<()> {
         let feed = Text::from("bench");
         (0..desk::SECURITIES).for_each(|number| self.inbox.price(desk::tick(number, &feed)));
@@ -120,7 +120,7 @@ impl Desk {
             answered(self.inbox.command(envelope).map_err(|closed| format!("{closed:?}"))?)?;
         }
         desk::logon().into_iter().try_for_each(|report| self.inbox.report(report)).map_err(|_| "the engine stopped")?;
-        // Whatever is asked after the log-on is answered after it.
+        // A query sent after the log-on is answered after it.
         answered(self.inbox.query(domain::Query::Adapters).map_err(|closed| format!("{closed:?}"))?)
     }
 
@@ -174,7 +174,7 @@ fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// Until the engine hangs up.
+/// Until the engine stops.
 fn accept_everything(inbox: Inbox, outlet: Outlet) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name("adapter".into()).spawn(move || {
         for instruction in outlet {

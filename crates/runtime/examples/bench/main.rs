@@ -1,18 +1,12 @@
-//! The trading core against its aims, on this machine, in one table.
+//! The trading core against its targets, on this machine, in one table.
 //!
 //! `cargo run --release -p runtime --example bench [-- FIGURE…]`; docs/benchmarks.md tells what each figure is.
 
-/// The desk that everything is measured on.
 mod desk;
-/// Orders on the real way, and the way back.
 mod durable;
-/// Cores, load, processor time.
 mod machine;
-/// The engine in memory.
 mod memory;
-/// The real binary.
 mod start;
-/// What is printed.
 mod table;
 
 use std::error::Error;

@@ -1,5 +1,4 @@
-//! A strategy that lives its life again: it is told what its diary says, and what it asks for waits to be held against what
-//! was asked for in the session.
+//! Strategy replay: a strategy gets the deliveries of its log again, and its commands are compared with the journal.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,11 +11,11 @@ use crate::strategies::event_bytes;
 
 pub(super) struct Again {
     seat: Seat,
-    /// Bars for the phase that follows.
+    /// Bars of the next phase.
     past: Vec<Bar>,
-    /// What it asked for and the journal has not shown yet.
+    /// Its commands that the journal has not shown yet.
     asked: VecDeque<Command>,
-    /// It failed, or its life is another one: it hears and asks nothing any more.
+    /// It failed or differs: it gets no more deliveries.
     is_over: bool,
 }
 
@@ -25,7 +24,7 @@ impl Again {
         Self { seat, past: vec![], asked: VecDeque::new(), is_over: false }
     }
 
-    /// A call in which it panicks or floods counts for nothing, as in live.
+    /// A callback that panics or floods has no effect, as in live.
     pub(super) fn tell(&mut self, told: Told) {
         if self.is_over {
             return;
@@ -38,7 +37,7 @@ impl Again {
         }
     }
 
-    /// The first that it asked for and that was not held against the journal yet.
+    /// Its first command that was not compared with the journal yet.
     pub(super) fn next_asked(&mut self) -> Option<Command> {
         self.asked.pop_front()
     }
@@ -52,7 +51,7 @@ impl Again {
 fn act(seat: &mut Seat, past: &mut Vec<Bar>, told: Told) {
     match told {
         Told::Event { at, class, payload } => {
-            // An event that this build can't read is missed, and then the next command differs.
+            // An event that this build cannot decode is missing, and then the next command differs.
             let event = event_bytes::from_bytes(class, &payload);
             event.into_iter().for_each(|event| seat.hear(&Published { sequence: 0, at, event }));
         }

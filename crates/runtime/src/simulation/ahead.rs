@@ -1,4 +1,4 @@
-//! What lies ahead but is known already: bars that will close, prices on their way to us.
+//! Pending inputs: bars that will close and prices that are delayed by latency.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct Ahead {
     /// By the end of their span, then in the order in which they began.
     closing: BTreeMap<(Timestamp, u64), Arc<Bar>>,
     begun: u64,
-    /// All are on their way equally long, so the first that left arrives first.
+    /// All have the same delay, so the first sent arrives first.
     delayed: VecDeque<(Timestamp, Recorded)>,
 }
 

@@ -1,4 +1,4 @@
-//! The strategies and what they ask for.
+//! Strategy set of a simulation: delivers events and collects commands.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use strategy::{Past, Prices, Seat};
 use super::pulse::Pulse;
 use crate::strategies::failing::{self, Haste};
 
-/// Rounds of asking and answering at one instant; a strategy that needs more will never be content.
+/// Rounds of commands and replies at one instant; a strategy that needs more is stopped as livelocked.
 pub(super) const ROUNDS_MAX: u32 = 10_000;
 
 #[derive(Default)]
 pub(super) struct Crew {
     seats: Vec<Seat>,
-    /// By place: whether the strategy failed. It hears and asks nothing any more; the others go on.
+    /// By index: whether the strategy failed. It gets no more events; the others continue.
     fallen: Vec<bool>,
-    /// Those whose fall has not been dealt with.
+    /// Failures that are not handled yet.
     falling: Vec<(usize, Failure)>,
-    /// By place.
+    /// By index.
     haste: Vec<Haste>,
     pulse: Arc<Pulse>,
 }
@@ -49,7 +49,7 @@ impl Crew {
         }
     }
 
-    /// Everything that one input caused.
+    /// All events of one input.
     pub(super) fn hear_all(&mut self, at: Timestamp, events: &[Event]) {
         for place in 0..self.seats.len() {
             self.call(place, |seat| events.iter().for_each(|event| seat.hear_event(at, event)));
@@ -75,7 +75,7 @@ impl Crew {
         self.call(place, |seat| seat.refuse(now, command, refusal));
     }
 
-    /// A strategy that panics falls alone.
+    /// A strategy that panics fails alone.
     #[inline]
     fn call(&mut self, place: usize, what: impl FnOnce(&mut Seat)) {
         if self.fallen[place] {
@@ -95,7 +95,7 @@ impl Crew {
         }
     }
 
-    /// Strategies that failed since the last time, and how.
+    /// Strategies that failed since the last call, and how.
     pub(super) fn take_falling(&mut self) -> Vec<(StrategyId, Text, Failure)> {
         if self.falling.is_empty() {
             return Vec::new();
@@ -107,7 +107,7 @@ impl Crew {
         std::mem::take(&mut self.falling).into_iter().map(who).collect()
     }
 
-    /// After too many rounds at one instant: whoever still asks will never be content.
+    /// After too many rounds at one instant: strategies that still send commands are livelocked.
     pub(super) fn fell_insatiable(&mut self) {
         let asking: Vec<usize> = (0..self.seats.len()).filter(|place| self.seats[*place].has_commands()).collect();
         asking.into_iter().for_each(|place| self.fell(place, failing::floods(failing::NEVER_CONTENT)));
@@ -117,19 +117,19 @@ impl Crew {
         self.standing().filter_map(Seat::next_timer).min()
     }
 
-    /// Whether anybody asks for anything, or must be looked after.
+    /// Whether there are commands or failures to handle.
     #[inline]
     pub(super) fn has_commands(&self) -> bool {
         !self.falling.is_empty() || self.standing().any(|seat| seat.has_commands() || seat.wants_new_bars())
     }
 
-    /// Whether anybody wants bars of a size that nobody wanted before.
+    /// Whether any strategy wants bars of a new size.
     pub(super) fn take_new_bars(&mut self) -> bool {
-        // Everybody is asked, so that nobody's wish is told twice.
+        // Every runner is read, so that none reports the same twice.
         self.seats.iter_mut().filter_map(|seat| seat.take_new_bars().then_some(())).count() > 0
     }
 
-    /// What all ask for, in the order of their seats, each in its own name. One that floods is not obeyed at all.
+    /// Commands of all strategies, in the order of their runners. None of a flooding strategy is carried out.
     pub(super) fn take_commands(&mut self, commands: &mut Vec<(usize, Box<Envelope>)>) {
         for place in 0..self.seats.len() {
             if !self.seats[place].has_commands() {
@@ -159,7 +159,7 @@ impl Crew {
         self.seats[seat].who().name.clone()
     }
 
-    /// The places and ids of those who did not fall.
+    /// Indexes and ids of strategies that did not fail.
     pub(super) fn standing_ids(&self) -> Vec<(usize, StrategyId)> {
         let ids = self.seats.iter().map(|seat| seat.who().id).enumerate();
         ids.filter(|(place, _)| !self.fallen[*place]).collect()

@@ -1,4 +1,4 @@
-//! The way of one input through the engine: stamped, applied, told to everybody whom it concerns.
+//! Engine driver: stamps and applies one input and distributes its output.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) struct Desk<'a> {
     fills: u64,
     /// Whether something was filled since values were published.
     traded: bool,
-    /// What the witness hears instead of the instant at which things happen.
+    /// The time that the observer gets instead of the real one.
     told: Option<Timestamp>,
     /// Empty in between; kept for its memory.
     commands: Vec<(usize, Box<Envelope>)>,
@@ -58,7 +58,7 @@ impl<'a> Desk<'a> {
         self.witness.progress(events, read, total);
     }
 
-    /// From now on the witness hears this instant; of nothing the one at which things happen.
+    /// From now on the observer gets this time instead of the real one; `None` ends that.
     pub(super) fn tell_as(&mut self, told: Option<Timestamp>) {
         self.told = told;
     }
@@ -98,11 +98,11 @@ impl<'a> Desk<'a> {
         crew: &mut Crew,
         floor: &mut Floor,
     ) -> Result<(), SimulationError> {
-        // A report is believed; it answers nothing.
+        // A report has no reply.
         self.apply(at, Input::Report(report), crew, floor).map(drop)
     }
 
-    /// What expires is settled at the newest prices.
+    /// Expired securities are settled at the newest prices.
     pub(super) fn clock(
         &mut self,
         at: Timestamp,
@@ -116,7 +116,7 @@ impl<'a> Desk<'a> {
         self.apply(at, Input::Clock, crew, floor).map(drop)
     }
 
-    /// Whether any venue said something.
+    /// Whether any venue reported.
     pub(super) fn hear_venues(
         &mut self,
         at: Timestamp,
@@ -133,7 +133,7 @@ impl<'a> Desk<'a> {
         Ok(any)
     }
 
-    /// Whether anybody asked for anything.
+    /// Whether there were commands.
     pub(super) fn obey(
         &mut self,
         at: Timestamp,
@@ -172,7 +172,7 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// The newest prices come first, so that what follows is judged by them.
+    /// The newest prices come first, so that the following inputs are checked against them.
     fn mark(
         &mut self,
         at: Timestamp,
@@ -205,7 +205,7 @@ impl<'a> Desk<'a> {
         self.apply(at, Input::Marks(marks), crew, floor).map(drop)
     }
 
-    /// Bars of the engine whose span is over, also where no price has said so.
+    /// Closes bars of the engine whose span is over, also without a new price.
     pub(super) fn close_made_bars(&mut self, at: Timestamp, tape: &Tape, crew: &mut Crew) {
         self.engine.advance_market(at, &mut self.out);
         self.spread_market(at, tape, crew);
@@ -235,7 +235,8 @@ impl<'a> Desk<'a> {
         self.witness.begin(at, self.engine.reference()).map_err(SimulationError::Witness)
     }
 
-    /// A price as the strategies see it. Where one wants bars that are not recorded, the engine's market half makes them.
+    /// Delivers a price to the strategies. Where one wants bars that are not recorded, the engine's market half builds
+    /// them.
     #[inline]
     pub(super) fn tell_price(&mut self, at: Timestamp, recorded: &Recorded, tape: &mut Tape, crew: &mut Crew) {
         let Some(place) = tape.place(recorded.security()) else { return };
@@ -282,12 +283,12 @@ impl<'a> Desk<'a> {
             Recorded::Bar(bar) => return self.tell_bar(at, Arc::new(bar.clone()), crew),
         };
         let stamped = self.stamp(at, Input::Market(data));
-        // A price answers nothing: what it causes are events.
+        // A price has no reply: its output is events.
         let _ = self.engine.apply(&stamped, &mut self.out);
         self.spread_market(at, tape, crew);
     }
 
-    /// Bars that the data has are told from there, not as the engine makes them.
+    /// Recorded bars are delivered from the data, not from the engine.
     fn spread_market(&mut self, at: Timestamp, tape: &Tape, crew: &mut Crew) {
         let sequence = self.sequence;
         for event in self.out.events.drain(..) {
@@ -316,7 +317,7 @@ impl<'a> Desk<'a> {
         Stamped { sequence: self.sequence, at, what }
     }
 
-    /// Events go to the witness and the strategies, instructions to the venues.
+    /// Events go to the observer and the strategies, instructions to the venues.
     fn spread(&mut self, at: Timestamp, crew: &mut Crew, floor: &mut Floor) -> Result<(), SimulationError> {
         for (adapter, instruction) in self.out.instructions.drain(..) {
             floor.instruct(at, &adapter, &instruction);

@@ -1,7 +1,7 @@
-//! The one number that proves a run: a hash over every change of an order and every fill as they happened, and over
-//! positions and cash as they are in the end. Equal runs have equal digests, and so have a live session and its replay.
+//! Run digest: a chained hash over order changes and fills, and over final positions and cash. Equal runs have equal
+//! digests, and so have a live session and its replay.
 //!
-//! The hash is a chain, so that a snapshot can hold it and a session that begins there goes on with it.
+//! The hash is a chain, so that a snapshot can hold it and a later session continues it.
 
 use domain::query::{Answer, Filter};
 use domain::{Amount, CashBalance, Decimal, Event, Fill, OrderStatus, Position, Price, Quantity, Query, Timestamp};

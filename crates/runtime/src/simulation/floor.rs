@@ -1,4 +1,4 @@
-//! The venues, driven by recorded prices, and the way of instructions to them and of words back.
+//! Replay venues, driven by recorded prices.
 
 use domain::report::Report;
 use domain::{AdapterName, Bar, BarSize, BySecurity, Instruction, SecurityId, Timestamp};
@@ -8,9 +8,9 @@ use venue_sim::replay::{Replay, Spoken};
 #[derive(Debug, Default)]
 pub(super) struct Floor {
     venues: Vec<(AdapterName, Replay)>,
-    /// Where the prices of a security are shown.
+    /// Venue of a security.
     places: BySecurity<usize>,
-    /// The size of the bars that its venue is shown; nothing where it is shown none.
+    /// The bar size that its venue uses; none where it uses none.
     bars: BySecurity<BarSize>,
 }
 
@@ -22,7 +22,7 @@ impl Floor {
         self.venues.push((adapter, venue));
     }
 
-    /// From now on the venue of a security is shown its bars of that size, and no others.
+    /// From now on the venue of a security gets its bars of that size, and no others.
     pub(super) fn show_bars(&mut self, security: SecurityId, size: BarSize) {
         self.bars.insert(security, size);
     }
@@ -53,7 +53,7 @@ impl Floor {
             Instruction::Submit(order) => venue.submit(at, order),
             Instruction::Replace(order, terms) => venue.replace(at, order, *terms),
             Instruction::Cancel(order) => venue.cancel(at, order),
-            // Every recorded price is played anyway, and the venue is always there.
+            // Every recorded price is played anyway, and the venue is always connected.
             Instruction::Subscribe(_) | Instruction::Unsubscribe(_) | Instruction::LogOn => {}
         }
     }
@@ -62,7 +62,7 @@ impl Floor {
         self.venues.iter_mut().for_each(|(_, venue)| venue.advance(to));
     }
 
-    /// The next word that has reached us by then, venue by venue.
+    /// The next report that has arrived by then, venue by venue.
     pub(super) fn heard(&mut self, by: Timestamp) -> Option<Report> {
         self.venues.iter_mut().find_map(|(adapter, venue)| {
             let Spoken { said, at } = venue.heard(by)?;
@@ -74,7 +74,7 @@ impl Floor {
         self.venues.iter().filter_map(|(_, venue)| venue.next_due()).min()
     }
 
-    /// Whether a venue has something to say or to do.
+    /// Whether a venue has reports or tasks.
     #[inline]
     pub(super) fn is_busy(&self) -> bool {
         self.venues.iter().any(|(_, venue)| venue.is_busy())

@@ -1,5 +1,5 @@
-//! A live session's journal replayed: the same inputs give the same events, so the digest is that of the session. Where
-//! strategies kept diaries, they are told the same again, and the first command that differs is shown.
+//! Journal replay: the same inputs give the same events and digest. Strategies with a delivery log run again, and the
+//! first different command is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::recovery::RecoveryError;
 use crate::strategies::Leaf;
 use crate::strategies::diary::Told;
 
-/// What is replayed.
+/// Input of a journal replay.
 pub struct FromJournal<'a> {
     /// The data folder of the session.
     pub folder: &'a Path,
@@ -30,10 +30,10 @@ pub struct FromJournal<'a> {
     pub seat: Option<SeatMaker<'a>>,
 }
 
-/// Makes the strategy of that name sit down again, with the number of its run, or says why it can't.
+/// Builds the runner of that strategy for a run number, or returns why it cannot.
 pub type SeatMaker<'a> = &'a dyn Fn(StrategyId, &Text, u64, &Arc<ReferenceData>) -> Result<Seat, String>;
 
-/// What a replay found.
+/// Result of a journal replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
     pub records: u64,
@@ -43,18 +43,18 @@ pub struct Replayed {
     pub digest: String,
     /// The sequence of the snapshot that was compared, and whether its state was reached.
     pub snapshot: Option<(u64, bool)>,
-    /// Lives of strategies that were lived again.
+    /// Strategy runs that were replayed.
     pub lives: u64,
-    /// Lives of strategies that kept no diary, so that nobody knows what they were told.
+    /// Strategy runs without a delivery log.
     pub untold: u64,
-    /// Strategies of the session that could not run again, and why.
+    /// Strategies that could not run again, and why.
     pub unseated: BTreeMap<Text, String>,
-    /// Commands of strategies that came out the same.
+    /// Commands that were the same.
     pub agreed: u64,
     pub differs: Option<Differs>,
 }
 
-/// The first command that came out otherwise. One of both is absent where only the other exists.
+/// The first different command. One of both is absent where only the other exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Differs {
     pub sequence: u64,
@@ -78,7 +78,7 @@ struct Session<'a> {
     digest: Digest,
     /// By name, with the number of the run.
     seats: BTreeMap<Text, (u64, Again)>,
-    /// Lives that have begun, and whose diary has not.
+    /// Runs that have begun without a delivery log so far.
     untold: BTreeSet<StrategyId>,
     sequence: u64,
     at: Timestamp,
@@ -120,7 +120,7 @@ impl<'a> Session<'a> {
 
     fn apply(&mut self, what: Input) {
         let stamped = Stamped { sequence: self.sequence, at: self.at, what };
-        // Whoever asked was answered in the session, and the diary tells what was refused to a strategy.
+        // Callers were answered in the session, and the delivery log has the refusals of a strategy.
         let _ = self.engine.apply(&stamped, &mut self.out);
         self.out.instructions.clear();
         for event in std::mem::take(&mut self.out.events) {
@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tells a strategy what it was told then. Before it was told anything new, all that it had asked for was in the journal.
+    /// Repeats deliveries to a strategy. By then all its earlier commands are in the journal.
     fn tell(&mut self, leaf: Leaf) {
         self.untold.remove(&leaf.strategy);
         let reference = self.engine.reference().clone();
@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What a strategy asked for in the session is held against what it asks for now.
+    /// Compares a command of the session with the one of the replay.
     fn compare(&mut self, envelope: Envelope) {
         if let Command::EnterPhase { strategy, phase, failure, .. } = envelope.command {
             return self.enter(strategy, phase, failure.is_some());
@@ -188,7 +188,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// From here on its life is another one: only the first difference tells anything.
+    /// From here on the run is another one: only the first difference matters.
     fn differs(&mut self, name: &Text, recorded: Option<Command>, again: Option<Command>) {
         self.seats.get_mut(name).into_iter().for_each(|(_, seat)| seat.end());
         let (sequence, at, strategy) = (self.sequence, self.at, name.clone());
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
         }
         let name = self.engine.reference().strategies.get(&strategy).map(|known| known.name.clone());
         if let Some(name) = name.filter(|_| has_failed) {
-            // What it asked for when it was stopped had no effect in the session either.
+            // Its commands at its stop had no effect in the session either.
             self.seats.remove(&name);
         }
     }
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What a strategy asked for last may have been cut off by a crash, so nobody misses it.
+    /// The last commands of a strategy may have been lost in a crash, so missing ones are no difference.
     fn finish(mut self) -> Replayed {
         self.found.untold += self.untold.len() as u64;
         self.found.digest = self.digest.finish(&self.engine, self.at, self.sequence);
@@ -235,10 +235,10 @@ mod tests {
 
     const ECHO: StrategyId = StrategyId(7);
 
-    /// What was recorded, and what was asked for again.
+    /// The recorded and the repeated command.
     type Difference = (Option<Command>, Option<Command>);
 
-    /// Says when each of its timers fired.
+    /// Publishes when each of its timers fired.
     struct Echo;
 
     impl Strategy for Echo {
@@ -262,7 +262,7 @@ mod tests {
         Input::Command(Box::new(Envelope { caller, command: Command::Publish(event) }))
     }
 
-    /// What a journal of these records comes to: numbers are times at which it was told of a timer, in a life that has begun.
+    /// Result of a journal of these records: numbers are times of timer deliveries, in a run that has begun.
     fn lived(records: &[Record]) -> (u64, Option<Difference>) {
         let what = FromJournal { folder: Path::new(""), snapshot: None, seat: Some(&sit) };
         let mut session = Session::new(&what);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_asked_for_stands_behind_what_it_was_told_or_was_turned_away_or_was_cut_off_by_a_crash() {
+    fn commands_follow_their_deliveries_or_were_refused_at_the_inbox_or_lost_in_a_crash() {
         use Record::*;
         assert_eq!(lived(&[Told(1), Said(1), Told(2), TurnedAway, Told(3), Said(3), Told(4)]), (2, None));
     }

@@ -1,4 +1,4 @@
-//! Bars that a strategy wants and that are not recorded, made from recorded bars that are shorter.
+//! Bar aggregator: builds bars that are not recorded from shorter recorded ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ type Key = (SecurityId, BarSize);
 
 #[derive(Debug, Default)]
 pub(super) struct Larger {
-    /// By what is recorded: what is made of it, and since when.
+    /// By recorded bars: the sizes built from them, and since when.
     made_of: BTreeMap<Key, BTreeMap<BarSize, Timestamp>>,
     /// By the end of their span.
     forming: BTreeMap<(Timestamp, SecurityId, BarSize), Forming>,
@@ -23,7 +23,7 @@ struct Forming {
 }
 
 impl Larger {
-    /// Bars of that size are made of those. A span that began before has lost its first parts and gives none.
+    /// Builds bars of that size from those. A span that began before is incomplete and gives none.
     pub(super) fn make(&mut self, security: SecurityId, wanted: BarSize, of: BarSize, since: Timestamp) {
         self.made_of.entry((security, of)).or_default().insert(wanted, since);
     }
@@ -59,7 +59,7 @@ impl Forming {
         Self { bar: Bar { size, at: start, ..part.clone() }, turnover: turnover(part) }
     }
 
-    /// Nothing is booked by a bar, so a volume that does not fit any more just stays where it is.
+    /// Nothing is booked from a bar, so a volume that would overflow just stays.
     fn add(&mut self, part: &Bar) {
         let Self { bar, turnover: sum } = self;
         bar.high = bar.high.max(part.high);

@@ -1,40 +1,25 @@
-//! Simulation Mode: the same engine and the same strategies as in live, on virtual time, over prices of the past.
+//! Simulation: the live engine and strategies on virtual time over recorded prices.
 //!
-//! One thread, no clock, no chance: everything happens at the instant that the data, a latency or a timer says, and what is
-//! due at the same instant happens in one fixed order, so that every run of one binary gives the same digest.
+//! One thread, no clock, no randomness. Events due at the same instant run in a fixed order, so every run gives the
+//! same digest.
 //!
-//! At one instant: bars close; requests reach venues; words of venues reach us; timers fire; deadlines of the engine pass;
-//! delayed prices reach us; positions are valued at the close of bars and at the end of a day; then the next row of the data
-//! is shown, first to the venue, then to the strategies. Whatever a strategy asks for is carried out before anything else
-//! happens.
+//! Order at one instant: bars close; requests reach venues; reports arrive; timers fire; engine deadlines pass; delayed
+//! prices arrive; positions are valued at the close of bars and at the end of a day; then the next row goes to the
+//! venue and to the strategies. Commands of a strategy run before anything else.
 
-/// Everything a run works with.
 mod setup;
-/// Who looks on.
 mod witness;
-/// The one number that proves a run.
 mod digest;
-/// The newest prices, and which of them trading has not seen.
 mod tape;
-/// The venues, driven by recorded prices.
 mod floor;
-/// The strategies and what they ask for.
 mod crew;
-/// What lies ahead but is known already: bars that will close, prices on their way.
 mod ahead;
-/// Longer bars, made from recorded ones.
 mod larger;
-/// The way of one input through the engine.
 mod desk;
-/// Where a run is, for whoever watches over it.
 mod pulse;
-/// Before the first price and after the last.
 mod phases;
-/// What lies before the beginning of trading.
 mod warm_up;
-/// A strategy that lives its life again.
 mod again;
-/// A journal replayed, and the strategies with it.
 mod from_journal;
 #[cfg(test)]
 mod tests;
@@ -62,7 +47,7 @@ const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 /// An instant that never comes.
 const NEVER: Timestamp = Timestamp(i64::MAX);
 
-/// Progress is told after so many rows.
+/// Progress is reported after this many rows.
 const ROWS_PER_TELLING: u64 = 65_536;
 
 /// What a run came to.
@@ -200,7 +185,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Only days with data count: a weekend has no end that anybody would value.
+    /// Only days with data count: a weekend has no valuation.
     fn begin_day(&mut self, at: Timestamp) {
         let midnight = at.0.div_euclid(NANOS_PER_DAY).saturating_add(1).saturating_mul(NANOS_PER_DAY);
         self.day_ends = Timestamp(midnight);
@@ -259,7 +244,7 @@ impl<'a> Simulation<'a> {
         if self.now >= self.next_valuation { self.value() } else { Ok(()) }
     }
 
-    /// The venue sees it first: what waits there may be filled before any strategy knows.
+    /// The venue gets it first: waiting orders may be filled before any strategy gets the price.
     #[inline]
     fn show(&mut self, recorded: &Recorded) -> Result<(), SimulationError> {
         self.floor.show(self.now, recorded);
@@ -308,7 +293,7 @@ impl<'a> Simulation<'a> {
         self.answer_crew()
     }
 
-    /// What the strategies ask for is carried out; a timer that one has set may be the next that is due.
+    /// Carries out the commands of the strategies; a timer that one has set may be the next that is due.
     #[inline]
     fn answer_crew(&mut self) -> Result<(), SimulationError> {
         if self.crew.has_commands() {
@@ -320,7 +305,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Carries out what strategies ask for and hears what venues say, until all is quiet at this instant.
+    /// Carries out commands and delivers venue reports until nothing is left at this instant.
     fn settle(&mut self) -> Result<(), SimulationError> {
         let mut rounds = 0;
         loop {
@@ -368,7 +353,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// What comes to its end at a midnight belongs to the day before.
+/// A bar that ends at midnight belongs to the day before.
 fn counted(at: Timestamp) -> Timestamp {
     if at.0.rem_euclid(NANOS_PER_DAY) == 0 { Timestamp(at.0.saturating_sub(1)) } else { at }
 }

@@ -1,5 +1,4 @@
-//! Before the first price and after the last: the phases of all strategies, in order, with the warm-up between INIT and
-//! PREFEED.
+//! Strategy phases of a run, with the warm-up between INIT and PREFEED.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use super::setup::{OpeningCash, SimulationError};
 use crate::strategies::OnFailure;
 
 impl Simulation<'_> {
-    /// INIT, warm-up, PREFEED, START, RUN; tells when trading began.
+    /// INIT, warm-up, PREFEED, START, RUN; returns when trading began.
     pub(super) fn begin(&mut self) -> Result<Timestamp, SimulationError> {
         self.enter(Phase::Init, &[])?;
         self.choose_bar_makers();
@@ -24,7 +23,7 @@ impl Simulation<'_> {
         let pasts: Vec<Past> = self.crew.seats().iter().map(|seat| memory.past(seat)).collect();
         self.enter(Phase::Prefeed, &pasts)?;
         self.fund()?;
-        // Orders are taken from START on, so that is when whoever looks on begins to count.
+        // Orders are accepted from START on, so the observer begins there.
         self.desk.begin(self.now)?;
         self.crew.seats().iter().for_each(|seat| self.desk.tell_wants(seat));
         self.enter(Phase::Start, &[])?;
@@ -35,8 +34,8 @@ impl Simulation<'_> {
         Ok(self.now)
     }
 
-    /// Accounts whose securities nobody wants prices of stay empty, since their cash would only thin out every return. Where
-    /// somebody wants no prices so far, anything may be traded, and all get theirs.
+    /// Accounts without subscribed securities get no cash, since it would only lower every return. Where a strategy has
+    /// no subscriptions so far, anything may be traded, and all get theirs.
     fn fund(&mut self) -> Result<(), SimulationError> {
         let cash = std::mem::take(&mut self.opening_cash);
         let is_open = self.crew.seats().iter().any(|seat| seat.selection().securities().next().is_none());
@@ -72,8 +71,7 @@ impl Simulation<'_> {
         self.settle()
     }
 
-    /// What is on its way still arrives, as far as it does by the end; then EXIT, and the end is told, with the instant that
-    /// counts as it.
+    /// Delivers what arrives by the end; then EXIT, and the end is published with its instant.
     pub(super) fn end(&mut self) -> Result<Timestamp, SimulationError> {
         while let Some(due) = self.next_to_come() {
             self.run_until(due)?;
@@ -93,14 +91,14 @@ impl Simulation<'_> {
         Ok(to)
     }
 
-    /// Where the data just ends nobody knows whether the span of a longer bar is over; where the plan ends it, it is.
+    /// Where the data ends it is unknown whether the span of a longer bar is over; where the plan ends it, it is.
     fn next_to_come(&self) -> Option<Timestamp> {
         let made = self.larger.next_due().filter(|_| self.until.is_some());
         self.ahead.next_due().into_iter().chain(made).min().filter(|due| self.is_played(*due))
     }
 
-    /// Strategies that failed are stopped alone, as in live: the risk gate closes for one that floods, open orders are
-    /// handled by policy, then EXIT. Says whether there were any.
+    /// Failed strategies are stopped alone, as in live: the risk gate closes for one that floods, open orders are
+    /// handled by policy, then EXIT. Returns whether there were any.
     pub(super) fn look_after_fallen(&mut self) -> Result<bool, SimulationError> {
         let falling = self.crew.take_falling();
         let any = !falling.is_empty();
@@ -123,12 +121,12 @@ impl Simulation<'_> {
     fn cancel(&mut self, whose: Filter) {
         for order in self.desk.open_orders(self.now, whose) {
             let cancel = CancelOrder::of(order.int_id.clone());
-            // One whose cancel is on its way needs no second.
+            // An order with a pending cancel needs no second one.
             let _ = self.desk.command(self.now, Command::Cancel(cancel), &mut self.crew, &mut self.floor);
         }
     }
 
-    /// Orders that no price will meet any more.
+    /// Cancels orders that no price can fill any more.
     fn cancel_the_rest(&mut self) -> Result<(), SimulationError> {
         self.cancel(Filter::default());
         while let Some(due) = self.floor.next_due() {

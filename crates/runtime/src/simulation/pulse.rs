@@ -1,4 +1,4 @@
-//! Where a run is, for whoever watches over it from another thread: a call-back that does not return cannot say so itself.
+//! Run progress, readable from another thread: finds a callback that does not return.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 
@@ -7,7 +7,7 @@ use domain::Timestamp;
 /// No strategy is being called.
 const NOBODY: usize = usize::MAX;
 
-/// Written at every call, so it is two plain stores and no more: what is read may be a moment old.
+/// Written at every call, so it is only two plain stores: a reader may get a slightly old value.
 #[derive(Debug)]
 pub struct Pulse {
     at: AtomicI64,
@@ -21,12 +21,12 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// The instant that is being played.
+    /// The virtual time of the run.
     pub fn at(&self) -> Timestamp {
         Timestamp(self.at.load(Relaxed))
     }
 
-    /// The place, among the seats, of the strategy that is being called.
+    /// The index of the strategy that is being called.
     pub fn place(&self) -> Option<usize> {
         Some(self.place.load(Relaxed)).filter(|place| *place != NOBODY)
     }

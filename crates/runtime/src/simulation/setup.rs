@@ -1,4 +1,4 @@
-//! Everything a run works with, and why there may be no run.
+//! Simulation setup and its errors.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,13 +24,13 @@ use crate::strategies::OnFailure;
 
 pub struct Setup {
     pub settings: Settings,
-    /// Reference data and limits, told before anything else.
+    /// Reference data and limits, applied before anything else.
     pub commands: Vec<Command>,
-    /// What accounts begin with.
+    /// Opening cash of the accounts.
     pub opening_cash: Vec<OpeningCash>,
     pub venues: Vec<VenueSetup>,
     pub seats: Vec<Seat>,
-    /// What becomes of the open orders of a strategy that fails.
+    /// What happens to the open orders of a strategy that fails.
     pub on_failure: OnFailure,
     /// Trading begins here; earlier data warms up. Absent: with the first row.
     pub from: Option<Timestamp>,
@@ -38,23 +38,23 @@ pub struct Setup {
     pub until: Option<Timestamp>,
     /// From the venue to the strategies.
     pub feed_latency_nanos: i64,
-    /// How often positions are valued and loss limits looked at.
+    /// How often positions are valued and loss limits checked.
     pub valuation_nanos: i64,
     /// Bars that the data has.
     pub recorded_bars: BTreeSet<(SecurityId, BarSize)>,
     /// Securities of which the data has ticks, trades or books.
     pub priced: BTreeSet<SecurityId>,
-    /// Where the run says how far it is.
+    /// Where the run reports its progress.
     pub pulse: Arc<Pulse>,
 }
 
-/// The cash of an account, which it gets where strategies want prices of what it can trade.
+/// Opening cash of an account; it gets it where strategies subscribe to securities that it can trade.
 pub struct OpeningCash {
     pub securities: Vec<SecurityId>,
     pub credit: Command,
 }
 
-/// A venue, the adapter by which it is reached, and whose prices it is shown.
+/// A venue, its adapter, and its securities.
 pub struct VenueSetup {
     pub adapter: AdapterName,
     pub exchanges: Vec<ExchangeId>,
@@ -67,11 +67,11 @@ pub enum SimulationError {
     Data(BadData),
     /// There is nothing to play.
     NoData,
-    /// The engine refused what every run begins with.
+    /// The engine refused a setup command.
     Refused(Refusal),
-    /// More prices are on their way than anybody should keep.
+    /// More prices are delayed than the limit.
     FeedTooLate,
-    /// Who looks on cannot go on.
+    /// The observer failed.
     Witness(String),
 }
 
@@ -95,7 +95,7 @@ impl From<BadData> for SimulationError {
     }
 }
 
-/// Looks at the first row, for the instant at which everything begins, and tells the engine what it must know.
+/// Reads the first row, for the start time, and applies the setup commands.
 pub(super) fn build<'a>(
     setup: Setup,
     mut source: Box<dyn Source + 'a>,
@@ -135,8 +135,8 @@ pub(super) fn build<'a>(
     Ok(simulation)
 }
 
-/// A venue is shown the finest that is recorded. The range of a longer bar tells when it closes what finer data has told long
-/// before, and would fill orders by prices that were over when they came. What waits for the next bar waits for the shortest.
+/// A venue gets the finest recorded prices. The range of a longer bar is known only at its close and would fill orders
+/// at prices that were over when they came. Orders for the next bar wait for the shortest one.
 fn floor_for(setup: &Setup) -> Floor {
     let mut floor = Floor::default();
     for venue in &setup.venues {
@@ -159,7 +159,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Each venue comes as any other does: it is there, it is compared, it is open for orders.
+    /// Each venue starts like a live one: attached, reconciled, logged on.
     fn open_venues(&mut self, venues: Vec<VenueSetup>) -> Result<(), SimulationError> {
         for VenueSetup { adapter, exchanges, securities, venue } in venues {
             self.floor.add(adapter.clone(), venue, &securities);

@@ -1,5 +1,5 @@
-//! The newest prices, and which of them trading has not seen. It says what the engine's market half would say, without
-//! forming bars that nobody asked for: a simulation plays millions of prices a second.
+//! Last prices of a simulation, and which of them trading has not seen. It gives the same as the engine's market half,
+//! without building unused bars: a simulation plays millions of prices a second.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ pub(super) struct Tape {
     places: BySecurity<usize>,
     /// Places whose mark trading has not seen, each once.
     changed: Vec<usize>,
-    /// Bars that the data has: the engine's own of that kind are not told.
+    /// Recorded bars: the engine's own bars of the same size are not delivered.
     recorded_bars: BTreeSet<(SecurityId, BarSize)>,
-    /// Those that are made of them, likewise.
+    /// Bars built from them, likewise.
     made_bars: BTreeSet<(SecurityId, BarSize)>,
 }
 
@@ -39,18 +39,18 @@ impl Tape {
         tape
     }
 
-    /// Where a security stands; nothing where nobody trades it.
+    /// Index of a security; none where it is not traded.
     #[inline]
     pub(super) fn place(&self, security: SecurityId) -> Option<usize> {
         self.places.get(security)
     }
 
-    /// All that is known of a security.
+    /// The last values of a security.
     pub(super) fn newest(&self, security: SecurityId) -> Option<&Tick> {
         self.place(security).map(|place| &self.listings[place].newest)
     }
 
-    /// Takes a tick in and gives the whole of what is known, as it is told. What a feed leaves out keeps the last value.
+    /// Applies a tick and returns the whole state. Absent fields keep their value.
     #[inline]
     pub(super) fn take(&mut self, place: usize, tick: &Tick) -> &Tick {
         let newest = self.change(place);
@@ -58,14 +58,14 @@ impl Tape {
         newest
     }
 
-    /// A price at which the security traded, where nothing else is known.
+    /// A last trade price, where nothing else is known.
     pub(super) fn mark_last(&mut self, security: SecurityId, last: Price, at: Timestamp) {
         let Some(place) = self.place(security) else { return };
         let newest = self.change(place);
         (newest.at, newest.last, newest.last_at) = (at, Some(last), Some(at));
     }
 
-    /// The best of a book; a side that it does not have is not known any more.
+    /// The best levels of a book; a missing side is cleared.
     pub(super) fn mark_book(&mut self, book: &OrderBook) {
         let Some(place) = self.place(book.security) else { return };
         let newest = self.change(place);
@@ -105,7 +105,7 @@ impl Tape {
         self.listings[place].fed_since.is_some()
     }
 
-    /// For each size that somebody wants and that is not recorded: the longest recorded one that it can be made of.
+    /// For each wanted size that is not recorded: the longest recorded one that it can be built from.
     pub(super) fn make_of_bars(
         &mut self,
         wants: impl Fn(SecurityId, BarSize) -> bool,
@@ -123,7 +123,7 @@ impl Tape {
         made
     }
 
-    /// Asks for each security whether anybody wants bars of a size that the data does not have.
+    /// Finds the securities with wanted bar sizes that the data does not have.
     pub(super) fn feed_engine(&mut self, since: Timestamp, wants: impl Fn(SecurityId, BarSize) -> bool) {
         for listing in &mut self.listings {
             let security = listing.newest.security;
@@ -136,7 +136,8 @@ impl Tape {
         }
     }
 
-    /// Whether the engine's bar is told: not where the data has it, nor where it lacks what came before the engine was fed.
+    /// Whether the engine's bar is delivered: not where the data has it, nor where its span began before the engine was
+    /// fed.
     pub(super) fn tells(&self, bar: &Bar) -> bool {
         let fed_since = self.place(bar.security).and_then(|place| self.listings[place].fed_since);
         !self.has_recorded(bar.security, bar.size) && fed_since.is_some_and(|since| since < bar.at)
@@ -148,7 +149,7 @@ impl Tape {
     }
 }
 
-/// Where nobody quotes, as with bars, what was paid last stands for both sides: without them a forex pair has no rate.
+/// Without quotes, as with bars, the last price replaces both sides: otherwise a forex pair has no rate.
 #[inline]
 fn quoted(mark: Mark) -> Mark {
     match (mark.bid, mark.ask) {

@@ -1,5 +1,5 @@
-//! What lies before the beginning of trading, played into the past of the strategies: venues see it, indicators get it in
-//! PREFEED, and nobody trades.
+//! Warm-up: data before the start of trading becomes the history of the strategies: venues get it, indicators get it in
+//! PREFEED, and nothing is traded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use strategy::{Past, PriceWish, Prices, Seat, Wish};
 use super::Simulation;
 use super::setup::SimulationError;
 
-/// The newest prices of the warm-up, as many as anybody wishes for.
+/// The newest prices of the warm-up, as many as requested.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     bars: BTreeMap<(SecurityId, BarSize), Newest<Arc<Bar>>>,
@@ -27,8 +27,8 @@ struct Newest<T> {
 }
 
 impl Simulation<'_> {
-    /// A bar that is not over when trading begins is no past: it closes, and is told, in its time. Nor is a price that is
-    /// still on its way.
+    /// A bar that is open when trading begins is not history: it closes, and is delivered, in its time. The same holds
+    /// for a delayed price.
     pub(super) fn warm_up(&mut self) -> Result<Memory, SimulationError> {
         let mut memory = Memory::wanting(self.crew.seats());
         let Some(from) = self.from else { return Ok(memory) };
@@ -142,7 +142,7 @@ impl Memory {
         }
     }
 
-    /// What one strategy asked for.
+    /// The history that one strategy requested.
     pub(super) fn past(&self, seat: &Seat) -> Past {
         let mut past = Past::default();
         for wish in seat.wishes() {

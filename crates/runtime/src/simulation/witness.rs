@@ -1,4 +1,4 @@
-//! Who looks on: results, progress, tables. A witness sees what trading does, not every price.
+//! Observer of a run: results, progress, tables. It gets what trading does, not every price.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use domain::command::Failure;
 use domain::{Command, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
 use strategy::Selection;
 
-/// A witness may be unable to go on: a disk is full.
+/// An observer may fail: a disk is full.
 pub type Seen = Result<(), String>;
 
-/// What bars come to at a midnight is told as of a moment before it: it belongs to the day that ends.
+/// Values of bars that close at midnight are reported a moment before it: they belong to the day that ends.
 #[allow(unused_variables)]
 pub trait Witness {
     /// Trading begins; everything before was opening cash and warming up.
@@ -17,10 +17,10 @@ pub trait Witness {
         Ok(())
     }
 
-    /// What a strategy wants to hear when trading begins.
+    /// The subscriptions of a strategy when trading begins.
     fn want(&mut self, strategy: &Text, selection: &Selection) {}
 
-    /// Everything that one input of the engine caused.
+    /// All events of one engine input.
     fn see(&mut self, at: Timestamp, events: &[Event]) -> Seen {
         Ok(())
     }
@@ -30,23 +30,23 @@ pub trait Witness {
         Ok(())
     }
 
-    /// A day with data is over, in UTC; what it was worth has been seen.
+    /// A day with data is over, in UTC; its value was reported.
     fn end_day(&mut self, at: Timestamp) -> Seen {
         Ok(())
     }
 
-    /// Whatever is canceled from now on is so because the data is over.
+    /// Orders cancelled from now on are cancelled because the data has ended.
     fn end_data(&mut self) {}
 
-    /// The engine refused what a strategy asked for.
+    /// The engine refused a command of a strategy.
     fn refuse(&mut self, at: Timestamp, strategy: &Text, command: &Command, refusal: &Refusal) {}
 
-    /// A strategy is stopped because it failed; the others go on.
+    /// A strategy is stopped because it failed; the others continue.
     fn fall(&mut self, at: Timestamp, strategy: &Text, failure: &Failure) {}
 
     /// Rows so far, and how much of the data was read.
     fn progress(&mut self, events: u64, read: u64, total: u64) {}
 }
 
-/// Nobody looks on.
+/// No observer.
 impl Witness for () {}

@@ -1,4 +1,4 @@
-//! Strategies that a crash left in a phase and that nobody runs since: they have some time to come back.
+//! Orphaned strategies: a crash left them in a phase and no process has taken them over; they have a grace period.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use domain::{StrategyId, Text};
 #[derive(Default)]
 pub(super) struct Absent {
     names: BTreeMap<StrategyId, Text>,
-    /// When nobody waits for them any more.
+    /// End of the grace period.
     until: Option<Instant>,
 }
 
@@ -17,7 +17,7 @@ impl Absent {
         Self { names, until: Instant::now().checked_add(patience) }
     }
 
-    /// No longer absent: it came back, or it is let go.
+    /// No longer orphaned: it came back, or it is stopped.
     pub(super) fn remove(&mut self, strategy: StrategyId) -> Option<Text> {
         self.names.remove(&strategy)
     }
@@ -26,7 +26,7 @@ impl Absent {
         self.names.iter().find(|(_, known)| &***known == name).map(|(id, _)| *id)
     }
 
-    /// Those who had time enough.
+    /// Those whose grace period is over.
     pub(super) fn overdue(&self) -> BTreeMap<StrategyId, Text> {
         let is_over = self.until.is_some_and(|until| until <= Instant::now());
         if is_over { self.names.clone() } else { BTreeMap::new() }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_overdue_before_the_time_is_over() {
+    fn no_strategy_is_overdue_before_its_grace_period_is_over() {
         assert_eq!(Absent::new(two(), Duration::from_secs(600)).overdue(), BTreeMap::new());
     }
 }

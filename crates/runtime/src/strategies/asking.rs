@@ -1,4 +1,4 @@
-//! What the manager asks of the engine, as the platform's own caller.
+//! Engine client of the strategy host: commands and queries in the name of the platform.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use strategy::{Past, Wish};
 
 use super::mailbox::owner;
 
-/// Events that one look into history brings.
+/// Events of one page of history.
 const MISSED_PAGE: usize = 1_000;
 
-/// The engine did not do what it was asked, in its own words.
+/// The engine did not carry out a command, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unwilling(pub(super) String);
 
@@ -40,7 +40,7 @@ impl Asking {
         self.tell(Command::EnterPhase { strategy, mode: Mode::RealTime, phase, failure: None }).map(drop)
     }
 
-    /// EXIT of a strategy that does not leave by itself; one that has no phase needs none.
+    /// EXIT of a strategy that does not exit by itself; one without a phase needs none.
     pub(super) fn stop(&self, strategy: StrategyId, failure: Option<Failure>) -> Result<(), Unwilling> {
         if !self.in_a_phase()?.contains(&strategy) {
             return Ok(());
@@ -64,13 +64,13 @@ impl Asking {
         self.ask(Query::Phases).map(|(sequence, _)| sequence)
     }
 
-    /// Strategies whose life has begun and not ended, as the journal has it.
+    /// Strategies in a phase, according to the journal.
     pub(super) fn in_a_phase(&self) -> Result<Vec<StrategyId>, Unwilling> {
         let (_, Answer::Phases(phases)) = self.ask(Query::Phases)? else { return Ok(vec![]) };
         Ok(phases.into_iter().filter(|(_, phase, _)| *phase != Phase::Exit).map(|(strategy, ..)| strategy).collect())
     }
 
-    /// The risk gate binds a strategy that has no limits of its own by so many orders a second.
+    /// Sets an order rate limit for a strategy that has no limits of its own.
     pub(super) fn bind_rate(&self, strategy: StrategyId, per_second: u32) -> Result<(), Unwilling> {
         let (_, Answer::Limits(limits)) = self.ask(Query::Limits)? else { return Ok(()) };
         let scope = Scope::Strategy(strategy);
@@ -81,7 +81,7 @@ impl Asking {
         self.tell(Command::SetLimits { scope, limits }).map(drop)
     }
 
-    /// What a strategy that begins must know of itself: positions, cash, open orders; as events.
+    /// The initial state of a strategy: positions, cash, open orders; as events.
     pub(super) fn picture(&self, strategy: StrategyId, at: Timestamp) -> Result<Vec<Published>, Unwilling> {
         let filter = Filter { strategy: Some(strategy), ..Filter::default() };
         let mut events = vec![];
@@ -100,7 +100,8 @@ impl Asking {
         Ok(events)
     }
 
-    /// Events of a strategy after a sequence, for one that was away: what became of its orders, then how things stand.
+    /// Events of a strategy after a sequence, for one that was disconnected: changes of its orders, then the current
+    /// state.
     pub(super) fn missed(&self, strategy: StrategyId, after: u64, at: Timestamp) -> Result<Vec<Published>, Unwilling> {
         let as_of = self.0.operations.durable();
         let mut missed = vec![];
@@ -119,7 +120,7 @@ impl Asking {
         Ok(missed)
     }
 
-    /// The bars that a strategy would like to know, as far as the server has them: stored ones, and those of the engine.
+    /// The requested bars, as far as the server has them: stored ones, and those of the engine.
     pub(super) fn past(&self, wishes: &[Wish], stored: &BarFiles, now: Timestamp) -> Past {
         let mut past = Past::default();
         for wish in wishes {
@@ -161,7 +162,7 @@ impl Asking {
     }
 }
 
-/// Where both have a bar, the engine's counts: it knows no less.
+/// Where both have a bar, the engine's is used: it has at least as much data.
 fn joined(wish: &Wish, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
     let stored = stored.newest(wish.security, wish.size, wish.bars, by).into_iter().map(Arc::new);
     let by_time: BTreeMap<Timestamp, Arc<Bar>> = stored.chain(newer).map(|bar| (bar.at, bar)).collect();

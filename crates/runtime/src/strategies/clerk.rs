@@ -1,5 +1,5 @@
-//! Waits for the answers to commands, so that no strategy has to. Answers come in the order of the commands, because one
-//! engine gives them all, so one clerk is enough.
+//! Reply collector: waits for the replies to strategy commands on one thread, so that no strategy has to. Replies come
+//! in the order of the commands, because one engine gives them all.
 
 use bus::Ticket;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -8,17 +8,17 @@ use domain::{Refusal, StrategyId, Text};
 use super::failing::is_too_fast;
 use super::runner::Note;
 
-/// Commands that may wait for an answer; a strategy with one more waits.
+/// Commands that may wait for a reply; a strategy with one more waits.
 const OPEN_COMMANDS_MAX: usize = 8_192;
 
-/// A command that was handed over.
+/// A command that was sent.
 pub(super) struct Asked {
     pub(super) strategy: StrategyId,
     pub(super) ticket: Ticket,
     pub(super) answer: Answering,
 }
 
-/// Takes the outcome: nothing, or code and reason of a refusal.
+/// Receives the outcome: success, or code and reason of a refusal.
 pub(super) type Answering = Box<dyn FnOnce(Result<(), Reason>) + Send>;
 
 /// Why a command was not carried out.
@@ -29,7 +29,7 @@ pub struct Reason {
     pub text: Text,
 }
 
-/// Starts the clerk; he leaves when nobody can send to him any more.
+/// Starts the thread; it ends when all senders are dropped.
 pub(super) fn employ(notes: Sender<Note>) -> std::io::Result<Sender<Asked>> {
     let (sender, asked) = bounded(OPEN_COMMANDS_MAX);
     std::thread::Builder::new().name("strategy-clerk".into()).spawn(move || work(&asked, &notes))?;
@@ -48,7 +48,7 @@ fn work(asked: &Receiver<Asked>, notes: &Sender<Note>) {
         if let Err(refusal) = &outcome
             && is_too_fast(refusal, strategy)
         {
-            // A host that is gone needs no note.
+            // A host that has stopped needs no message.
             let _ = notes.send(Note::RateRefused(strategy));
         }
         answer(outcome.map(drop).map_err(|refusal| reason(&refusal)));

@@ -1,6 +1,5 @@
-//! A strategy's diary: everything that it was told, in order and with the time that it saw, as far as it could act on it.
-//! Which prices a strategy hears, and when, depends on how quick its thread was; with the diary in the journal, the strategy
-//! can be told the same again.
+//! Delivery log: every event a strategy received, in order and with its time, journalled so that the strategy can be
+//! replayed. Which prices a strategy gets, and when, depends on the speed of its thread.
 
 use domain::command::Phase;
 use domain::{Bar, Command, Published, StrategyId, Text, Timestamp};
@@ -10,16 +9,16 @@ use strategy::{Past, Refused, Who};
 use super::event_bytes;
 use super::protocol::encoded;
 
-/// Bytes after which a leaf is written.
+/// Bytes after which a record is written.
 const LEAF_BYTES: usize = 8 * 1_024;
-/// After so long a leaf is written, however little stands on it.
+/// Time after which a record is written, however small it is.
 const LEAF_NANOS: i64 = 1_000_000_000;
-/// Lines of one leaf: bars of the past come by the thousand, and a leaf must fit a frame of the broker.
+/// Deliveries of one record: past bars come by the thousand, and a record must fit a broker frame.
 const LINES_MAX: usize = 512;
-/// What a line costs beside its payload, roughly.
+/// Approximate size of a delivery besides its payload.
 const LINE_BYTES: usize = 16;
 
-/// What was told in a row. A leaf stands in the journal before the commands that it caused.
+/// Consecutive deliveries. A record is in the journal before the commands that it caused.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Leaf {
     #[n(0)]
@@ -30,7 +29,7 @@ pub struct Leaf {
     pub(crate) told: Vec<Told>,
 }
 
-/// One thing that was told. Only the last of a leaf can have caused commands.
+/// One delivery. Only the last of a record can have caused commands.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub(crate) enum Told {
     #[n(0)]
@@ -42,7 +41,7 @@ pub(crate) enum Told {
         #[cbor(n(2), with = "minicbor::bytes")]
         payload: Vec<u8>,
     },
-    /// A bar of the past, for the phase that follows.
+    /// A past bar, for the next phase.
     #[n(1)]
     Past(#[n(0)] Bar),
     #[n(2)]
@@ -61,16 +60,16 @@ pub(crate) enum Told {
     /// Timers that were due by then fired.
     #[n(4)]
     Advanced(#[n(0)] Timestamp),
-    /// The oldest command that the journal does not show was turned away at the door: it will never stand there.
+    /// The oldest command that the journal does not have was refused at the inbox: it will never be there.
     #[n(5)]
     TurnedAway,
-    /// It has gone through EXIT, and everything that it asked for stands in the journal.
+    /// It has gone through EXIT, and all its commands are in the journal.
     #[n(6)]
     Left,
 }
 
 impl Leaf {
-    /// One command was turned away at the door.
+    /// One command was refused at the inbox.
     pub(crate) fn turned_away(strategy: StrategyId, run: u64) -> Self {
         Self { strategy, run, told: vec![Told::TurnedAway] }
     }
@@ -79,18 +78,18 @@ impl Leaf {
         encoded(self)
     }
 
-    /// Whose it says it is.
+    /// The strategy and run that the record names.
     pub fn signature(bytes: &[u8]) -> Option<(StrategyId, u64)> {
         minicbor::decode(bytes).ok().map(|leaf: Self| (leaf.strategy, leaf.run))
     }
 }
 
-/// The leaf that is being written.
+/// The open record.
 #[derive(Debug)]
 pub(super) struct Diary {
     leaf: Leaf,
     bytes: usize,
-    /// When the first of it was told.
+    /// The time of its first delivery.
     begun: Option<Timestamp>,
 }
 
@@ -131,13 +130,13 @@ impl Diary {
         self.leaf.told.push(told);
     }
 
-    /// Whether it is time to write, though nothing was asked for.
+    /// Whether a record is due, though there was no command.
     pub(super) fn is_due(&self, now: Timestamp) -> bool {
         let is_old = self.begun.is_some_and(|begun| now.nanos_since(begun) >= LEAF_NANOS);
         is_old || self.bytes >= LEAF_BYTES
     }
 
-    /// What was told since the last time, in leaves as the journal takes them.
+    /// The deliveries since the last call, in records for the journal.
     pub(super) fn take(&mut self) -> Vec<Vec<u8>> {
         (self.bytes, self.begun) = (0, None);
         let (strategy, run) = (self.leaf.strategy, self.leaf.run);
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_was_told_comes_back_as_it_was_in_leaves_that_fit_a_frame() {
+    fn all_deliveries_are_decoded_unchanged_from_records_that_fit_a_frame() {
         let mut diary = diary();
         let order = Published { sequence: 4, at: Timestamp(2), event: Event::Order(Arc::new(samples::order(1))) };
         let command = Command::Cancel(CancelOrder::of("A-1".parse().unwrap()));
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_is_written_when_it_is_full_or_a_second_old() {
+    fn a_record_is_written_when_it_is_full_or_a_second_old() {
         let mut diary = diary();
         assert!(!diary.is_due(Timestamp(i64::MAX)));
         diary.advanced(Timestamp(5));

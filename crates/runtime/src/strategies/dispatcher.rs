@@ -1,4 +1,5 @@
-//! From the feed to the mailboxes: one listener for all strategies, so that the engine's thread does not pay for each.
+//! Event dispatcher: one subscription of the event feed, fanned out to the queues of all strategies, so that the
+//! engine's thread does not pay for each.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use tracing::error;
 
 use super::mailbox::Mailbox;
 
-/// Events that may wait for the dispatcher; with one more it is cut off, and all strategies that run with it.
+/// Events that may wait for the dispatcher; with one more it is disconnected, with all running strategies.
 const FEED_MAX: usize = 131_072;
 
 const CLASSES: [EventClass; 15] = [
@@ -30,7 +31,7 @@ const CLASSES: [EventClass; 15] = [
     EventClass::Reference,
 ];
 
-/// Who gets events now.
+/// The queues of all attached strategies.
 #[derive(Clone, Default)]
 pub(super) struct Mailboxes(Arc<Mutex<BTreeMap<StrategyId, Arc<Mailbox>>>>);
 
@@ -44,7 +45,7 @@ impl Mailboxes {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<StrategyId, Arc<Mailbox>>> {
-        // Each mailbox is whole on its own.
+        // Each queue is consistent on its own.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,13 +57,13 @@ pub(super) fn start(feed: &Feed, mailboxes: Mailboxes) -> std::io::Result<()> {
     std::thread::Builder::new().name("strategy-feed".into()).spawn(deliver).map(drop)
 }
 
-/// Where it falls behind, those who would miss something are cut off; for those who come after, it listens anew.
+/// When it falls behind, the attached strategies are disconnected; for later ones it subscribes again.
 fn deliver_all(feed: &Feed, mut listener: Listener, mailboxes: &Mailboxes) {
     loop {
         deliver(&mut listener, mailboxes);
         listener = feed.listen(&CLASSES, FEED_MAX);
         cut_off(feed, mailboxes);
-        // A feed that closes after this look ends the new listener.
+        // A feed that closes after this check ends the new subscription.
         if feed.is_closed() {
             return;
         }
@@ -82,8 +83,8 @@ fn cut_off(feed: &Feed, mailboxes: &Mailboxes) {
     if left.is_empty() {
         return;
     }
-    let reason = if feed.is_closed() { "the engine stopped" } else { "the machine is too slow for what happens" };
-    error!("the feed of strategies has ended: {reason}");
+    let reason = if feed.is_closed() { "the engine stopped" } else { "the server is too slow for its events" };
+    error!(reason, strategies = left.len(), "strategy event feed ended; all strategies are disconnected");
     left.iter().for_each(|mailbox| mailbox.cut("the feed has ended"));
 }
 
@@ -96,7 +97,7 @@ mod tests {
     use super::super::link::Delivery;
     use super::*;
 
-    /// How long a step of a story may take on a slow machine.
+    /// Timeout of a test step on a slow machine.
     const PATIENCE: Duration = Duration::from_secs(30);
 
     fn cash(sequence: u64, strategy: StrategyId) -> Published {
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_feed_ran_over_those_who_were_there_are_cut_off_and_newcomers_hear() {
+    fn after_an_overrun_attached_strategies_are_disconnected_and_new_ones_get_events() {
         let (feed, mailboxes) = (Feed::default(), Mailboxes::default());
         let [old, new] = [StrategyId(7), StrategyId(8)].map(|id| (id, Arc::new(Mailbox::new(id))));
         mailboxes.add(old.0, old.1.clone());

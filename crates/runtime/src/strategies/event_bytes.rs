@@ -1,4 +1,4 @@
-//! Events as bytes, in the journal's encoding, so that no digit is lost: for parcels to strategy processes and for diaries.
+//! Event codec: events in the journal's encoding, for strategy processes and delivery logs.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use minicbor::Decode;
 
 use super::protocol::{changes, encoded, reference};
 
-/// Class and payload of an event that a strategy can be told.
+/// Class and payload of an event that a strategy can get.
 pub(crate) fn to_bytes(event: &Event) -> Option<(u8, Vec<u8>)> {
     let payload = match event {
         Event::Tick(tick) => encoded(&**tick),

@@ -1,4 +1,5 @@
-//! Why the platform stops a strategy: the same words in the log, in the alarm, in the journal and in a simulation's report.
+//! Strategy failures: panic, hang, flood, disconnect. The same texts in the log, the alarm, the journal and a
+//! simulation's report.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -20,16 +21,16 @@ pub(crate) fn hangs() -> Failure {
     failure(FailureKind::Hung, "hangs: a call-back does not return, so its feed is cut")
 }
 
-/// The risk gate refuses its orders; one call or one instant may also ask for more than any gate can judge.
+/// The risk gate refuses its orders; or one callback or one instant has more commands than can be checked.
 pub(crate) fn floods(how: &str) -> Failure {
     failure(FailureKind::Flooded, format!("floods: {how}"))
 }
 
 pub(crate) const BEYOND_ITS_RATE: &str = "the risk gate refuses its orders";
-pub(crate) const TOO_MUCH_IN_A_CALL: &str = "one call-back asks for more than anybody could carry out";
-pub(crate) const NEVER_CONTENT: &str = "it asks again and again at one instant";
+pub(crate) const TOO_MUCH_IN_A_CALL: &str = "one callback sent more than 1,024 commands";
+pub(crate) const NEVER_CONTENT: &str = "it sends commands without end at one instant";
 
-/// Nobody hears of it any more, or it no longer hears of us.
+/// The connection to its process is lost.
 pub(crate) fn lost(how: impl Into<String>) -> Failure {
     failure(FailureKind::Lost, how.into())
 }
@@ -38,23 +39,24 @@ fn failure(kind: FailureKind, text: impl Into<String>) -> Failure {
     Failure { kind, text: text.into().into() }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked without a word".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "it panicked without a message".to_owned())
 }
 
-/// The risk gate found the strategy itself too fast, not the desk around it.
+/// The risk gate refused the strategy itself for its rate, not its account or the platform.
 pub(crate) fn is_too_fast(refusal: &Refusal, strategy: StrategyId) -> bool {
     matches!(refusal, Refusal::Limit { control: Control::OrderRate, scope: Scope::Strategy(id), .. } if *id == strategy)
 }
 
-/// When the risk gate found a strategy too fast.
+/// When the risk gate refused a strategy for its rate.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Haste(VecDeque<Timestamp>);
 
 impl Haste {
-    /// Notes one more refusal and says whether the strategy floods.
+    /// Counts a refusal and returns whether the strategy floods.
     pub(crate) fn is_flood(&mut self, now: Timestamp) -> bool {
         while self.0.front().is_some_and(|first| now.nanos_since(*first) >= FLOOD_WINDOW_NANOS) {
             self.0.pop_front();

@@ -1,4 +1,4 @@
-//! The host as the program sees it: open it, start and stop strategies by name, close it.
+//! Strategy host interface: open, start, stop, close.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,21 +18,21 @@ use super::protocol::Resume;
 use super::remote::Attached;
 use crate::live::Clock;
 
-/// Starts and stops that may wait for the manager; one more is refused.
+/// Starts and stops that may wait for the supervisor; one more is refused.
 const WANTED_MAX: usize = 64;
 
-/// A strategy as configuration names it.
+/// A configured strategy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
-    /// In whose name it trades.
+    /// The name of the strategy that owns its orders.
     pub name: Text,
     /// Which of the registered strategies it is.
     pub of: String,
-    /// Its parameters, as a person wrote them.
+    /// Its parameters, as configured.
     pub written: BTreeMap<String, String>,
 }
 
-/// What becomes of the open orders of a strategy that failed.
+/// What happens to the open orders of a strategy that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     Cancel,
@@ -42,14 +42,14 @@ pub enum OnFailure {
 #[derive(Debug, Clone)]
 pub struct HostSettings {
     pub instances: Vec<Instance>,
-    /// A call-back that has not returned for so long is a hang.
+    /// A callback that has not returned for this long is a hang.
     pub hang_after: Duration,
-    /// A strategy that a crash left in a phase has so long to come back; nothing where no process is let in.
+    /// Grace period of a strategy that a crash left in a phase; none where no process is allowed.
     pub return_within: Duration,
     pub on_failure: OnFailure,
     /// At the risk gate, for a strategy without limits of its own.
     pub orders_per_second: u32,
-    /// Whether everything that strategies are told goes into the journal, so that they can run again.
+    /// Whether all deliveries to strategies are journalled, so that they can be replayed.
     pub keeps_diaries: bool,
     /// Bars of earlier days, for PREFEED.
     pub bars: Arc<BarFiles>,
@@ -61,11 +61,11 @@ pub enum Trouble {
     /// No instance of that name is configured.
     NotConfigured,
     RunsAlready,
-    /// Another process runs it and is well.
+    /// Another process runs it and is alive.
     LivesElsewhere,
     DoesNotRun,
     Unbuildable(Unbuildable),
-    /// It failed on its way through the phases, or the engine was not willing.
+    /// It failed in a phase, or the engine refused a command.
     Failed(String),
     /// The host is busy or the server stops.
     Unavailable,
@@ -120,7 +120,7 @@ impl Host {
     pub fn start_all(&self) {
         let (done, finished) = bounded(1);
         if self.wanted.send(Wanted::StartAll(done)).is_ok() {
-            // A manager that died has logged why.
+            // A supervisor that failed has logged why.
             let _ = finished.recv();
         }
     }
@@ -143,7 +143,7 @@ impl Controls {
         self.ask(|done| Wanted::Stop(name.to_owned(), done))
     }
 
-    /// A strategy in a process of its own has said hello; its phases follow in its mailbox. Blocks.
+    /// A strategy process has connected; its phases follow in its queue. Blocks.
     pub fn attach(&self, name: &str, resume: Option<Resume>, takes_over: bool) -> Result<Attached, Trouble> {
         self.ask(|done| Wanted::Attach(Arrival { name: name.to_owned(), resume, takes_over }, done))
     }
@@ -151,7 +151,7 @@ impl Controls {
     /// Tells a strategy again what came after that sequence; [`Delivery::Replay`](super::Delivery::Replay) marks where it
     /// begins.
     pub fn replay(&self, strategy: StrategyId, heard: u64) {
-        // A host that is gone tells nothing.
+        // A host that has stopped replays nothing.
         let _ = self.0.send(Wanted::Replay(strategy, heard));
     }
 

@@ -1,4 +1,4 @@
-//! The bus inside the server: the feed by way of a mailbox, commands through the same inbox as everybody's.
+//! In-process link: event queue and engine inbox for one strategy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::link::{Delivery, Link, Lost};
 use super::mailbox::Mailbox;
 use super::runner::Note;
 
-/// Where strategies are plugged in.
+/// Attaches strategies to the event feed and the inbox.
 pub struct Switchboard {
     bus: Bus,
     mailboxes: Mailboxes,
@@ -23,14 +23,14 @@ pub struct Switchboard {
 }
 
 impl Switchboard {
-    /// Starts the dispatcher and the clerk. Both end with the engine.
+    /// Starts the dispatcher and the reply collector. Both end with the engine.
     pub fn open(bus: Bus, notes: Sender<Note>) -> std::io::Result<Self> {
         let mailboxes = Mailboxes::default();
         dispatcher::start(&bus.feed, mailboxes.clone())?;
         Ok(Self { bus, mailboxes, clerk: clerk::employ(notes)? })
     }
 
-    /// Events from now on; the caller tells what was before.
+    /// Events from now on; the caller delivers the initial state.
     pub fn plug_in(&self, who: &Who, has_diary: bool) -> Inside {
         let mailbox = Arc::new(Mailbox::new(who.id));
         self.mailboxes.add(who.id, mailbox.clone());
@@ -60,9 +60,9 @@ impl Inside {
         &self.mailbox
     }
 
-    /// Hands a command over; the outcome is told to `answer`, once.
+    /// Sends a command; the outcome is passed to `answer`, once.
     pub fn ask(&self, command: Command, answer: impl FnOnce(Result<(), Reason>) + Send + 'static) -> Result<(), Lost> {
-        // A strategy that was cut off may still be at work; what it asks for has no effect.
+        // A disconnected strategy may still run; its commands have no effect.
         if let Some(reason) = self.mailbox.cut_reason() {
             return Err(Lost(reason));
         }
@@ -87,22 +87,22 @@ impl Inside {
         }
     }
 
-    /// Whether a strategy that was cut off may begin a new life.
+    /// Whether a disconnected strategy may begin a new run.
     pub fn may_return(&self) -> bool {
         self.mailbox.may_return()
     }
 
-    /// Whether the strategy's diary goes into the journal.
+    /// Whether the strategy's delivery log is journalled.
     pub fn has_diary(&self) -> bool {
         self.has_diary
     }
 
-    /// A command that the journal will never show, because it was turned away at the door, is told of in the diary.
+    /// Records in the delivery log that a command was refused at the inbox and will never be in the journal.
     pub fn turn_away(&self) -> Result<(), Lost> {
         self.write_diary(Leaf::turned_away(self.who.id, self.who.run).to_bytes())
     }
 
-    /// Waits while the engine is behind. Where no diary is kept, nothing is written.
+    /// Waits while the engine is behind. Without a delivery log, nothing is written.
     pub fn write_diary(&self, leaf: Vec<u8>) -> Result<(), Lost> {
         if self.has_diary { self.inbox.write_diary(leaf, &self.who.name).map_err(|_| stops()) } else { Ok(()) }
     }

@@ -1,9 +1,9 @@
-//! What the bus promises to a strategy, whether it lives in the server or in a process far away.
+//! Strategy link: delivery guarantees, the same in process and over the network.
 //!
-//! Prices come at most once, and the newest of a security may take the place of older ones that were not heard yet. Events of
-//! the strategy's own orders, positions and cash come at least once to the link and once to the strategy, in the order of
-//! their sequence; after a gap they are told again from where it began. A command is answered or refused, once, and its key
-//! (the name of its order) makes a second try harmless.
+//! Prices are delivered at most once, and the newest of a security may replace older ones that were not acknowledged
+//! yet. Events of the strategy's own orders, positions and cash are delivered at least once to the link and once to the
+//! strategy, in the order of their sequence; after a gap they are replayed from its start. A command is answered or
+//! refused, once, and its key (the id of its order) makes a retry harmless.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,30 +12,30 @@ use domain::command::Phase;
 use domain::{Command, Published};
 use strategy::{Past, Refused};
 
-/// What a strategy gets.
+/// A delivery to a strategy.
 #[derive(Debug, Clone)]
 pub enum Delivery {
     Event(Published),
     /// A command was not carried out.
     Refused(Box<Refused>),
-    /// From here on everything after what was heard last is told again, in order.
+    /// From here on everything after the last acknowledged event is replayed, in order.
     Replay,
-    /// The next phase of its life, with the past for PREFEED.
+    /// The next phase, with the history for PREFEED.
     Enter(Phase, Arc<Past>),
 }
 
-/// The link is gone for good: it was cut by the host, or the other side refused it.
+/// The link is lost for good: it was closed by the host, or the other side refused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost(pub String);
 
-/// The bus as one strategy sees it.
+/// The link of one strategy.
 pub trait Link: Send {
-    /// Waits until something is there or patience is over, and takes all of it, in order.
+    /// Waits for deliveries or a timeout, and takes all of them, in order.
     fn receive(&mut self, patience: Duration, into: &mut Vec<Delivery>) -> Result<(), Lost>;
 
-    /// Hands a command over. A refusal comes as a delivery.
+    /// Sends a command. A refusal comes as a delivery.
     fn send(&mut self, command: Command) -> Result<(), Lost>;
 
-    /// Hands a leaf of the strategy's diary over; it stands in the journal before every command that is sent after it.
+    /// Sends a record of the strategy's delivery log; it is in the journal before every later command.
     fn write(&mut self, leaf: Vec<u8>) -> Result<(), Lost>;
 }

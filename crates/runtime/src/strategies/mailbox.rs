@@ -1,5 +1,5 @@
-//! What waits for one strategy. Of ticks and books only the newest of each security waits, of trades and bars the newest few;
-//! events of orders, positions and cash all wait, and a strategy that leaves too many of them is cut off.
+//! Event queue of one strategy: ticks and books are conflated, trades and bars bounded, order events never dropped; a
+//! strategy with too many waiting is disconnected.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use strategy::{Past, Refused};
 
 use super::link::{Delivery, Lost};
 
-/// Events that may wait and are never dropped; with one more the strategy is cut off.
+/// Events that may wait and are never dropped; with one more the strategy is disconnected.
 pub(super) const EVENTS_MAX: usize = 16_384;
-/// Trades and bars that may wait; of more the oldest are dropped.
+/// Trades and bars that may wait; beyond that the oldest are dropped.
 const PRICES_MAX: usize = 4_096;
 
 pub(super) struct Mailbox {
@@ -31,7 +31,7 @@ struct Waiting {
     refused: Vec<Refused>,
     is_replay: bool,
     phase: Option<(Phase, Arc<Past>)>,
-    /// Since when the strategy has been at what it took last.
+    /// Since when the strategy has been processing its last deliveries.
     busy_since: Option<Instant>,
     cut: Option<Cut>,
 }
@@ -53,7 +53,7 @@ impl Mailbox {
         Self { strategy, waiting: Mutex::default(), filled: Condvar::new() }
     }
 
-    /// Puts an event in where it concerns this strategy.
+    /// Queues an event that concerns this strategy.
     pub(super) fn offer(&self, published: &Published) {
         let is_own = owner(&published.event).is_none_or(|owner| owner == self.strategy);
         if is_own && self.lock().take(published) {
@@ -74,7 +74,7 @@ impl Mailbox {
         self.filled.notify_one();
     }
 
-    /// Tells again what was missed, before everything that waits and is newer.
+    /// Replays missed events, before all newer waiting ones.
     pub(super) fn replay(&self, missed: &[Published]) {
         let mut waiting = self.lock();
         waiting.is_replay = true;
@@ -95,7 +95,7 @@ impl Mailbox {
         self.filled.notify_one();
     }
 
-    /// As [`Self::cut`], and nothing speaks against a new life.
+    /// As [`Self::cut`], but a new run is allowed.
     pub(super) fn cut_for_now(&self, reason: &str) {
         self.lock().cut_off(Cut { reason: reason.to_owned(), may_return: true });
         self.filled.notify_one();
@@ -105,22 +105,22 @@ impl Mailbox {
         self.lock().cut.as_ref().map(|cut| cut.reason.clone())
     }
 
-    /// Whether one that was cut off may begin a new life.
+    /// Whether a disconnected strategy may begin a new run.
     pub(super) fn may_return(&self) -> bool {
         self.lock().cut.as_ref().is_some_and(|cut| cut.may_return)
     }
 
-    /// How long the strategy has been at what it took last.
+    /// How long the strategy has been processing its last deliveries.
     pub(super) fn busy_for(&self) -> Option<Duration> {
         self.lock().busy_since.map(|since| since.elapsed())
     }
 
-    /// What the strategy wanted to hear of, to be given back when it is gone.
+    /// The subscriptions of the strategy, to be cancelled when it is gone.
     pub(super) fn wanted(&self) -> Vec<SecurityId> {
         self.lock().wanted.iter().copied().collect()
     }
 
-    /// Waits until something is there or patience is over, and takes all of it: refusals, events by sequence, then a phase.
+    /// Waits for deliveries or a timeout, and takes all of them: refusals, events by sequence, then a phase.
     pub(super) fn take(&self, patience: Duration, into: &mut Vec<Delivery>) -> Result<(), Lost> {
         let mut waiting = self.lock();
         waiting.busy_since = None;
@@ -132,19 +132,19 @@ impl Mailbox {
             return Err(Lost(cut.reason.clone()));
         }
         waiting.drain(into);
-        // Also with nothing to hear a timer may be due.
+        // Also without deliveries a timer may be due.
         waiting.busy_since = Some(Instant::now());
         Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Each event is whole on its own.
+        // Each event is consistent on its own.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Waiting {
-    /// Says whether somebody must be woken for it.
+    /// Returns whether a waiting thread must be woken for it.
     fn take(&mut self, published: &Published) -> bool {
         if self.cut.is_some() {
             return false;

@@ -1,5 +1,5 @@
-//! The life-cycle manager: phases in order for all strategies, start and stop of one, and what happens to a strategy that
-//! panics, floods or hangs. The others go on.
+//! Strategy supervisor: phases, start and stop, and handling of panics, floods and hangs. A failing strategy does not
+//! affect the others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use super::runner::{Ending, LifeId, Note, Progress, Runner};
 use super::running::{Body, Running};
 use crate::live::Clock;
 
-/// How often hanging strategies are looked for.
+/// How often hanging strategies are checked.
 const WATCH: Duration = Duration::from_millis(100);
-/// Notes that may wait for the manager; a strategy with one more waits.
+/// Messages that may wait for the supervisor; a strategy with one more waits.
 const NOTES_MAX: usize = 8_192;
-/// Events that one who was away is told of. A life that missed more does not go on; a new one hears the newest.
+/// Events that a disconnected strategy can catch up on. A run that missed more ends; a new one gets the newest.
 const MISSED_MAX: usize = 8_192;
 
 const CRASHED: &str = "was cut off by a crash of the server";
 const SILENT: &str = "is silent: its process died, hangs or was cut off";
-const ABSENT: &str = "did not come back: a crash left it in a phase, and nobody runs it";
+const ABSENT: &str = "did not come back: a crash left it in a phase, and no process runs it";
 
-/// What is asked of the manager.
+/// Requests to the supervisor.
 pub(super) enum Wanted {
     StartAll(Sender<()>),
     Start(String, Sender<Result<(), Trouble>>),
@@ -46,10 +46,10 @@ pub(super) enum Wanted {
     Close,
 }
 
-/// A strategy in a process of its own is at the door.
+/// A strategy process that connects.
 pub(super) struct Arrival {
     pub(super) name: String,
-    /// Which life it had, and what it heard last.
+    /// Its earlier run, and the last event that it acknowledged.
     pub(super) resume: Option<Resume>,
     pub(super) takes_over: bool,
 }
@@ -67,7 +67,7 @@ pub(super) struct Manager {
     notes_in: Sender<Note>,
     notes: Receiver<Note>,
     running: BTreeMap<StrategyId, Running>,
-    /// What strategies in processes of their own had heard when they were lost.
+    /// Last acknowledged sequence of strategy processes when they were lost.
     heard: BTreeMap<StrategyId, u64>,
     absent: Absent,
 }
@@ -108,7 +108,7 @@ impl Manager {
         self.close();
     }
 
-    /// The next thing that somebody wants, a strategy's thread tells, or time brings.
+    /// Handles the next request, message of a strategy's thread, or timer.
     fn turn(&mut self) {
         let wanted = select! {
             recv(self.wanted) -> wanted => wanted.unwrap_or(Wanted::Close),
@@ -120,11 +120,11 @@ impl Manager {
                 self.start_all();
                 drop(done);
             }
-            // Whoever asked may have gone away.
+            // The caller may be gone.
             Wanted::Start(name, done) => drop(done.send(self.start(&name))),
             Wanted::Stop(name, done) => drop(done.send(self.stop(&name))),
             Wanted::Attach(arrival, done) => self.attach(&arrival, &done),
-            // The last that it heard may be one of several that one input caused.
+            // The last acknowledged event may be one of several of one input.
             Wanted::Replay(strategy, heard) => self.replay(strategy, heard.saturating_sub(1)),
             Wanted::Close => (self.is_closing, self.wanted) = (true, never()),
         }
@@ -138,9 +138,9 @@ impl Manager {
                 Ok(strategy) if !strategy.auto_activate => continue,
                 Ok(strategy) => match self.seat(&instance, strategy.id) {
                     Ok(()) => seated.push(strategy.id),
-                    Err(trouble) => error!(strategy = %instance.name, "strategy was not started: {trouble}"),
+                    Err(trouble) => error!(strategy = %instance.name, reason = %trouble, "strategy not started"),
                 },
-                Err(Unwilling(reason)) => error!(strategy = %instance.name, "strategy was not started: {reason}"),
+                Err(Unwilling(reason)) => error!(strategy = %instance.name, %reason, "strategy not started"),
             }
         }
         self.lead(&seated);
@@ -156,7 +156,9 @@ impl Manager {
                 self.absent = Absent::new(left.collect(), self.settings.return_within);
                 self.give_up_absent();
             }
-            Err(Unwilling(reason)) => error!("strategies that a crash left can't be looked for: {reason}"),
+            Err(Unwilling(reason)) => {
+                error!(%reason, "orphaned strategies could not be listed; check GET /rest/strategy");
+            }
         }
     }
 
@@ -187,7 +189,7 @@ impl Manager {
         let Some(strategy) = self.absent.named(name) else {
             return self.instance(name).and(Err(Trouble::DoesNotRun));
         };
-        info!(strategy = %name, "strategy is stopped before it came back");
+        info!(strategy = %name, "orphaned strategy stopped by request");
         self.give_up(strategy, None);
         Ok(())
     }
@@ -202,7 +204,7 @@ impl Manager {
         found.cloned().ok_or(Trouble::NotConfigured)
     }
 
-    /// A seat and a thread for the strategy; its life has not begun.
+    /// A runner and a thread for the strategy; its run has not begun.
     fn seat(&mut self, instance: &Instance, id: StrategyId) -> Result<(), Trouble> {
         let reference = self.asking.0.catalogue.now();
         let strategy =
@@ -217,9 +219,9 @@ impl Manager {
         Ok(())
     }
 
-    /// Events come from now on, and how things stand comes before them.
+    /// Events come from now on, after the initial state.
     fn plug_in(&mut self, id: StrategyId, name: &Text) -> Result<(Who, Inside), Trouble> {
-        // A strategy that a crash left in a phase leaves first.
+        // A strategy that a crash left in a phase exits first.
         self.asking.stop(id, Some(lost(CRASHED))).map_err(failed)?;
         self.asking.bind_rate(id, self.settings.orders_per_second).map_err(failed)?;
         let who = Who { id, name: name.clone(), run: self.asking.run_number().map_err(failed)? };
@@ -231,12 +233,12 @@ impl Manager {
         Ok((who, link))
     }
 
-    /// A strategy in a process of its own: one that is known goes on, another begins with INIT. Whoever asked gets his link
-    /// before the phases begin, because he must carry them.
+    /// Attaches a strategy process: a known run continues, another begins with INIT. The caller gets its link before
+    /// the phases begin, because it must forward them.
     fn attach(&mut self, arrival: &Arrival, done: &Sender<Result<Attached, Trouble>>) {
         let attached = self.welcome(arrival);
         let begins = attached.as_ref().ok().filter(|attached| !attached.is_resumed).map(|attached| attached.who.id);
-        // Whoever asked may have gone away.
+        // The caller may be gone.
         let _ = done.send(attached);
         if let Some(running) = begins.and_then(|strategy| self.running.get_mut(&strategy)) {
             let strategy = running.who.id;
@@ -271,7 +273,7 @@ impl Manager {
         Some(Attached { who, reference, link, notes, pulse: pulse.clone(), is_resumed })
     }
 
-    /// A life goes on where it stopped hearing. What it has heard of already it drops itself.
+    /// A run continues after its last acknowledged event; it drops repeated events itself.
     fn replay(&mut self, strategy: StrategyId, heard: u64) {
         let missed = self.missed(strategy, heard);
         if missed.len() > MISSED_MAX {
@@ -281,7 +283,7 @@ impl Manager {
         }
     }
 
-    /// A new life hears what became of the orders of the one before; how things stand is the newest of it.
+    /// A new run gets the last changes of the earlier run's orders, and the current state.
     fn tell_missed(&mut self, strategy: StrategyId, heard: u64) {
         let missed = self.missed(strategy, heard);
         let newest = &missed[missed.len().saturating_sub(MISSED_MAX)..];
@@ -309,7 +311,7 @@ impl Manager {
     /// All of these enter the phase; returns when each has gone through it or is gone.
     fn enter(&mut self, strategies: &[StrategyId], phase: Phase) {
         strategies.iter().for_each(|strategy| self.begin_phase(*strategy, phase));
-        // Meanwhile others come and go; and one that was cut off on its way through a phase must come back to go on.
+        // Meanwhile others start and stop; and one that was disconnected in a phase must reconnect to continue.
         while strategies.iter().any(|strategy| self.is_short_of(*strategy, phase)) {
             self.turn();
             if self.is_closing && phase != Phase::Exit {
@@ -341,7 +343,7 @@ impl Manager {
         match note {
             Note::Entered(life, progress) if self.lives(life) => self.entered(life.strategy, progress),
             Note::Ended(life, ending) if self.lives(life) => self.ended(life.strategy, ending),
-            // A thread that hung may return when the strategy has begun anew.
+            // A thread that hung may return after the strategy has begun again.
             Note::Entered(..) | Note::Ended(..) => {}
             Note::RateRefused(strategy) => self.rate_refused(strategy),
         }
@@ -354,9 +356,9 @@ impl Manager {
     fn entered(&mut self, strategy: StrategyId, progress: Progress) {
         let Some(running) = self.running.get_mut(&strategy) else { return };
         let phase = progress.phase;
-        // After a cut a process may say it twice.
+        // After a reconnect a process may report it twice.
         if running.phase < Some(phase) {
-            info!(strategy = %running.who.name, phase = phase.name(), "strategy");
+            info!(strategy = %running.who.name, phase = phase.name(), "strategy entered phase");
             (running.phase, running.wishes) = (Some(phase), progress.wishes);
             if matches!(running.body, Body::Process(_)) && !running.is_leaving {
                 self.lead_on(strategy, phase);
@@ -364,7 +366,7 @@ impl Manager {
         }
     }
 
-    /// A process goes through its phases as fast as it can: it waits for no other, and none waits for it.
+    /// A process goes through its phases on its own: it waits for no other, and none waits for it.
     fn lead_on(&mut self, strategy: StrategyId, after: Phase) {
         match after {
             Phase::Init => self.begin_phase(strategy, Phase::Prefeed),
@@ -404,11 +406,11 @@ impl Manager {
         }
     }
 
-    /// The risk gate closes for it, and its orders are cancelled; a person opens the gate again.
+    /// The risk gate closes for it, and its orders are cancelled; an operator must open the gate again.
     fn flooded(&mut self, strategy: StrategyId, how: &str) {
         if self.running.contains_key(&strategy) {
             if let Err(Unwilling(reason)) = self.asking.kill(strategy, "it floods") {
-                error!(%strategy, "a flooding strategy could not be halted: {reason}");
+                error!(%strategy, %reason, "flooding strategy could not be halted; use the kill switch");
             }
             self.fail(strategy, failing::floods(how));
         }
@@ -438,7 +440,7 @@ impl Manager {
         }
     }
 
-    /// As [`Self::fail`], but its process may begin a new life at once.
+    /// As [`Self::fail`], but its process may begin a new run at once.
     fn lose(&mut self, strategy: StrategyId, failure: Failure) {
         if let Some(running) = self.running.get(&strategy) {
             running.mailbox().cut_for_now(&failure.text);
@@ -446,10 +448,10 @@ impl Manager {
         self.fail(strategy, failure);
     }
 
-    /// This strategy alone is stopped; what it may still do in its thread has no effect.
+    /// Only this strategy is stopped; commands that its thread may still send have no effect.
     fn fail(&mut self, strategy: StrategyId, failure: Failure) {
         let Some(running) = self.running.remove(&strategy) else { return };
-        // The engine raises the alarm, which outlives the log.
+        // The engine raises the alarm, which is kept longer than the log.
         warn!(strategy = %running.who.name, "strategy {} {}", running.who.name, failure.text);
         if let Body::Process(pulse) = &running.body {
             self.heard.insert(strategy, pulse.last_heard());
@@ -465,12 +467,14 @@ impl Manager {
         if self.settings.on_failure == OnFailure::Cancel {
             match self.asking.cancel_orders(strategy) {
                 Ok(0) => {}
-                Ok(cancels) => warn!(strategy = %name, cancels, "its open orders are being cancelled"),
-                Err(Unwilling(reason)) => error!(strategy = %name, "its orders were not cancelled: {reason}"),
+                Ok(cancels) => warn!(strategy = %name, cancels, "cancelling open orders of a stopped strategy"),
+                Err(Unwilling(reason)) => {
+                    error!(strategy = %name, %reason, "orders of a stopped strategy were not cancelled; cancel them");
+                }
             }
         }
         if let Err(Unwilling(reason)) = self.asking.stop(strategy, failure) {
-            error!(strategy = %name, "it could not leave its phase: {reason}");
+            error!(strategy = %name, %reason, "phase EXIT of a stopped strategy was not recorded");
         }
     }
 }

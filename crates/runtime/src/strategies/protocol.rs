@@ -1,6 +1,5 @@
-//! What server and strategy process say to each other. Prices and generic events travel on topics for all; this is the rest:
-//! who it is, commands and their answers, events of the strategy's own orders, phases. The encoding is the journal's, so no
-//! digit is lost.
+//! Strategy bus protocol: hello, commands and replies, own order events, phases. Prices and generic events travel on
+//! topics. The encoding is the journal's, so no digit is lost.
 
 use domain::command::{Phase, ReferenceChange};
 use domain::{Bar, BarSize, Command, Event, Published, ReferenceData, SecurityId, StrategyId, Text, Timestamp};
@@ -10,10 +9,10 @@ use strategy::{Past, Wish};
 use super::clerk::Reason;
 use super::event_bytes;
 
-/// Which dialect of this is spoken, together with the version of the program.
+/// Protocol version, checked together with the version of the program.
 pub const PROTOCOL: u32 = 4;
 
-/// Bars of the past that one message carries: some forty thousand bytes, of the million that a frame takes.
+/// Past bars of one message: some forty thousand bytes, of the million that a frame can have.
 const BARS_PER_MESSAGE: usize = 500;
 /// Changes that make reference data, in one message: some two hundred thousand bytes.
 const CHANGES_PER_MESSAGE: usize = 1_000;
@@ -23,32 +22,32 @@ const CHANGES_PER_MESSAGE: usize = 1_000;
 pub struct Letter {
     #[n(0)]
     pub strategy: Text,
-    /// Chosen anew for each Hello: what belongs to an older one is not heard any more.
+    /// New for each Hello: messages of an older epoch are ignored.
     #[n(1)]
     pub epoch: u64,
     #[n(2)]
     pub request: Request,
-    /// Of the process: answers go there, so that no other process of the same name hears them.
+    /// Address of the process for answers, so that no other process of the same name gets them.
     #[n(3)]
     pub address: Text,
 }
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum Request {
-    /// The first word of a connection. A strategy that lives already says what it heard last.
+    /// The first message of a connection. A running strategy names the last event that it acknowledged.
     #[n(0)]
     Hello {
         #[n(0)]
         build: Text,
         #[n(1)]
         resume: Option<Resume>,
-        /// Whether it may take the place of a process that is well.
+        /// Whether it may replace a process that is alive.
         #[n(2)]
         takes_over: bool,
     },
     #[n(1)]
     Command {
-        /// A second try has the same key and takes effect once.
+        /// A retry has the same key and takes effect once.
         #[n(0)]
         key: u64,
         /// After this the command has no effect.
@@ -57,7 +56,7 @@ pub enum Request {
         #[n(2)]
         command: Box<Command>,
     },
-    /// It lives and has heard everything up to this sequence.
+    /// Heartbeat: it has processed everything up to this sequence.
     #[n(2)]
     Alive {
         #[n(0)]
@@ -70,16 +69,16 @@ pub enum Request {
         #[n(1)]
         wishes: Vec<AskedPast>,
     },
-    /// It cannot go on; why.
+    /// It failed; why.
     #[n(4)]
     Failed {
         #[n(0)]
         reason: Text,
     },
-    /// It would like to leave by EXIT.
+    /// It requests EXIT.
     #[n(5)]
     Leave,
-    /// A leaf of its diary; keyed and answered like a command.
+    /// A record of its delivery log; keyed and answered like a command.
     #[n(6)]
     Diary {
         #[n(0)]
@@ -87,7 +86,7 @@ pub enum Request {
         #[cbor(n(1), with = "minicbor::bytes")]
         leaf: Vec<u8>,
     },
-    /// Every parcel up to this number was taken. It is said beside the strategy, so it does not tell that that lives.
+    /// Every envelope up to this number was received. Sent by the link, so it is no heartbeat of the strategy.
     #[n(7)]
     Taken {
         #[n(0)]
@@ -145,16 +144,16 @@ pub enum Message {
         id: StrategyId,
         #[n(1)]
         run: u64,
-        /// The life before goes on; otherwise a new one begins with INIT.
+        /// The earlier run continues; otherwise a new one begins with INIT.
         #[n(2)]
         is_resumed: bool,
         /// The last of the changes that make it; those before came in messages of their own.
         #[n(3)]
         reference: Vec<ReferenceChange>,
-        /// The server's clock: deadlines are meant by it.
+        /// The server's clock, for deadlines.
         #[n(4)]
         now: Timestamp,
-        /// Whether it shall keep a diary.
+        /// Whether it must keep a delivery log.
         #[n(5)]
         has_diary: bool,
     },
@@ -193,12 +192,12 @@ pub enum Message {
         #[n(2)]
         is_partial: bool,
     },
-    /// The server has cut it off; why.
+    /// The server has disconnected it; why.
     #[n(5)]
     Cut {
         #[n(0)]
         reason: Text,
-        /// By a new life: it was silent or fell behind, and nothing else is held against it.
+        /// With a new run: it was silent or too slow, and nothing else is wrong.
         #[n(1)]
         may_return: bool,
     },
@@ -208,7 +207,7 @@ pub enum Message {
         #[n(0)]
         changes: Vec<ReferenceChange>,
     },
-    /// Something may have been lost on the way: it shall say hello again and tell what it heard last.
+    /// Messages may have been lost: it must send Hello again with the last event that it acknowledged.
     #[n(7)]
     ComeBack,
 }
@@ -228,7 +227,7 @@ impl From<Reason> for Refusal {
 }
 
 impl Message {
-    /// An event that is a strategy's own; absent for what travels on topics.
+    /// An own event of a strategy; absent for events on topics.
     pub fn of_event(published: &Published) -> Option<Self> {
         let travels_on_topics = matches!(
             published.event,
@@ -309,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_letter_and_a_parcel_come_back_as_they_were_sent() {
+    fn messages_of_both_directions_are_decoded_unchanged() {
         let cancel = Command::Cancel(CancelOrder::of("A-1".parse().unwrap()));
         let request = Request::Command { key: 7, expires: Timestamp(5), command: Box::new(cancel) };
         let letter = Letter { strategy: "TREND".into(), epoch: 3, request, address: "one".into() };
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn reference_data_of_a_large_desk_comes_back_whole_in_several_messages() {
+    fn large_reference_data_is_decoded_complete_from_several_messages() {
         let stocks = (1..=2_500).map(|id| (SecurityId(id), Arc::new(samples::stock(id, &format!("S{id}")))));
         let data = ReferenceData { securities: stocks.collect(), ..ReferenceData::default() };
         let (parts, last) = Message::of_reference(&data);

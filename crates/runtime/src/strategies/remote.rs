@@ -1,4 +1,4 @@
-//! A strategy in a process of its own, as the server sees it: it lives as long as it is heard of.
+//! Heartbeat of a strategy process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use strategy::Who;
 use super::inside::Inside;
 use super::runner::Note;
 
-/// What the bridge gets for a strategy that said hello.
+/// What the bridge gets for a strategy process that connected.
 pub struct Attached {
     pub who: Who,
     pub reference: Arc<ReferenceData>,
     pub link: Inside,
     pub notes: Sender<Note>,
     pub pulse: Pulse,
-    /// The life before goes on.
+    /// The earlier run continues.
     pub is_resumed: bool,
 }
 
-/// When a strategy process was heard of, and what it had heard by then.
+/// When a strategy process was last heard, and what it had acknowledged by then.
 #[derive(Clone)]
 pub struct Pulse(Arc<Mutex<Beat>>);
 
@@ -38,12 +38,12 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// It lives.
+    /// Records a heartbeat.
     pub fn beat(&self) {
         self.lock().at = Instant::now();
     }
 
-    /// It lives and has heard everything up to this sequence.
+    /// Records a heartbeat and what it has acknowledged.
     pub fn heard(&self, sequence: u64) {
         let mut beat = self.lock();
         *beat = Beat { at: Instant::now(), heard: beat.heard.max(sequence) };

@@ -1,4 +1,5 @@
-//! A strategy's own thread: hear, call, ask. The same in the server and in a process of its own; only the link differs.
+//! Strategy thread: receives deliveries, calls the strategy, sends its commands. The same in process and in a separate
+//! process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -16,7 +17,7 @@ use crate::live::Clock;
 /// How long a strategy without a timer sleeps when nothing happens.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// What a strategy's thread tells whoever started it.
+/// Messages of a strategy's thread to its supervisor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     Entered(LifeId, Progress),
@@ -25,7 +26,7 @@ pub enum Note {
     RateRefused(StrategyId),
 }
 
-/// One life of a strategy: what is said late of an earlier one says nothing of the next.
+/// One run of a strategy: late messages of an earlier run do not concern the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LifeId {
     pub strategy: StrategyId,
@@ -42,7 +43,7 @@ impl From<&Who> for LifeId {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     pub phase: Phase,
-    /// What it would like to know of the past.
+    /// Its requests for past bars.
     pub wishes: Vec<Wish>,
 }
 
@@ -52,7 +53,7 @@ pub enum Ending {
     /// It went through EXIT.
     Exited,
     Panicked(String),
-    /// One call-back asked for too much.
+    /// One callback sent too many commands.
     Flooded,
     Lost(String),
 }
@@ -62,7 +63,7 @@ pub struct Runner<L> {
     link: L,
     clock: Clock,
     notes: Sender<Note>,
-    /// Kept where the strategy shall be able to live its life again.
+    /// Kept where the strategy must be replayable.
     diary: Option<Diary>,
 }
 
@@ -71,14 +72,14 @@ impl<L: Link> Runner<L> {
         Self { seat, link, clock, notes, diary: None }
     }
 
-    /// From now on everything that the strategy is told goes into the journal too.
+    /// From now on all deliveries are journalled too.
     #[must_use]
     pub fn with_diary(mut self) -> Self {
         self.diary = Some(Diary::of(self.seat.who()));
         self
     }
 
-    /// Until the strategy has left or can't go on.
+    /// Until the strategy has exited or failed.
     pub fn run(mut self) {
         let ending = loop {
             if let Some(ending) = self.turn() {
@@ -147,20 +148,20 @@ impl<L: Link> Runner<L> {
         (phase == Phase::Exit).then_some(Ending::Exited)
     }
 
-    /// Calls the strategy and hands over what it asks for. A panic is the strategy's own and ends here.
+    /// Calls the strategy and sends its commands. A panic ends only this strategy.
     fn call(&mut self, what: impl FnOnce(&mut Seat)) -> Option<Ending> {
-        // A seat whose strategy has panicked is not used again.
+        // A runner whose strategy has panicked is not used again.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(&mut self.seat))) {
             return Some(Ending::Panicked(message_of(&*panic)));
         }
-        // What a flood asks for is not looked at: half of it would be worse than nothing.
+        // The commands of a flood are all dropped: a part of them would be worse than nothing.
         if self.seat.is_flooding() {
             return Some(Ending::Flooded);
         }
         self.ask().err().map(|Lost(reason)| Ending::Lost(reason))
     }
 
-    /// What the strategy was told stands in the journal before what it asks for because of it.
+    /// A delivery is in the journal before the commands that it caused.
     fn ask(&mut self) -> Result<(), Lost> {
         if self.seat.has_commands() {
             self.write()?;
@@ -191,7 +192,7 @@ impl<L: Link> Runner<L> {
     }
 
     fn note(&self, note: Note) {
-        // A host that is gone needs no note.
+        // A host that has stopped needs no message.
         let _ = self.notes.send(note);
     }
 }

@@ -1,4 +1,4 @@
-//! A strategy that runs, as the manager knows it.
+//! A running strategy instance.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use super::inside::Inside;
 use super::mailbox::Mailbox;
 use super::remote::Pulse;
 
-/// A process that was heard of within this time is well, and nobody takes its place unasked. It says eight times as often
-/// that it lives.
+/// A process that was heard within this time is alive, and is not replaced without a take-over. It sends heartbeats
+/// eight times as often.
 const WELL: Duration = Duration::from_secs(2);
 
 pub(super) struct Running {
@@ -22,14 +22,14 @@ pub(super) struct Running {
     /// The newest phase that it has gone through.
     pub(super) phase: Option<Phase>,
     pub(super) wishes: Vec<Wish>,
-    /// It is on its way out, so no other phase follows.
+    /// It is exiting, so no other phase follows.
     pub(super) is_leaving: bool,
-    /// What came after this sequence is told again before it runs.
+    /// Events after this sequence are replayed before it runs.
     pub(super) missed_after: Option<u64>,
     pub(super) haste: Haste,
 }
 
-/// Where a strategy lives.
+/// Where a strategy runs.
 pub(super) enum Body {
     Thread(JoinHandle<()>),
     Process(Pulse),
@@ -45,12 +45,12 @@ impl Running {
         self.link.mailbox()
     }
 
-    /// Whether its process was heard of just now.
+    /// Whether its process was heard recently.
     pub(super) fn is_well(&self) -> bool {
         matches!(&self.body, Body::Process(pulse) if pulse.silent_for() < WELL)
     }
 
-    /// How long nothing has come back from it.
+    /// How long it has not responded.
     pub(super) fn stuck_for(&self) -> Option<Duration> {
         match &self.body {
             Body::Thread(_) => self.mailbox().busy_for(),

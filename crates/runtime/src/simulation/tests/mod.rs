@@ -1,6 +1,5 @@
-//! Stories on virtual time: what a strategy hears, and when.
+//! Simulation tests on virtual time: what a strategy gets, and when.
 
-/// A small world with one security, and a strategy that keeps a diary.
 mod world;
 
 use domain::{BarSize, Price, Quantity, SecurityId, Side};
@@ -108,9 +107,9 @@ fn minutes() -> World {
     World::bars(&[(0, "1", "1", "1", "1"), (60, "2", "3", "2", "3"), (120, "4", "5", "4", "5")])
 }
 
-/// The bar of the second minute began before trading did: its open is the past, its close comes in its time.
+/// The bar of the second minute began before trading did: its open is history, its close comes in its time.
 #[test]
-fn trading_begins_when_it_is_said_to_and_not_with_the_bar_that_spans_it() {
+fn trading_begins_at_its_configured_time_and_not_with_the_bar_that_spans_it() {
     let mut world = minutes();
     world.from = Some(later(90));
     let diary = world.run(|act| {
@@ -149,7 +148,7 @@ fn a_run_within_one_bar_has_nothing_to_play_and_one_that_sees_its_close_has() {
 }
 
 #[test]
-fn ticks_before_the_beginning_warm_up_whoever_asks_for_them() {
+fn ticks_before_the_start_warm_up_strategies_that_request_them() {
     let mut world = World::ticks(&[(0, "1", "2"), (1, "3", "4"), (2, "5", "6"), (3, "7", "8")]);
     world.from = Some(later(3));
     let diary = world.run(|act| {
@@ -162,7 +161,7 @@ fn ticks_before_the_beginning_warm_up_whoever_asks_for_them() {
 }
 
 #[test]
-fn a_price_that_is_on_its_way_when_trading_begins_is_no_past() {
+fn a_delayed_price_is_not_history_when_trading_begins() {
     let mut world = World::ticks(&[(0, "1", "2"), (2, "3", "4")]);
     (world.from, world.feed_latency_seconds) = (Some(later(3)), 2);
     let diary = world.run(|act| {
@@ -190,9 +189,9 @@ fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
     assert_eq!(bars, ["300 bar 10 12 9 11", "600 bar 10 12 9 11"]);
 }
 
-/// Asked for at 130: the span from 120 on is not whole any more, the one from 180 on is the first.
+/// Requested at 130: the span from 120 on is incomplete, the one from 180 on is the first.
 #[test]
-fn a_size_of_bars_that_is_first_asked_for_while_prices_flow_is_made_from_then_on() {
+fn a_bar_size_that_is_first_subscribed_while_prices_flow_is_built_from_then_on() {
     let quotes: Vec<_> = (0..30).map(|number| (number * 10, "10", "12")).collect();
     let diary = World::ticks(&quotes).run(|act| {
         act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
@@ -210,7 +209,7 @@ fn a_size_of_bars_that_is_first_asked_for_while_prices_flow_is_made_from_then_on
 }
 
 #[test]
-fn a_longer_bar_is_told_and_fills_nothing_where_there_is_finer_data() {
+fn a_longer_bar_is_delivered_and_fills_nothing_where_there_is_finer_data() {
     let five_minutes = [(0, "10", "12", "8", "11"), (300, "11", "12", "7", "11")];
     let told = |world: World| {
         let diary = world.with_bars(BarSize::Min5, &five_minutes).run(|act| {
@@ -239,7 +238,7 @@ fn timers_fire_at_their_instant_between_two_prices() {
 }
 
 #[test]
-fn a_refused_order_is_told_to_the_strategy_and_to_whoever_looks_on() {
+fn a_refused_order_is_reported_to_the_strategy_and_the_observer() {
     let world = World::ticks(&[(0, "10", "11"), (1, "10", "11")]);
     let diary = world.run(|act| {
         act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
@@ -260,7 +259,7 @@ fn what_still_works_at_the_end_is_canceled() {
 }
 
 #[test]
-fn an_order_of_start_is_seen_by_whoever_looks_on() {
+fn an_order_placed_in_start_is_reported_to_the_observer() {
     let statuses = three_ticks().statuses(|act| {
         act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
         act.on_start(|desk| drop(desk.place(bid())));
@@ -276,7 +275,7 @@ fn bid() -> domain::command::PlaceOrder {
     order::limit(TEST, Side::Buy, Quantity::from(1), Price::from(9))
 }
 
-/// The one that fails leaves no order, and the other one hears every price.
+/// The one that fails leaves no order, and the other one gets every price.
 #[track_caller]
 fn falls_alone(world: World, how: &str, act: impl FnOnce(&mut world::Script)) {
     let looker = world.look(|script| {
@@ -295,15 +294,15 @@ fn a_strategy_that_panics_falls_alone_and_leaves_no_order() {
 }
 
 #[test]
-fn a_strategy_that_asks_for_too_much_in_one_call_falls_alone() {
-    let how = "floods: one call-back asks for more than anybody could carry out";
+fn a_strategy_that_sends_too_many_commands_in_one_callback_fails_alone() {
+    let how = "floods: one callback sent more than 1,024 commands";
     falls_alone(three_ticks(), how, |script| {
         script.on_tick(1, |desk| (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(desk.place(bid()))));
     });
 }
 
 #[test]
-fn a_strategy_that_goes_on_beyond_its_rate_is_stopped_by_the_risk_gate() {
+fn a_strategy_that_exceeds_its_order_rate_is_stopped_by_the_risk_gate() {
     let mut world = three_ticks();
     world.orders_per_second = Some(5);
     falls_alone(world, "floods: the risk gate refuses its orders", |script| {
@@ -317,7 +316,7 @@ fn a_strategy_that_is_never_content_falls_alone() {
         script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
         script.insist();
     });
-    assert_eq!(looker.falls, ["DIARIST floods: it asks again and again at one instant"]);
+    assert_eq!(looker.falls, ["DIARIST floods: it sends commands without end at one instant"]);
     assert_eq!(looker.beside, 3);
 }
 

@@ -1,4 +1,4 @@
-//! A small world with one security, and a strategy that keeps a diary.
+//! Test fixture with one security, and a strategy that records its callbacks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -79,7 +79,7 @@ impl World {
         self
     }
 
-    /// The diary of a run that ends well.
+    /// The callback log of a run that ends well.
     pub(super) fn run(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
         let diary = Arc::new(Mutex::new(Vec::new()));
         self.play(script, &diary, &mut ()).unwrap();
@@ -91,7 +91,7 @@ impl World {
         self.play(script, &Arc::default(), &mut ())
     }
 
-    /// What whoever looks on sees of orders.
+    /// The order statuses that the observer gets.
     pub(super) fn statuses(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
         self.look(script).statuses
     }
@@ -261,7 +261,7 @@ impl Script {
         self.bars.insert(number, Box::new(deed));
     }
 
-    /// Asks again whenever it is refused.
+    /// Sends the command again whenever it is refused.
     pub(super) fn insist(&mut self) {
         self.insists = true;
         self.on_tick(0, |desk| drop(desk.buy(SecurityId(1), half())));
