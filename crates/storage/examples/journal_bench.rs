@@ -1,5 +1,4 @@
-//! What durability costs on this machine: a bare sync, one record to durable, many in flight, and reading
-//! it all back.
+//! Cost of durability on this machine: a bare sync, one record to durable, many in flight, and reading it all back.
 //!
 //! `cargo run --release -p storage --example journal_bench [-- FOLDER]`
 

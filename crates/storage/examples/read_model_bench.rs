@@ -1,4 +1,4 @@
-//! How fast the read model follows the engine on this machine, how fast it answers, and what its start costs.
+//! Speed of the read model on this machine: writing, queries and start.
 //!
 //! `cargo run --release -p storage --example read_model_bench [-- FOLDER]`
 

@@ -1,7 +1,8 @@
-//! Bars of the live server, kept beyond its restarts: a CSV file for each size and security, in the columns that simulations
-//! read. So strategies warm up after a restart, whoever has history puts it there, and what was live can be simulated.
+//! Bar files: closed bars of the live server as CSV, one file per size and security, in the format that simulations
+//! read. Strategies warm up from them after a restart, history can be added to the files, and live bars can be
+//! simulated.
 //!
-//! Bars are prices and no truth of trading: they are not synced, and a line that a crash cut off is dropped.
+//! Bars are prices, not trading state: they are not synced, and a line that a crash cut off is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,9 +26,9 @@ type Key = (SecurityId, BarSize);
 #[derive(Debug)]
 pub struct BarFiles {
     folder: PathBuf,
-    /// Bars of one security and size that stay; up to twice as many are in a file.
+    /// Bars kept of one security and size; a file has up to twice as many.
     kept: usize,
-    /// Files that were looked at.
+    /// Files that were checked.
     files: Mutex<BTreeMap<Key, Known>>,
 }
 
@@ -37,7 +38,7 @@ enum Known {
         rows: usize,
         last: Option<Timestamp>,
     },
-    /// Somebody else's mistake is in it: it is left as it is.
+    /// The file is invalid and is left alone.
     Bad,
 }
 
@@ -46,7 +47,8 @@ impl BarFiles {
         Self { folder, kept, files: Mutex::default() }
     }
 
-    /// Adds bars that have closed. Those of a second are too many, and one that is not newer than the last is known already.
+    /// Adds closed bars. Bars of a second are left out as too many, and one that is not newer than the last is known
+    /// already.
     pub fn append(&self, bars: &[Arc<Bar>]) -> io::Result<()> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut by_file: BTreeMap<Key, Vec<&Bar>> = BTreeMap::new();
@@ -63,11 +65,11 @@ impl BarFiles {
         Ok(())
     }
 
-    /// The newest bars that were over by then, oldest first; none where there is no such file or it cannot be used.
+    /// The newest bars that were closed by then, oldest first; none where there is no such file or it is invalid.
     pub fn newest(&self, security: SecurityId, size: BarSize, count: usize, by: Timestamp) -> Vec<Bar> {
         let _whole = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bars = self.read((security, size)).unwrap_or_else(|bad| {
-            warn!("stored bars are not used: {bad}");
+            warn!(error = %bad, "stored bars cannot be read and are not used for warm-up");
             Vec::new()
         });
         bars.retain(|bar| bar.at.plus_seconds(size.seconds()) <= by);
@@ -90,13 +92,13 @@ impl BarFiles {
         if rows < self.kept.saturating_mul(2) { Ok(Known::Good { rows, last }) } else { self.look_at(key) }
     }
 
-    /// Brings a file into order: its columns are ours, and only what stays is in it.
+    /// Normalises a file: our columns, and only the kept bars.
     fn look_at(&self, key: Key) -> io::Result<Known> {
         fs::create_dir_all(self.folder.join(key.1.name()))?;
         let mut bars = match self.read(key) {
             Ok(bars) => bars,
             Err(bad) => {
-                warn!("bars are not stored: {bad}");
+                warn!(error = %bad, "bar file is invalid; new bars are not stored there");
                 return Ok(Known::Bad);
             }
         };
@@ -149,7 +151,7 @@ fn line(bar: &Bar) -> String {
     line
 }
 
-/// Whatever stands after the last end of a line was cut off by a crash.
+/// Text after the last end of a line was cut off by a crash.
 fn drop_torn_line(path: &Path) -> io::Result<()> {
     let mut file = File::options().read(true).write(true).open(path)?;
     let length = file.metadata()?.len();
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_outlive_whoever_wrote_them_and_each_is_kept_once() {
+    fn bars_survive_a_restart_and_each_is_kept_once() {
         let folder = tempfile::tempdir().unwrap();
         files(&folder, 10).append(&[bar(0, 1), bar(1, 2)]).unwrap();
         let again = files(&folder, 10);

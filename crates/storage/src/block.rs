@@ -1,5 +1,5 @@
-//! A block is magic, length, checksum and body. The checksum also covers the identity of the file and the
-//! offset of the block, so that bytes of an older file, or of another place, never pass for a block of this one.
+//! Block format: magic, length, checksum, body. The checksum covers file identity and offset, so that bytes of an older
+//! file, or of another offset, are never taken for a block of this one.
 
 use std::fmt;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Errors name the file, and where there is one, the offset: the operator must be able to look at the spot.
+//! Storage errors, with file and offset.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ pub enum StorageError {
     Locked { folder: PathBuf, owner: String },
     /// A setting that cannot work.
     Setting { name: &'static str, reason: String },
-    /// An earlier write or sync failed; nothing is taken after it.
+    /// An earlier write or sync failed; nothing is accepted after it.
     Failed { reason: String },
 }
 

@@ -1,5 +1,5 @@
-//! Two servers on one data folder would write two truths, so the first takes a lock that the system gives back
-//! when the process ends, however it ends. A lock file left behind means nothing.
+//! Lock of the data directory: one process at a time. The operating system releases it when the process ends, so a lock
+//! file left behind does not matter.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -18,7 +18,7 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Creates the folder where it is missing and takes it, or says who has it.
+    /// Creates the folder where it is missing and locks it, or names the process that has it.
     pub fn take(folder: &Path) -> Result<Self, StorageError> {
         fs::create_dir_all(folder).map_err(StorageError::io("create", folder))?;
         let path = folder.join(LOCK_FILE);

@@ -1,4 +1,4 @@
-//! The few things that writers ask of a disk, behind a trait, so that tests can make each of them fail.
+//! File system interface of the writers, so that tests can inject failures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,9 +9,9 @@ use crate::StorageError;
 
 /// An open file that is written at given places.
 pub(crate) trait Medium: Send {
-    /// May write less than it was given, as the system may.
+    /// May write less than given, as the operating system may.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
-    /// Returns when the data is on the disk. After an error nothing is known, and asking again proves nothing.
+    /// Returns when the data is on the disk. After an error the state is unknown, and a retry proves nothing.
     fn sync(&self) -> io::Result<()>;
 }
 

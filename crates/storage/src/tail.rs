@@ -1,5 +1,5 @@
-//! Where blocks stop, three things can be the reason, and they must never be taken for one another: nothing was
-//! written there yet, the last write was cut off by a crash, or good blocks follow and something before them broke.
+//! End of a block file: clean, torn by a crash, or damaged before good blocks. The three must never be mistaken for one
+//! another.
 
 use std::fs::File;
 use std::io;

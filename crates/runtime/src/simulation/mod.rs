@@ -340,9 +340,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Who makes bars that a strategy wants and that the data does not have: recorded shorter bars where there are any, else
-    /// the engine from ticks and trades. Of those that are asked for while prices flow the first is the one that is made from
-    /// its beginning on.
+    /// Selects the source of bars that are not recorded: shorter recorded bars where there are any, else the engine's
+    /// bars from ticks and trades. The first bar of a size that is subscribed while prices flow is the first complete one.
     fn choose_bar_makers(&mut self) {
         let since = if self.events == 0 { Timestamp(i64::MIN) } else { self.now };
         let crew = &self.crew;

@@ -1,6 +1,5 @@
-//! A file to which payloads are appended, each with its length and checksum. It has no thread, no chain and no
-//! segments; what it shares with the journal is how it ends: a torn last record is cut and reported, damage before
-//! the end is refused.
+//! Checked append-only log: each record has a length and a checksum. A torn last record is cut and reported; damage
+//! before the end is an error. It has no thread, no chain and no segments.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -34,8 +33,8 @@ pub struct Replayed {
 }
 
 impl AppendLog {
-    /// Opens or creates the log and hands every payload to `replay`, in order. A payload that `replay` can't
-    /// understand is refused with its place. The caller sees to it that nobody else writes the file.
+    /// Opens or creates the log and passes every payload to `replay`, in order. A payload that `replay` cannot decode
+    /// is an error with its offset. The caller ensures that no other process writes the file.
     pub fn open(
         path: &Path,
         replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
@@ -89,7 +88,7 @@ impl AppendLog {
         }
     }
 
-    /// After the first failure nobody knows what is on disk, so the log takes nothing more.
+    /// After the first failure the content of the disk is unknown, so the log accepts nothing more.
     fn keep(&mut self, doing: &'static str, outcome: io::Result<()>) -> Result<(), StorageError> {
         outcome.map_err(|error| {
             let error = StorageError::io(doing, &self.path)(error);
@@ -152,7 +151,7 @@ fn cut_end(blocks: &BlockReader, path: &Path, fault: Fault) -> Result<Option<Tor
         return Ok(None);
     }
     let torn = Torn { file: path.to_owned(), offset, bytes: length - offset };
-    tracing::warn!(%torn, "the log ends in a torn write, which is cut");
+    tracing::warn!(%torn, "torn write at the end of the log was cut (crash during the last write)");
     truncate(path, offset).map_err(StorageError::io("cut the end of", path))?;
     Ok(Some(torn))
 }

@@ -1,4 +1,4 @@
-//! A venue keeps its book in this log: what it reported is there after any crash.
+//! The log as a venue's ledger: reported records are there after any crash.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Why a file of prices cannot be used: where it stands, and what is wrong there.
+//! Error of a price file: file, line, column, reason.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! Many files in the order of time. At the same instant the file that was named first comes first, and rows of one file keep
-//! their order, so that every run sees the same sequence. Bars of one security and size may come from several files, one
-//! after the other: nobody is told the same time twice.
+//! Merge of price files by time, in a fixed order. At the same instant the file that was named first comes first, and
+//! rows of one file keep their order, so that every run gets the same sequence. Bars of one security and size may come
+//! from several files, one after the other, without overlap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +33,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The source still stands at the line of this bar.
+    /// The source is still at the line of this bar.
     fn check_apart(&mut self, place: usize, bar: &Bar) -> Result<(), BadData> {
         let (over, from) = &mut self.newest[self.series[place]];
         if bar.at < *over {

@@ -1,18 +1,13 @@
-//! Recorded prices from CSV files, one row in memory at a time: ticks, trades, order books and bars.
+//! Price files: ticks, trades, order books and bars from CSV, one row in memory at a time.
 //!
-//! Columns are found by their header names, whatever their order; columns that nobody asks for are passed over. A row that
-//! cannot be is refused with file, line, column and reason, because a simulation on data it guessed at would prove nothing.
-//! The columns are told in `docs/simulation.md`.
+//! Columns are found by their header names, in any order; unknown columns are ignored. An impossible row is refused
+//! with file, line, column and reason, because a simulation on guessed data would prove nothing. The columns are
+//! described in `docs/simulation.md`.
 
-/// Why a file of prices cannot be used.
 mod error;
-/// One file: columns by name, lines, cells.
 mod sheet;
-/// What a row of each kind says.
 mod rows;
-/// Many files in the order of time.
 mod merge;
-/// Prices made up from a seed, written as such files.
 pub mod synthetic;
 #[cfg(test)]
 mod tests;
@@ -26,7 +21,7 @@ pub use merge::Merge;
 use rows::Rows;
 use sheet::Sheet;
 
-/// What a row said.
+/// The content of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded {
     Tick(Tick),
@@ -58,7 +53,7 @@ impl Recorded {
     }
 }
 
-/// Prices of the past in the order of time.
+/// Past prices in order of time.
 pub trait Source {
     fn next(&mut self) -> Result<Option<Recorded>, BadData>;
 
@@ -80,7 +75,7 @@ pub enum Kind {
     Bar(BarSize),
 }
 
-/// A file of prices and whose prices they are.
+/// A price file and its security.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileOf {
     pub path: PathBuf,

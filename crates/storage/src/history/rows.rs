@@ -1,4 +1,4 @@
-//! What a row of each kind says.
+//! Row decoder of each kind of price file.
 
 use domain::{Bar, BarSize, Level, OrderBook, Price, Quantity, SecurityId, Side, Text, Tick, Trade};
 
@@ -241,7 +241,7 @@ fn level_columns(sheet: &Sheet, price: &str, quantity: &str) -> Result<Vec<(Colu
     Ok(columns)
 }
 
-/// A bid above the ask would be money for nothing to every strategy.
+/// A bid above the ask would be free money for every strategy.
 fn check_uncrossed(sheet: &Sheet, column: &str, bid: Option<Price>, ask: Option<Price>) -> Result<(), BadData> {
     match bid.zip(ask) {
         Some((bid, ask)) if bid > ask => Err(sheet.bad(column, format!("{bid} is above the ask of {ask}"))),

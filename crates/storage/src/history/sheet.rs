@@ -1,4 +1,4 @@
-//! One CSV file: columns by name, one line in memory.
+//! CSV file: columns by name, one line in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -48,7 +48,7 @@ impl Sheet {
         Ok(sheet)
     }
 
-    /// Of two columns with one name nobody can tell which is meant; nameless ones are never asked for.
+    /// Two columns with one name are ambiguous; columns without a name are never read.
     fn check_header(&self) -> Result<(), BadData> {
         let named = || self.header.iter().enumerate().filter(|(_, name)| !name.is_empty());
         match named().find(|(place, name)| self.header[..*place].contains(name)) {
@@ -57,7 +57,7 @@ impl Sheet {
         }
     }
 
-    /// By its name, else by one that other programs give it: `Date` for `dateTime`, `Volume` for `vol`, capitals or not.
+    /// By its name, else by a usual name of other programs: `Date` for `dateTime`, `Volume` for `vol`, in any case.
     pub(super) fn column(&self, name: &str) -> Option<Column> {
         let exact = self.header.iter().position(|known| known == name);
         let usual = || self.header.iter().position(|known| is_usual_name(known, name));
@@ -76,7 +76,7 @@ impl Sheet {
         BadData { file: self.name.clone(), line: line_from(&self.path, 0), column: Some(column.to_owned()), reason }
     }
 
-    /// How messages call the file.
+    /// The name of the file in messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -161,8 +161,8 @@ impl Sheet {
     }
 }
 
-/// The number of the first line that is not blank, from a byte on. A reader passes over blank lines without a word, so that
-/// its own count names the blank line; the file is read once more, because somebody must find the row.
+/// The number of the first line that is not blank, from a byte on. The CSV reader skips blank lines, so its own count
+/// names the blank line; the file is read once more to find the right one.
 fn line_from(path: &Path, byte: u64) -> Option<u64> {
     let mut file = BufReader::new(File::open(path).ok()?);
     let mut text = Vec::new();

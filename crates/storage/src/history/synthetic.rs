@@ -1,5 +1,5 @@
-//! Prices made up from a seed: a random walk with a spread, written as the files that a simulation reads. The same plan
-//! gives the same bytes, everywhere.
+//! Synthetic prices from a seed: a random walk with a spread, written as price files. The same plan gives the same
+//! bytes everywhere.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ const BOOK_LEVELS: i64 = 5;
 const STEPS_PER_BAR: u32 = 12;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// What is to be made up.
+/// Plan of a synthetic file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub kind: Kind,
@@ -179,7 +179,7 @@ impl Walk {
         (1 + self.below(50)) * 100
     }
 
-    /// SplitMix64, as everywhere in the house.
+    /// SplitMix64.
     fn below(&mut self, bound: u64) -> i64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let word = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

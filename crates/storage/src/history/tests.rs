@@ -1,4 +1,4 @@
-//! Files as people write them, good and bad.
+//! Price files, valid and invalid.
 
 use std::fs;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn a_tick_may_lack_what_its_feed_does_not_know() {
 }
 
 #[test]
-fn a_trade_tells_who_was_the_aggressor_where_the_file_does() {
+fn a_trade_has_the_aggressor_side_where_the_file_has_it() {
     let found =
         read(Kind::Trade, "dateTime,price,quantity,aggressorSide\n1735689600001,10,5,SELL\n1735689600002,10,5,\n")
             .unwrap();
@@ -255,7 +255,7 @@ fn a_row_of_long_ago_is_written_as_a_date() {
 }
 
 #[test]
-fn a_file_that_is_not_there_says_so() {
+fn a_missing_file_is_an_error_with_its_name() {
     let missing = FileOf {
         path: "nowhere/a.csv".into(),
         name: "a.csv".into(),

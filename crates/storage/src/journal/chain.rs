@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The hash of a frame, carried by the next one: nobody can change, drop or insert a frame unseen.
+/// The hash of a frame, contained in the next one: no frame can be changed, dropped or inserted without notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainHash(pub [u8; 32]);
 

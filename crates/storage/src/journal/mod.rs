@@ -1,51 +1,26 @@
 //! The journal: segments of frames, each frame one commit, each linked to the one before by its hash.
 //!
 //! ```text
-//! append ▸ queue ▸ writer thread: drain ▸ one frame ▸ one write ▸ one sync ▸ durable sequence ▸ news
+//! append ▸ queue ▸ writer thread: drain ▸ one frame ▸ one write ▸ one sync ▸ durable sequence ▸ durability event
 //! ```
 //!
 //! What counts on disk:
 //! * a frame is whole or it is not there;
 //! * a file with the name of a segment has a good header;
-//! * a torn end can only be the very end, and it is cut; anything else that is wrong is refused by name.
+//! * a torn end can only be the very end, and it is cut; any other error names its file and offset.
 
-/// Records, and the batches that survive together.
 mod record;
-
-/// Sizes, limits and the sync mode, checked.
 mod options;
-
-/// When to sync.
 mod sync_mode;
-
-/// Identity and hashes.
 mod chain;
-
-/// The bytes of one commit.
 mod frame;
-
-/// Names and headers of the files.
 mod segment;
-
-/// The frames of one file.
 mod segment_reader;
-
-/// The walk over everything that `open` and `verify` share.
 mod scan;
-
-/// The end of the files, made ready for writing.
 mod recovery;
-
-/// The thread that owns the file.
 mod writer;
-
-/// The segment after this one.
 mod spare;
-
-/// Durable sequence, failure, counts.
 mod shared;
-
-/// Records from a sequence on.
 mod reader;
 
 #[cfg(test)]
@@ -77,7 +52,7 @@ use writer::{News, OpenSegment, Queued, Writer};
 /// The folder of the journal inside a data folder.
 pub const FOLDER: &str = "journal";
 
-/// The writing end. It has one owner, who gives out the sequences; others may keep a `Watch`.
+/// The writing end. It has one owner, which gives the sequences; others may keep a `Watch`.
 pub struct Journal {
     /// Held by the journal too, so that the folder stays taken until the last write.
     _lock: FolderLock,
@@ -99,7 +74,7 @@ pub struct Refused {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppendRefusal {
-    /// The disk does not keep up: try again after the next durable news.
+    /// The disk does not keep up: retry after the next durability event.
     QueueFull,
     /// Nothing is taken any more.
     Failed {
@@ -256,7 +231,7 @@ impl Journal {
         self.shared.durable()
     }
 
-    /// News of durability, for the owner to select on. It holds the newest only; there must be one listener.
+    /// Durability events, for the owner to select on. Only the newest is held; there must be one receiver.
     pub fn news(&self) -> &Receiver<Durable> {
         &self.news
     }
@@ -265,7 +240,7 @@ impl Journal {
         Watch(self.shared.clone())
     }
 
-    /// Writes and syncs what still waits, and says whether all of it is on disk.
+    /// Writes and syncs what still waits, and returns whether all of it is on disk.
     pub fn close(mut self) -> Result<(), StorageError> {
         self.stop();
         match self.shared.failure() {

@@ -1,6 +1,6 @@
-//! Reads records back, from a given sequence on, one frame in memory at a time.
+//! Journal reader, from a sequence on; one frame in memory at a time.
 //!
-//! A reader may follow a journal that is being written: at the end it finds nothing, and later it finds more.
+//! It may follow a journal that is being written: at the end it finds nothing, and later it finds more.
 
 use std::path::{Path, PathBuf};
 
@@ -39,11 +39,10 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Steps to the next record up to and with the sequence `limit`, and lends it. None means that there is none
-    /// yet. A live journal shows frames that are written but not durable: whoever follows one gives its durable
-    /// sequence as the limit.
+    /// Moves to the next record up to and with the sequence `limit`, and lends it. None means that there is none yet. A
+    /// live journal has frames that are written but not durable: a follower passes the durable sequence as the limit.
     pub fn read_to(&mut self, limit: u64) -> Result<Option<Entry<'_>>, StorageError> {
-        // Answered without a look at the disk, so that a follower may ask often.
+        // Answered without disk access, so that a follower may poll often.
         if self.from > limit {
             return Ok(None);
         }

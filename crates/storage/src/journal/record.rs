@@ -1,7 +1,6 @@
-//! What goes in and what comes out. The payload is opaque here: bytes know no meaning.
+//! Journal records and batches. Payloads are opaque.
 
-/// One thing to remember. Sequences rise strictly; there may be holes, because numbers are also given to things
-/// that are not journalled.
+/// One record. Sequences rise strictly; there may be gaps, because unjournalled inputs have numbers too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     pub sequence: u64,

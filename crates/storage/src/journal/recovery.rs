@@ -1,5 +1,4 @@
-//! Makes a checked journal ready to be written: cuts the torn end, drops a segment that was begun but never used,
-//! and makes durable what an earlier process had only written.
+//! Journal recovery: cuts a torn end, drops an unused segment, syncs what was only written.
 
 use std::path::Path;
 
@@ -21,7 +20,7 @@ pub(crate) fn recover(
     let mut scan = Scan::new();
     scan.run(folder, Some(instance), progress)?;
     if let Some(torn) = &scan.found.torn {
-        tracing::warn!(%torn, "the journal ends in a torn write, which is cut");
+        tracing::warn!(%torn, "torn write at the end of the journal was cut (crash during the last write)");
     }
     let last = match scan.last {
         Some((unused, end)) if end == HEADER_BYTES as u64 => {

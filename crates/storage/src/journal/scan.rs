@@ -1,4 +1,4 @@
-//! Walks a whole journal: every header, every frame, every checksum, every link. Changes nothing.
+//! Journal scan: checks every header, frame, checksum and link. Read-only.
 //!
 //! `Journal::open` trusts a journal only after this walk; `verify` prints it.
 
@@ -24,7 +24,7 @@ pub struct Recovered {
     pub first_sequence: Option<u64>,
     /// 0 while there is no record.
     pub last_sequence: u64,
-    /// The hash of the last frame: whoever knows it can prove the whole journal.
+    /// The hash of the last frame: with it the whole journal can be verified.
     pub head: ChainHash,
     /// The end of the last write, where a crash cut it off.
     pub torn: Option<Torn>,

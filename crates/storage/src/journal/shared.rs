@@ -1,4 +1,4 @@
-//! What the writer thread shows to the rest of the program: how far it is durable, whether it failed, and counts.
+//! Shared state of the journal writer: durable sequence, failure, metrics.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -122,8 +122,8 @@ impl Watch {
         self.0.failure().map(str::to_owned)
     }
 
-    /// Why there is no next segment yet, for example a full disk. The journal goes on to the end of its present
-    /// segment: time to stop taking orders, while cancels and fills are still recorded.
+    /// Why there is no next segment yet, for example a full disk. The journal continues to the end of its current
+    /// segment: stop accepting orders, while cancels and fills are still recorded.
     pub fn spare_error(&self) -> Option<String> {
         self.0.spare_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

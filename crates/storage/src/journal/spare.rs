@@ -1,5 +1,5 @@
-//! The next segment is filled with zeros before it is needed, by a thread of its own: a commit then changes no
-//! file length (which makes the sync cheaper by a third), and a full disk is noticed a whole segment early.
+//! Spare segments: the next segment is zero-filled in advance by its own thread. A commit then changes no file length
+//! (which makes the sync cheaper by a third), and a full disk is noticed a whole segment early.
 
 use std::fs;
 use std::io;
@@ -79,7 +79,7 @@ impl Drop for SpareKeeper {
         self.stop.store(true, Ordering::Relaxed);
         self.requests = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there has been printed, and the spare is only zeros.
+            // A panic there was logged, and the spare is only zeros.
             let _ = thread.join();
         }
     }
@@ -103,7 +103,7 @@ impl Filler {
         }
     }
 
-    /// What was filled in vain is removed: on a full disk others need the room.
+    /// An incomplete spare is removed: on a full disk the space is needed.
     fn prepare(&self) -> Result<Spare, StorageError> {
         let path = self.folder.join(READY);
         if !self.is_ready(&path) {

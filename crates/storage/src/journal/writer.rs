@@ -1,8 +1,8 @@
-//! The one thread that owns the file: drain ▸ encode ▸ one write ▸ one sync ▸ publish ▸ wake.
+//! Journal writer thread: drain ▸ encode ▸ one write ▸ one sync ▸ publish ▸ wake.
 //!
-//! While it syncs, the queue fills, and what it finds afterwards becomes the next frame: group commit without a
-//! timer. The first error ends the thread. A sync is never tried again, because the system may have marked the
-//! lost pages as clean, and nothing is published after the error.
+//! While it syncs, the queue fills, and what it finds afterwards becomes the next frame: group commit without a timer.
+//! The first error ends the thread. A sync is never retried, because the operating system may have marked the lost
+//! pages as clean, and nothing is published after the error.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::medium::{Disk, Medium, write_all_at};
 /// A frame that has grown to this size takes no further batch; only a single large batch makes a larger one.
 const COMMIT_BYTES: usize = 1 << 20;
 
-/// News of the writer for the one who waits to let things out.
+/// Durability event of the writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Durable {
     /// Everything up to and with this sequence is durable.
     Up { to: u64 },
-    /// Nothing more will become durable. Always the last news.
+    /// Nothing more will become durable. Always the last event.
     Failed { error: String },
 }
 
@@ -72,7 +72,7 @@ impl Writer {
     pub(crate) fn run(mut self) {
         if let Err(error) = self.serve() {
             let error = error.to_string();
-            tracing::error!(%error, "the journal has failed");
+            tracing::error!(%error, "journal write or sync failed; nothing more is durable");
             self.shared.fail(error.clone());
             self.news.tell(Durable::Failed { error });
         }
@@ -196,7 +196,7 @@ impl Writer {
     }
 }
 
-/// A mailbox for one: older news that was not read yet gives way to newer, so a slow reader costs nothing.
+/// A channel for the newest event: an unread older one is replaced, so a slow reader costs nothing.
 pub(crate) struct News {
     pub(crate) sender: Sender<Durable>,
     pub(crate) unread: Receiver<Durable>,

@@ -1,10 +1,10 @@
-//! The Ledger over the journal: what edges must remember over a restart, by stream and key.
+//! Ledger store over the journal: records of edges by stream and key.
 //!
 //! ```text
 //! append ▸ inbox ▸ journal ▸ durable ▸ absorb ▸ read
 //! ```
 //!
-//! The book shows what is durable and nothing else. A start fills it from a snapshot and from the records after it.
+//! It shows durable records only. A start fills it from a snapshot and from the records after it.
 
 #[cfg(test)]
 mod tests;
@@ -22,8 +22,8 @@ use minicbor::{Decode, Encode};
 
 /// A longer record is refused.
 pub const LEDGER_RECORD_BYTES_MAX: usize = 1 << 20;
-/// What one stream may hold, keys included. Of more, the records with the lowest keys are forgotten as if they had
-/// been marked: they stay in the journal, but nobody reads them from here.
+/// Size limit of one stream, keys included. Beyond it, the records with the lowest keys are dropped as if they had been
+/// marked: they stay in the journal, but cannot be read from here.
 pub const LEDGER_STREAM_BYTES_MAX: usize = 16 << 20;
 
 /// What a record costs beside its bytes.
@@ -60,8 +60,8 @@ impl LedgerBook {
         Self { inbox, streams: RwLock::default() }
     }
 
-    /// Takes in a record that is durable, or replayed: in the journal's order, each once. Says why bytes are no
-    /// record.
+    /// Applies a record that is durable, or replayed: in the journal's order, each once. Fails where it cannot be
+    /// decoded.
     pub fn absorb(&self, record: &[u8]) -> Result<(), String> {
         let record = minicbor::decode(record).map_err(|error| format!("not a record of the Ledger: {error}"))?;
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
@@ -154,7 +154,7 @@ fn refused(bytes: usize) -> Ticket {
 struct Stream {
     entries: BTreeMap<u64, ByteVec>,
     bytes: usize,
-    /// Whether it was said that the oldest are forgotten.
+    /// Whether the drop of the oldest records was logged.
     is_told: bool,
 }
 
@@ -184,7 +184,8 @@ impl Stream {
                 tracing::warn!(
                     stream = name,
                     key,
-                    "the Ledger holds too much of a stream and forgets its oldest records"
+                    limit_bytes = LEDGER_STREAM_BYTES_MAX,
+                    "ledger stream is over its size limit; its oldest records are dropped"
                 );
             }
         }

@@ -1,11 +1,11 @@
-//! A FIX session remembers what it sent, so that it can send it again.
+//! Ledger of a FIX session: sent messages that can be sent again.
 
 use super::*;
 use bus::Wanted;
 use bus::inbox::{Lanes, inbox};
 use domain::query::Answer;
 
-/// A book, and the engine's side of the door, which makes records durable when it is told to.
+/// A ledger, and the engine's side of the inbox, which makes records durable on command.
 struct Session {
     book: LedgerBook,
     lanes: Lanes,
@@ -72,7 +72,7 @@ fn a_range_and_a_limit_narrow_what_is_read() {
 }
 
 #[test]
-fn a_mark_forgets_what_is_below_it_and_the_numbers_may_begin_again() {
+fn a_mark_drops_the_records_below_it_and_the_numbers_may_begin_again() {
     let session = Session::new();
     (1..=3).for_each(|key| session.send(key, "yesterday"));
     session.book.mark("FIX.4.4:BANK", 3).unwrap();
@@ -142,7 +142,7 @@ fn a_record_above_the_limit_is_refused_and_never_reaches_the_journal() {
 }
 
 #[test]
-fn a_stream_that_nobody_marks_forgets_its_oldest_records() {
+fn a_stream_without_marks_drops_its_oldest_records() {
     let session = Session::new();
     let report = "x".repeat(LEDGER_RECORD_BYTES_MAX);
     (1..=20).for_each(|key| session.send(key, &report));

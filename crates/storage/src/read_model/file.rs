@@ -1,8 +1,8 @@
-//! Opens the file of the read model. Whatever is wrong with it, it can be built again from the journal, so a bad one
-//! is moved aside and an empty one takes its place. Only trouble with the system itself is an error.
+//! Opens the read model file. A bad file is moved aside and rebuilt from the journal. Only a failure of the operating
+//! system is an error.
 //!
-//! A small file is checked whole. A large one would hold up the start, so its damage is found when it is met: the
-//! file is then condemned, and the next start builds it again.
+//! A small file is checked completely. A large one would delay the start, so its damage is found when it is read: the
+//! file is then marked as damaged, and the next start rebuilds it.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,11 @@ use crate::StorageError;
 use crate::journal::InstanceId;
 use crate::medium::{Disk, RealDisk};
 
-/// Nobody else writes, so only a program that looks into the file can make us wait.
+/// This process is the only writer, so only another program that opens the file can make us wait.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
 const CHECKPOINT_PAGES: u32 = 4_096;
-/// Beside the file where it is damaged.
+/// Marker beside a damaged file.
 const CONDEMNED: &str = ".condemned";
 
 enum Trouble {
@@ -45,7 +45,7 @@ pub(crate) fn open_or_begin(
     let aside = move_aside(path)?;
     tracing::warn!(
         file = %path.display(), %reason, moved_to = %aside.display(),
-        "the read model is not usable and is built again from the journal"
+        "read model is unusable and is rebuilt from the journal"
     );
     open().map_err(|trouble| match trouble {
         Trouble::System(error) => StorageError::sqlite("open", path)(error),
@@ -53,11 +53,11 @@ pub(crate) fn open_or_begin(
     })
 }
 
-/// Damage was met: the next start builds the file again.
+/// Damage was found: the next start rebuilds the file.
 pub(crate) fn condemn_if_damaged(path: &Path, error: &rusqlite::Error) {
     let is_damage = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
     if is_damage && let Err(problem) = fs::write(with_ending(path, CONDEMNED), error.to_string()) {
-        tracing::warn!(%problem, file = %path.display(), "a damaged read model could not be condemned: delete it");
+        tracing::warn!(%problem, file = %path.display(), "read model is damaged and could not be marked; delete the file");
     }
 }
 
@@ -142,10 +142,10 @@ fn is_of_the_system(code: ErrorCode) -> bool {
     )
 }
 
-/// Keeps the bad file for whoever wants to look at it; one that was kept before makes way.
+/// Keeps the bad file for inspection; an earlier one is replaced.
 fn move_aside(path: &Path) -> Result<PathBuf, StorageError> {
     let aside = with_ending(path, ".damaged");
-    // The log goes first: without it the file is still one that is found bad or old, never one that lies.
+    // The log is moved first: without it the file is still found bad or old, never inconsistent.
     rename_if_there(&with_ending(path, "-wal"), &with_ending(&aside, "-wal"))?;
     rename_if_there(path, &aside)?;
     remove_if_there(&with_ending(path, "-shm"))?;

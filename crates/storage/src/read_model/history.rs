@@ -1,6 +1,6 @@
-//! The answers. Lists are by key, ascending where nobody wants the newest first: orders and transactions by their id, fills and events by their
-//! sequence. One input can cause several events; they stay on one page, which may become longer for it, so that
-//! the next page can begin after their sequence.
+//! History queries of the read model. Lists are by key, ascending unless the newest come first: orders and transactions
+//! by their id, fills and events by their sequence. One input can cause several events; they stay on one page, which
+//! may become longer for it, so that the next page can begin after their sequence.
 
 use std::sync::Arc;
 

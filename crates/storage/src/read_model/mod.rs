@@ -1,40 +1,23 @@
-//! The read model: what has been, in SQLite, for those who ask about the past.
+//! Read model: order, fill and event history in SQLite.
 //!
 //! ```text
-//! offer ▸ queue ▸ writer thread: drain ▸ one transaction (rows and applied sequence) ▸ wake who waits
+//! offer ▸ queue ▸ writer thread: drain ▸ one transaction (rows and applied sequence) ▸ wake waiting queries
 //! ```
 //!
-//! It is built from the journal and can be deleted: one that is missing, damaged or not ours begins at 0, and the
-//! replay at the start fills it again. It stands behind the disk, so it never shows what a crash could undo.
+//! It is built from the journal and can be deleted: one that is missing, damaged or of another instance begins at 0,
+//! and the replay at the start fills it again. It gets durable events only, so it never shows what a crash could undo.
 //!
-//! Kept are the newest state of every order, and everything that happened. Prices are not history, and of positions,
-//! cash, values and reference data only the newest picture counts, which the engine has.
+//! It keeps the newest state of every order, and all order, fill and transaction events. Prices are not kept; of
+//! positions, cash, values and reference data only the current state matters, which the engine has.
 
-/// Events on their way in.
 mod queue;
-
-/// How far the model is, and waiting for it.
 mod progress;
-
-/// Opening the file, or a new one in place of a bad one.
 mod file;
-
-/// Tables, by numbered steps.
 mod schema;
-
-/// The thread that owns the writing connection.
 mod writer;
-
-/// Events as bytes.
 mod payload;
-
-/// Connections that only read.
 mod readers;
-
-/// The answers.
 mod history;
-
-/// Orders by what they are and by parts of their names.
 mod search;
 
 #[cfg(test)]
@@ -57,16 +40,16 @@ use writer::Writer;
 
 /// The name of the file inside a data folder.
 pub const FILE: &str = "read-model.sqlite";
-/// Events that may wait for the read model; whoever offers one more waits.
+/// Events that may wait for the read model; the producer of one more waits.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
 /// A larger file is not checked whole at the start; its damage is found when it is met.
 pub const READ_MODEL_CHECK_BYTES_MAX: u64 = 256 << 20;
 /// Questions that are answered at the same time; one more waits for its turn.
 pub const HISTORY_READERS_MAX: usize = 4;
-/// A question about the past waits so long for the model to catch up, or for its turn.
+/// A history query waits this long for the model to catch up, or for a connection.
 pub const HISTORY_WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// Shared by the runtime, which offers events, and the edges, which ask.
+/// Shared by the runtime, which offers events, and the edges, which query.
 pub struct ReadModel {
     /// Held here too, so that the folder stays taken until the last transaction.
     _lock: FolderLock,
@@ -92,8 +75,8 @@ impl Default for Limits {
 }
 
 impl ReadModel {
-    /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that saw
-    /// more is of a journal whose end was lost. A bad file is moved aside and said so.
+    /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that has
+    /// more is of a journal whose end was lost. A bad file is moved aside and logged.
     pub fn open(lock: &FolderLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
         Self::open_with(Limits::default(), lock, instance, journal_end)
     }
@@ -125,7 +108,7 @@ impl ReadModel {
         self.queue.offer(through, events);
     }
 
-    /// Everything up to this sequence can be asked for.
+    /// Everything up to this sequence can be queried.
     pub fn applied(&self) -> u64 {
         self.progress.applied()
     }
@@ -139,7 +122,7 @@ impl ReadModel {
         &self.path
     }
 
-    /// Applies what waits and ends. The past can still be asked for.
+    /// Applies what waits and ends. History can still be queried.
     pub fn stop(&self) -> Result<(), StorageError> {
         self.queue.close();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

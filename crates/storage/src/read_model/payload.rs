@@ -1,5 +1,5 @@
-//! Events as bytes: minicbor of the domain's own types. Where a type has no encoding of its own, it is written as
-//! the array of its fields, which is what the derived encoding of a struct is.
+//! Event payloads in CBOR: the domain's own types. A type without an encoding of its own is written as the array of its
+//! fields, like the derived encoding of a struct.
 
 use domain::Event;
 use minicbor::Encode;
@@ -20,7 +20,7 @@ pub(crate) fn is_kept(event: &Event) -> bool {
     )
 }
 
-/// Writes what happened; false where the event is a picture of something, which is no happening.
+/// Encodes an event; false where it is a state and not an event of the history.
 pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
     if !bus::history::is_kept(event.class()) {
         return false;

@@ -1,4 +1,4 @@
-//! How far the read model is. Whoever asks about the past waits here until their own doing is in it.
+//! Applied sequence of the read model; queries wait until their own sequence is applied.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Progress {
     }
 
     fn lock(&self) -> MutexGuard<'_, Reached> {
-        // Every change under the lock is whole.
+        // Every change under the lock is complete.
         self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

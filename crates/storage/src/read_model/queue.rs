@@ -1,5 +1,5 @@
-//! Events that wait for the read model. It is bounded by whoever offers waiting: the engine may never lose an event
-//! of the past, and a read model that is behind by this much will not catch up by itself.
+//! Event queue of the read model. The producer waits when it is full: no event may be lost, and a read model that is
+//! this far behind would not catch up otherwise.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use domain::Published;
 
 use super::payload;
 
-/// One transaction takes no more than this, save the rest of its last input, so that who waits is not kept long.
+/// Events of one transaction, besides the rest of its last input, so that queries do not wait long.
 const TRANSACTION_EVENTS: usize = 8_192;
 
 pub(crate) struct Queue {
@@ -69,7 +69,7 @@ impl Queue {
         Some(taken)
     }
 
-    /// Nothing is taken in any more; what waits can still be taken out.
+    /// Closes the queue for new events; waiting ones can still be taken.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.filled.notify_all();
@@ -77,7 +77,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Every change under the lock is whole.
+        // Every change under the lock is complete.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_offers_too_much_waits_and_nothing_is_lost() {
+    fn the_producer_waits_when_the_queue_is_full_and_nothing_is_lost() {
         let queue = Queue::new(3, 0);
         thread::scope(|scope| {
             scope.spawn(|| {

@@ -1,5 +1,4 @@
-//! Connections that only read. In SQLite's write-ahead mode they see the last commit and never stand in the
-//! writer's way.
+//! Pool of read-only SQLite connections. In write-ahead mode they see the last commit and never block the writer.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,13 +25,13 @@ impl Readers {
         Ok(Self { path: path.to_owned(), idle, back })
     }
 
-    /// Asks on a connection of its own, which is waited for.
+    /// Runs a query on a free connection, waiting for one.
     pub(crate) fn ask<T>(
         &self,
         patience: Duration,
         question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
-        let busy = |_| HistoryError::Broken("too many questions about the past at the same time".to_owned());
+        let busy = |_| HistoryError::Broken("too many history queries at the same time".to_owned());
         let reader = Borrowed { connection: Some(self.idle.recv_timeout(patience).map_err(busy)?), back: &self.back };
         let answer = reader.connection.as_ref().map(question);
         answer.expect("it is there until it is dropped").map_err(|error| {
@@ -42,7 +41,7 @@ impl Readers {
     }
 }
 
-/// Given back however the question ends.
+/// Returned to the pool however the query ends.
 struct Borrowed<'a> {
     connection: Option<Connection>,
     back: &'a Sender<Connection>,

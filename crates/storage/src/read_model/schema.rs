@@ -1,7 +1,8 @@
-//! Tables. A step is never changed once it was released: a new one is added, and `user_version` counts them.
+//! Schema migrations of the read model. A released step is never changed: a new one is added, and `user_version` counts
+//! them.
 //!
-//! `events` holds each thing that happened once, by sequence and its place among the events of that input. The
-//! tables after it are ways to find it: by order, by fill, by transaction.
+//! `events` holds each event once, by sequence and its ordinal among the events of that input. The other tables are
+//! indexes into it: by order, by fill, by transaction.
 
 use rusqlite::Connection;
 
@@ -78,7 +79,7 @@ const STEPS: [&str; 2] = [
     CREATE INDEX orders_by_words  ON orders (words);
 ",
 ];
-/// From this one on orders can be searched; those that were written before get what the search needs.
+/// From this step on orders can be searched; older rows are filled in.
 const SEARCH_STEP: usize = 2;
 
 /// The version of a file that this program has written or brought up to date.

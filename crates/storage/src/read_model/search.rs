@@ -1,5 +1,5 @@
-//! Orders by what they are and by parts of their names. What is searched stands in columns of its own, each with an index:
-//! a part of a name is looked for in the index alone, which is small, and not in the orders.
+//! Order search: indexed columns for status, source, time and names. A part of a name is searched in the index alone,
+//! which is small, and not in the orders.
 
 use bus::history::{OrderSearch, Page, Sort, SourceSearch};
 use domain::Order;
@@ -8,10 +8,10 @@ use rusqlite::{Connection, params};
 
 use super::history::bound;
 
-/// Between any two names of an order, so that no part is found across them.
+/// Separator between the names of an order, so that no part is found across them.
 const BETWEEN: &str = "\n";
 
-/// What an order is searched by, beside its ids.
+/// Search columns of an order, besides its ids.
 pub(crate) struct Columns {
     pub(crate) at: i64,
     pub(crate) status: &'static str,

@@ -1,5 +1,4 @@
-//! The thread that owns the writing connection. What has piled up while it wrote becomes the next transaction, so it
-//! is the quicker the more there is to do.
+//! Read model writer thread: one transaction for all waiting events, so it is the faster the more there is to do.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -58,7 +57,7 @@ impl Writer {
 
     pub(crate) fn run(mut self) {
         if let Err(error) = self.keep_up() {
-            tracing::error!(%error, "the read model has failed and falls behind until the next start");
+            tracing::error!(%error, "read model failed; history is stale until the next start");
             file::condemn_if_damaged(&self.path, &error);
             self.progress.fail(format!("the read model cannot be written: {error}"));
         }
@@ -113,7 +112,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Also when it failed or panicked: nobody must wait for room in a queue that nobody empties.
+    /// Also after a failure or a panic: no producer may wait for a queue that is not emptied any more.
     fn drop(&mut self) {
         self.queue.close();
     }

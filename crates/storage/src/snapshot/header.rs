@@ -70,7 +70,7 @@ impl Header {
         })
     }
 
-    /// A good snapshot of somebody else, or under a wrong name, is as useless as a damaged one.
+    /// A valid snapshot of another instance, or under a wrong name, is as useless as a damaged one.
     pub(crate) fn check_belongs(&self, instance: InstanceId, sequence: u64) -> Result<(), String> {
         if self.instance != instance {
             return Err(format!("it belongs to instance {}, not {instance}", self.instance));

@@ -1,9 +1,8 @@
-//! Snapshots of the trading state, so that a start replays the end of the journal only.
+//! Snapshot store, so that a start replays only the end of the journal.
 //!
-//! A snapshot is a shortcut and never the truth: one that does not check out is passed over and named, and in the
-//! worst case the whole journal is replayed. A file gets its name when all of it is durable.
+//! An invalid snapshot is skipped and logged; in the worst case the whole journal is replayed. A file gets its name
+//! when all of it is durable.
 
-/// What a snapshot says about itself.
 mod header;
 
 #[cfg(test)]
@@ -91,7 +90,7 @@ impl Snapshots {
     pub fn newest_good(&self, up_to: Option<u64>) -> Result<Option<Snapshot>, StorageError> {
         let (found, damaged) = self.search(up_to)?;
         for damage in damaged {
-            tracing::warn!(%damage, "a snapshot cannot be used, an older state is taken and more is replayed");
+            tracing::warn!(%damage, "snapshot is damaged and skipped; an older one is used");
         }
         Ok(found)
     }
@@ -141,7 +140,7 @@ impl Snapshots {
     }
 
     /// Leaves the snapshot just written and the one before it. Sequences only rise, so one above it is of a journal
-    /// whose end was lost. The new snapshot stands whether or not this works, so trouble is only told.
+    /// whose end was lost. The new snapshot is valid whether or not this works, so a failure is only logged.
     fn remove_others(&self, written: u64) {
         let removed = self.list(EXTENSION).and_then(|found| {
             let (mut older, lost): (Vec<_>, Vec<_>) = found.into_iter().partition(|(sequence, _)| *sequence <= written);
@@ -150,7 +149,7 @@ impl Snapshots {
             self.remove_all(lost)
         });
         if let Err(error) = removed {
-            tracing::warn!(%error, "an old snapshot could not be deleted");
+            tracing::warn!(%error, "old snapshot could not be deleted");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A desk writes snapshots while it trades; whatever happens to the files, a start never takes a wrong state.
+//! Snapshots during trading; whatever happens to the files, a start never loads a wrong state.
 
 use super::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +60,7 @@ fn the_newest_snapshot_is_found_again() {
 }
 
 #[test]
-fn a_desk_without_snapshots_starts_from_the_journal() {
+fn a_start_without_snapshots_begins_with_the_journal() {
     let desk = Desk { folder: tempfile::tempdir().unwrap() };
     assert_eq!(desk.open().newest_good(None).unwrap(), None);
 }

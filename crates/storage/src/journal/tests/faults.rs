@@ -13,7 +13,7 @@ fn after_a_failed_sync_nothing_is_durable_and_nothing_is_taken() {
     let expected = "cannot sync journal/00000000000000000001.journal: Input/output error (os error 5)";
     assert_eq!(error, expected);
 
-    // The disk is well again, but nobody asks it.
+    // The disk works again, but it is not retried.
     bench.disk.0.sync_fails.store(false, Ordering::SeqCst);
     let refused = journal.append(batch(3, "too late")).unwrap_err();
     assert!(matches!(refused.reason, AppendRefusal::Failed { .. }), "{refused:?}");
@@ -130,7 +130,7 @@ fn waiting_bytes_are_limited_too() {
 }
 
 #[test]
-fn a_listener_who_sleeps_finds_only_the_newest() {
+fn a_slow_receiver_gets_only_the_newest_event() {
     let bench = Bench::new();
     let (_, mut journal) = bench.open();
     let watch = journal.watch();

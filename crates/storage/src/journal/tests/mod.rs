@@ -1,5 +1,5 @@
-//! Stories of the journal, and everything that can be done to it. The bench here keeps real files, with a disk in
-//! between that can be told to fail; it never waits for the real disk.
+//! Journal tests. The fixture uses real files, with a disk in between that can be made to fail; it never waits for the
+//! real disk.
 
 mod damage;
 mod faults;

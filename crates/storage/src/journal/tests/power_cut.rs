@@ -1,5 +1,5 @@
-//! The power goes off after any step the writer takes. What was synced is there; of what was only written, any
-//! sectors may be. Whatever they are: all that was told durable comes back, and the journal opens without help.
+//! A power cut after any step of the writer. Synced data is there; of written data any sectors may be. In every case
+//! all data reported durable is recovered, and the journal opens without repair.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ const SECTOR_BYTES: u64 = 512;
 const CUTS_PER_STEP: u32 = 6;
 
 #[test]
-fn whatever_the_power_cut_leaves_nothing_that_was_told_durable_is_lost() {
+fn after_any_power_cut_nothing_that_was_reported_durable_is_lost() {
     let bench = Bench::new();
     let disk = Arc::new(RecordingDisk::default());
     let mut texts = Vec::new();
@@ -45,7 +45,7 @@ enum Step {
     Told(u64),
 }
 
-/// A new bench with what is left of the files, and the last sequence that was told durable.
+/// A new fixture with the remaining files, and the last sequence that was reported durable.
 fn after_power_cut(steps: &[Step], seed: u32) -> (Bench, u64) {
     let mut platter = Platter::default();
     let mut told = 0;

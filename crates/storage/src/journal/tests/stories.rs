@@ -1,4 +1,4 @@
-//! What a journal is for.
+//! Journal scenarios: append, read, follow, roll.
 
 use super::*;
 use expect_test::expect;

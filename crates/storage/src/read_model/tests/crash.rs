@@ -1,8 +1,8 @@
-//! The power goes at any moment: rows and applied sequence always fit, and the replay gives the rest.
+//! A crash at any moment: rows and applied sequence always match, and the replay gives the rest.
 
 use super::*;
 
-/// The folder as a crash leaves it: the file and its log are there, nobody has tidied up.
+/// The folder after a crash: the file and its log are there.
 fn crashed_after_the_day() -> (Desk, Vec<u8>) {
     let desk = Desk::new();
     let model = desk.open();

@@ -1,4 +1,4 @@
-//! A file that is gone, damaged or not ours: the desk opens all the same, and the journal fills the model again.
+//! A missing, damaged or foreign file: the read model opens all the same, and is filled again from the journal.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn a_model_of_a_newer_program_is_moved_aside() {
 }
 
 #[test]
-fn somebody_elses_database_is_moved_aside() {
+fn a_foreign_database_is_moved_aside() {
     let desk = Desk::new();
     let other = rusqlite::Connection::open(desk.file()).unwrap();
     other.execute_batch("CREATE TABLE orders (pizza TEXT)").unwrap();
@@ -131,7 +131,7 @@ fn trouble_with_the_system_is_an_error_and_nothing_is_moved() {
 }
 
 #[test]
-fn a_model_that_cannot_be_written_says_so_and_stops_nobody() {
+fn a_model_that_cannot_be_written_reports_it_and_stops_nothing_else() {
     let desk = Desk::new();
     let limits = Limits { events: 1, patience: PATIENCE, ..Limits::default() };
     let lock = FolderLock::take(desk.folder.path()).unwrap();

@@ -1,5 +1,4 @@
-//! Stories of the read model: a small trading day, asked about afterwards, and everything that can happen to the
-//! file in between.
+//! Read model tests: a small trading day, queried afterwards, and everything that can happen to the file in between.
 
 mod crash;
 mod damage;
@@ -38,7 +37,7 @@ impl Desk {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A desk whose read model has seen the day and is closed.
+    /// A fixture whose read model has the day and is closed.
     fn after_the_day() -> Self {
         let desk = Self::new();
         let model = desk.open();

@@ -1,4 +1,4 @@
-//! Orders that somebody looks for, in a long past and in one that an older program wrote.
+//! Order searches, in a long history and in a file of an older version.
 
 use bus::history::{SourceSearch, TextSearch};
 use domain::order::Status;
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::*;
 
-/// Half of the orders are a strategy's; every hundredth is a person's and bears a note.
+/// Half of the orders are of a strategy; every hundredth is manual and has a note.
 fn many(count: u64) -> Vec<Event> {
     let one = |id: u64| {
         let mut order = order(1, BaseState::Canceled);

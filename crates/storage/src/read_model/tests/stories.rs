@@ -1,4 +1,4 @@
-//! What can be asked, and when it can be answered.
+//! Queries, and when they are answered.
 
 use domain::market::Tick;
 use domain::query::Filter;
@@ -226,7 +226,7 @@ fn a_question_waits_until_what_the_caller_did_is_there() {
 }
 
 #[test]
-fn a_model_that_is_not_there_in_time_says_how_far_it_is() {
+fn a_query_that_times_out_reports_the_applied_sequence() {
     let desk = Desk::new();
     let limits = Limits { patience: Duration::from_millis(1), ..Limits::default() };
     let lock = FolderLock::take(desk.folder.path()).unwrap();
