@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and the help that a newcomer reads first.
+//! Command line and its help.
 
 use std::path::PathBuf;
 
@@ -11,9 +11,9 @@ use crate::strategy_commands::StrategyCommand;
 
 /// Rialto, an open trading platform
 ///
-/// Orders come in by any door, pass one risk gate and one sequenced engine, are safe on disk before anybody hears of
-/// them, and go to the venue of their account. Out of the box the venues are simulated: nothing to sign up for, nothing
-/// to set up.
+/// Orders come in by any interface, pass one risk gate and one sequenced engine, are safe on disk before they are
+/// published, and go to the venue of their account. Out of the box the venues are simulated: nothing to sign up for,
+/// nothing to set up.
 #[derive(Debug, Parser)]
 #[command(name = "rialto", version, after_help = AFTER_HELP, arg_required_else_help = true, verbatim_doc_comment)]
 pub struct Cli {
@@ -70,7 +70,7 @@ pub enum Command {
     /// What strategies there are, and a crate for one of your own.
     #[command(subcommand)]
     Strategy(StrategyCommand),
-    /// Say who may log in; a running server sees it within a second.
+    /// Manage users; a running server sees it within a second.
     #[command(subcommand)]
     User(UserCommand),
     /// Give programs a key of their own; a running server sees it within a second.
@@ -90,8 +90,8 @@ pub enum JournalCommand {
 pub enum UserCommand {
     /// Add a user
     ///
-    /// The password is typed unseen, or read from standard input where that is no terminal. Once there is a user, nobody
-    /// is anonymous any more unless auth.anonymousRole says so.
+    /// The password is typed unseen, or read from standard input where that is no terminal. Once there is a user,
+    /// every caller must log in unless auth.anonymousRole allows otherwise.
     #[command(verbatim_doc_comment)]
     Add {
         /// 1 to 64 letters, digits or any of . _ @ -
@@ -99,7 +99,7 @@ pub enum UserCommand {
         name: String,
         #[command(flatten)]
         role: RoleArgs,
-        /// Give a user who is there a new password and role; open sessions end.
+        /// Give an existing user a new password and role; open sessions end.
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
@@ -202,9 +202,9 @@ mod tests {
         expect![[r#"
             Rialto, an open trading platform
 
-            Orders come in by any door, pass one risk gate and one sequenced engine, are safe on disk before anybody hears of
-            them, and go to the venue of their account. Out of the box the venues are simulated: nothing to sign up for, nothing
-            to set up.
+            Orders come in by any interface, pass one risk gate and one sequenced engine, are safe on disk before they are
+            published, and go to the venue of their account. Out of the box the venues are simulated: nothing to sign up for,
+            nothing to set up.
 
             Usage: rialto <COMMAND>
 
@@ -216,7 +216,7 @@ mod tests {
               journal        Look at a journal
               simulate       Run strategies over prices of the past, on virtual time
               strategy       What strategies there are, and a crate for one of your own
-              user           Say who may log in; a running server sees it within a second
+              user           Manage users; a running server sees it within a second
               token          Give programs a key of their own; a running server sees it within a second
               help           Print this message or the help of the given subcommand(s)
 

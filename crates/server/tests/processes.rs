@@ -246,7 +246,7 @@ fn one_that_hangs_is_noticed_and_its_process_ends() {
     story.until_phase("HANGER", "EXIT");
     story.until("the cancel of its order", |client| open_orders(client, "HANGER") == 0);
     assert_eq!(ended(&mut process), Some(1));
-    assert!(story.log().contains("the server has cut it off"), "{}", story.log());
+    assert!(story.log().contains("server ended the run"), "{}", story.log());
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn one_that_stood_still_for_too_long_begins_a_new_life_when_it_wakes() {
     wait_for("what it missed", || (story.bookings_told() == ["1", "2"]).then_some(()));
     story.credit(3);
     wait_for("what is new", || (story.bookings_told() == ["1", "2", "3"]).then_some(()));
-    assert!(story.log().contains("a new life begins"), "{}", story.log());
+    assert!(story.log().contains("server ended the run; starting a new one"), "{}", story.log());
     assert!(process.0.try_wait().unwrap().is_none(), "{}", story.log());
 }
 

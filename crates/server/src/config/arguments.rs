@@ -1,4 +1,4 @@
-//! Where the configuration comes from, as flags.
+//! Command line flags of the configuration sources.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct ConfigArgs {
     /// Where everything is kept [default: data].
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
-    /// Only a server has a screen.
+    /// Only a server serves the UI.
     #[arg(skip)]
     ui_dir: Option<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl ConfigArgs {
         Sources { file: config, profiles, environment: environment::variables(), set, data_dir, ui_dir }
     }
 
-    /// As the key strategies.distributed says.
+    /// Sets the key strategies.distributed.
     pub fn with_processes(mut self, distributed: bool) -> Self {
         if distributed {
             self.set.push("strategies.distributed=true".to_owned());

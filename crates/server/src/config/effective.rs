@@ -1,4 +1,4 @@
-//! The effective texts: for each key the one that wins, with where it was written.
+//! Effective configuration: the winning entry of each key, with its origin.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::problem::Problems;
 pub struct Effective {
     pub lines: Vec<Line>,
     pub profiles: Vec<&'static Profile>,
-    /// What was written, does no harm and does not work either.
+    /// Entries that have no effect and do no harm.
     pub notices: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Line {
     }
 }
 
-/// The way from texts to values: every key is asked for once, every problem is kept.
+/// Reads texts as values: every key is read once, every problem is collected.
 pub(super) struct Reading {
     winners: BTreeMap<String, Written>,
     done: Effective,
@@ -53,7 +53,7 @@ impl Reading {
         Self { winners, done, problems }
     }
 
-    /// The value of a key, or nothing and a problem.
+    /// The value of a key, or `None` and a problem.
     pub(super) fn value<T: Setting>(&mut self, name: &str) -> Option<T> {
         let key = KEYS.iter().find(|key| key.name == name)?;
         let default = || Written { name: name.to_owned(), text: key.default.to_owned(), origin: Origin::Default };

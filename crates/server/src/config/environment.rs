@@ -1,22 +1,22 @@
-//! Variables of the environment that begin with `RIALTO_`.
+//! Environment variables that begin with `RIALTO_`.
 
 use super::keys::{KEYS, Key};
 use crate::nearest::nearest;
 
 pub const PREFIX: &str = "RIALTO_";
 
-/// Where users are configured, this variable holds the token that programs show.
+/// Where users are configured, this variable holds the token of command line clients.
 pub const TOKEN_VARIABLE: &str = "RIALTO_TOKEN";
 
-/// Variables that the Makefile and the tests give each other, and the token of the command line.
+/// Variables of the Makefile and the tests, and the token of the command line.
 const OF_OUR_TOOLS: [&str; 2] = ["RIALTO_BIN", TOKEN_VARIABLE];
 
 #[derive(Debug)]
 pub enum Meaning {
     Key(&'static Key),
-    /// So near to this variable that it must have been meant.
+    /// So similar to this variable that it is probably misspelt.
     Misspelt(String),
-    /// Container platforms set `RIALTO_SERVICE_HOST` and the like for a service of that name: not ours to refuse.
+    /// Container platforms set `RIALTO_SERVICE_HOST` and the like for a service of that name: these are not rejected.
     Foreign,
     OfOurTools,
 }
@@ -29,7 +29,7 @@ pub fn meaning(variable: &str) -> Meaning {
         return Meaning::Key(key);
     }
     let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
-    // The common beginning is no likeness.
+    // The common prefix does not count for similarity.
     let rest = |name| str::strip_prefix(name, PREFIX).unwrap_or(name);
     match nearest(rest(variable), known.iter().map(|name| rest(name))) {
         Some(right) => Meaning::Misspelt(format!("{PREFIX}{right}")),
@@ -37,7 +37,7 @@ pub fn meaning(variable: &str) -> Meaning {
     }
 }
 
-/// All of them, as the process got them.
+/// All variables of the process.
 pub fn variables() -> Vec<(String, String)> {
     let readable = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
     let all = std::env::vars_os().map(|(name, value)| (readable(name), readable(value)));

@@ -1,4 +1,4 @@
-//! Faults that a simulated venue shall have, for those who want to see how their strategy takes them.
+//! Configured faults of simulated venues, to test how a strategy handles them.
 
 use domain::Text;
 
@@ -16,19 +16,19 @@ pub struct VenueFault {
 pub enum Fault {
     /// Every n-th new order is rejected.
     Reject(u32),
-    /// Every report is so many milliseconds late.
+    /// Every report is late by this many milliseconds.
     Delay(u32),
-    /// One report in n is given twice.
+    /// One report in n is sent twice.
     Duplicate(u32),
     /// One report in n is lost.
     Drop(u32),
-    /// One report in n is overtaken by those behind it.
+    /// One report in n is overtaken by later ones.
     Reorder(u32),
     /// The venue can't be reached.
     Disconnect,
-    /// The line is cut after so many milliseconds and joined again after as many, over and over.
+    /// The connection is cut after so many milliseconds and restored after as many, over and over.
     Cut(u32),
-    /// Requests are carried out, but nothing is said.
+    /// Requests are executed, but no report is sent.
     Mute,
 }
 

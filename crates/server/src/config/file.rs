@@ -1,4 +1,4 @@
-//! A TOML file as a list of written keys: tables become dots, each value keeps its line.
+//! TOML file to entries with lines: tables become dots.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::raw::{Origin, Written};
 use super::setting::BETWEEN_ITEMS;
 use crate::problem::Problems;
 
-/// What a file says, and what of it can't be.
+/// Entries of a file, and its problems.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) written: Vec<Written>,
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path) -> std::io::Result<Page> {
     for error in &errors {
         reader.complain(error.span().map_or(0, |span| span.start), error.message());
     }
-    // Behind a syntax error a key may be read as part of another: guesses would only confuse.
+    // After a syntax error a key may be read as part of another: suggestions would only confuse.
     if errors.is_empty() {
         reader.take_table("", table.get_ref());
     }
@@ -70,7 +70,7 @@ impl Reader<'_> {
     }
 }
 
-/// A value as it would stand in a flag. Decimals keep their digits.
+/// A value as it would be in a flag. Decimals keep their digits.
 fn text_of(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

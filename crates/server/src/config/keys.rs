@@ -1,5 +1,5 @@
-//! The one table of keys. Files, environment, flags, `check-config`, the sample file and `/config-params` follow from it:
-//! a new setting is one entry here, and its type says the rest.
+//! Configuration keys, one table. Files, environment, flags, `check-config`, the sample file and `/config-params`
+//! follow from it: a new setting is one entry here, and its type defines the rest.
 
 use std::path::PathBuf;
 
@@ -19,13 +19,13 @@ use super::setting::{
 use super::strategies::StrategyInstance;
 use crate::problem::Problems;
 
-/// A hundred years of 365.25 days: further away nobody tests a calendar.
+/// A hundred years of 365.25 days: no test of a calendar needs more.
 const CENTURY_SECONDS: i64 = 3_155_760_000;
 
 #[derive(Debug)]
 pub struct Key {
     pub name: &'static str,
-    /// As it would be written; blank where nothing is set.
+    /// As it would be written; blank where there is none.
     pub default: &'static str,
     /// One line each, beginning with the blank that follows the slashes.
     doc: &'static [&'static str],
@@ -69,11 +69,11 @@ macro_rules! keys {
     ($( $(#[doc = $doc:literal])+ $field:ident: $kind:ty = $name:literal, $default:literal; )+) => {
         pub const KEYS: &[Key] = &[$( Key::of::<$kind>($name, $default, &[$($doc),+]) ),+];
 
-        /// What the configuration means: every key, read and checked.
+        /// The checked configuration: every key with its value.
         #[derive(Debug, Clone)]
         pub struct Config {
             $( $(#[doc = $doc])+ pub $field: $kind, )+
-            /// What stands behind the values: the texts and where they came from.
+            /// The texts of the values and their origins.
             pub effective: Effective,
         }
 
@@ -102,10 +102,10 @@ keys! {
     http_hosts: Vec<Host> = "http.hosts", "";
     /// Origins of foreign pages that may call.
     http_allowed_origins: Vec<WebOrigin> = "http.allowedOrigins", "";
-    /// Requests that one peer, or one user wherever he is, may send in a second.
+    /// Requests that one peer, or one user from all addresses, may send in a second.
     http_requests_per_second: Whole<1, 1_000_000> = "http.requestsPerSecond", "5000";
 
-    /// Folder with a built trading screen, for whoever works on it; blank: the one inside the program. The flag --ui-dir
+    /// Folder with a built trading screen, for UI development; blank: the one inside the program. The flag --ui-dir
     /// says the same.
     ui_dir: Option<PathBuf> = "ui.dir", "";
 
@@ -145,8 +145,8 @@ keys! {
     /// Port of FIX; 0 = any free one. Blank: SocketAcceptPort of that file.
     fix_port: Option<Port> = "fix.port", "";
 
-    /// What somebody may do who calls from this machine without saying who it is. Blank: everything while there are no
-    /// users and all venues are simulated, only look once a venue is real, and nothing once there is a user.
+    /// What a caller on this machine may do without credentials. Blank: everything while there are no users and all
+    /// venues are simulated, only read once a venue is real, and nothing once there is a user.
     auth_anonymous_role: Option<AnonymousRole> = "auth.anonymousRole", "";
     /// Whether passwords and tokens may cross a network without TLS.
     auth_allow_plaintext: bool = "auth.allowPlaintext", "false";
@@ -234,7 +234,7 @@ keys! {
     commands_waiting: Whole<1, 1_000_000> = "commands.waiting", "8192";
     /// Commands of one FIX session that may be without an answer, and as many cancels; its socket is not read meanwhile.
     commands_per_session: Whole<1, 1_000_000> = "commands.perSession", "256";
-    /// The same of one user, wherever he is; over REST one more is 429.
+    /// The same of one user, from all addresses; over REST one more is 429.
     commands_per_user: Whole<1, 1_000_000> = "commands.perUser", "2048";
     /// The same from one address; over REST one more is 429.
     commands_per_peer: Whole<1, 1_000_000> = "commands.perPeer", "4096";
@@ -242,7 +242,7 @@ keys! {
     /// Strategies that run in this server, each with the name in which it trades, what it is, and its parameters. One whose
     /// name reference data does not know is added to it.
     strategies_instances: Vec<StrategyInstance> = "strategies.instances", "";
-    /// Whether strategies in processes of their own are let in; the flag --distributed says the same.
+    /// Whether strategy processes may connect; the flag --distributed says the same.
     strategies_distributed: bool = "strategies.distributed", "false";
     /// A call-back of a strategy that has not returned for so long is a hang: the strategy is cut off.
     strategies_hang_seconds: Whole<1, 3600> = "strategies.hangSeconds", "10";

@@ -1,4 +1,4 @@
-//! The configuration in the words of the engine and the venues.
+//! Configuration to domain settings.
 
 use std::net::SocketAddr;
 
@@ -24,7 +24,7 @@ pub struct Venue {
 }
 
 impl Config {
-    /// What the engine is told at start.
+    /// Settings of the engine.
     pub fn engine_settings(&self, instance: u64) -> Settings {
         Settings {
             instance,
@@ -60,12 +60,12 @@ impl Config {
         }
     }
 
-    /// How much may wait for the engine.
+    /// Queue limits of the engine's inbox.
     pub fn room(&self) -> Room {
         Room { requests: self.commands_waiting.size(), ..Room::default() }
     }
 
-    /// How many commands may be without an answer.
+    /// Limits of commands in flight.
     pub fn unanswered(&self) -> Unanswered {
         Unanswered {
             per_session: self.commands_per_session.size(),
@@ -79,28 +79,28 @@ impl Config {
         Options { sync: self.journal_sync, segment_bytes: megabytes << 20, ..Options::new(instance) }
     }
 
-    /// Where HTTP listens, unless it is off.
+    /// Address of the HTTP port, unless it is off.
     pub fn http_address(&self) -> Option<SocketAddr> {
         self.http_port.0.map(|port| SocketAddr::new(self.bind.0, port))
     }
 
-    /// Where HTTPS listens, unless it is off.
+    /// Address of the HTTPS port, unless it is off.
     pub fn https_address(&self) -> Option<SocketAddr> {
         self.https_port.0.map(|port| SocketAddr::new(self.bind.0, port))
     }
 
-    /// Where the broker listens over TCP, TLS and WebSocket, as far as they are not off.
+    /// Addresses of the broker's ports for TCP, TLS and WebSocket, as far as they are not off.
     pub fn broker_addresses(&self) -> [Option<SocketAddr>; 3] {
         let ports = [self.broker_tcp_port, self.broker_tls_port, self.broker_ws_port];
         ports.map(|port| port.0.map(|port| SocketAddr::new(self.bind.0, port)))
     }
 
-    /// Further names by which we may be called.
+    /// Further host names of this server.
     pub fn hosts(&self) -> Vec<String> {
         self.http_hosts.iter().chain(&self.broker_public_host).map(|host| host.0.clone()).collect()
     }
 
-    /// Whether an adapter can move real money; this version has simulated ones only.
+    /// Whether an adapter can trade real money; this version has simulated ones only.
     pub fn has_live_adapter(&self) -> bool {
         self.adapters().any(|adapter| !adapter.0.starts_with(SIMULATED))
     }

@@ -1,4 +1,4 @@
-//! What a configuration says about topics: how fast, and where clients may send.
+//! Broker settings: rates of topics, and destinations to which clients may send.
 
 use broker::{Pattern, Rate};
 

@@ -1,34 +1,20 @@
-//! Configuration: what was written ([`RawConfig`]) becomes what it means ([`Config`]).
+//! Configuration: the entries ([`RawConfig`]) become checked values ([`Config`]).
 //!
 //! Flags win over the environment, the environment over the file, the file over profiles, profiles over defaults.
 
-/// Flags that say where it comes from.
 mod arguments;
-/// The texts that win, with their origin.
 pub mod effective;
-/// Variables of the environment.
 pub mod environment;
-/// TOML files.
 mod file;
-/// Faults of simulated venues.
 pub mod faults;
-/// The one table of keys, and the configuration made of it.
 pub mod keys;
-/// The configuration in the words of the engine and the venues.
 mod meaning;
-/// Rates and destinations of topics.
 pub mod messaging;
-/// Ports, files, hosts, origins and venues by name.
 pub mod names;
-/// Named sets of values.
 pub mod profile;
-/// What was written, layer upon layer.
 pub mod raw;
-/// Strategies that run in the server.
 pub mod strategies;
-/// What a key can hold.
 pub mod setting;
-/// The configuration for readers: check-config, config-params, the sample file.
 pub mod show;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Names of the outside world in a configuration: ports, files, hosts, origins, venues.
+//! Ports, files, hosts, origins, venues.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use domain::Text;
 
 use super::setting::{Literal, Setting};
 
-/// A port of a door that can be shut.
+/// A port that can be switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port(pub Option<u16>);
 
@@ -52,7 +52,7 @@ impl Setting for FilePath {
 /// The file of FIX sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionFile {
-    /// In the data folder; written at first start with the demo's session.
+    /// In the data folder; created at first start with the demo's session.
     Own,
     File(PathBuf),
 }
@@ -79,7 +79,7 @@ impl Setting for SessionFile {
     }
 }
 
-/// A host name by which browsers may call us, without a port.
+/// A host name of this server in browsers, without a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host(pub String);
 
@@ -101,7 +101,7 @@ impl Setting for Host {
     }
 }
 
-/// An origin as browsers send it: scheme, host and, unless it is the usual one, port.
+/// An origin as browsers send it: scheme, host and, unless it is the default, port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebOrigin(pub String);
 

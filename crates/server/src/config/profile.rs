@@ -1,4 +1,4 @@
-//! Profiles: named sets of values under everything else that is written.
+//! Profiles: named sets of values, overridden by all other sources.
 
 use crate::nearest::hint;
 
@@ -9,7 +9,7 @@ pub struct Profile {
     pub values: &'static [(&'static str, &'static str)],
 }
 
-/// Taken when neither a file nor a profile is named.
+/// Used when neither a file nor a profile is named.
 pub const DEFAULT_PROFILE: &str = "demo";
 
 pub const PROFILES: &[Profile] = &[
@@ -42,7 +42,7 @@ pub const PROFILES: &[Profile] = &[
     },
 ];
 
-/// The profile of that name, or why there is none.
+/// The profile of that name, or an error text.
 pub fn profile(name: &str) -> Result<&'static Profile, String> {
     let unknown = || {
         let names = PROFILES.iter().map(|profile| profile.name);

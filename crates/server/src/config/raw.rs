@@ -1,4 +1,4 @@
-//! What was written, layer upon layer: profile, file, environment, flags. Nothing is checked here but that it can be read.
+//! Raw configuration, by layer: profile, file, environment, flags. Only syntax is checked here.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::file;
 use super::profile::{DEFAULT_PROFILE, Profile, profile};
 use crate::problem::Problems;
 
-/// Where a configuration comes from.
+/// The sources of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     pub file: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub struct Sources {
     pub ui_dir: Option<PathBuf>,
 }
 
-/// A text for a key, both as they were written.
+/// An entry: a text for a key, both unchecked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub name: String,
@@ -50,13 +50,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Everything that was written; of two texts for a key the later one wins.
+/// All entries; of two for a key the later one wins.
 #[derive(Debug, Default)]
 pub struct RawConfig {
     pub written: Vec<Written>,
     pub profiles: Vec<&'static Profile>,
     pub notices: Vec<String>,
-    /// What could not even be read.
+    /// Syntax problems.
     pub problems: Problems,
 }
 

@@ -1,4 +1,4 @@
-//! What a key can hold. The type of a key says how its text is read, shown and described.
+//! Types of configuration values. The type of a key defines how its text is parsed, printed and described.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use domain::risk::{Burst, SelfTrade};
 use domain::{Amount, Currency, Decimal, Quantity, Text, Timestamp};
 use storage::journal::SyncMode;
 
-/// How a value stands in a TOML file.
+/// The form of a value in a TOML file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Literal {
     /// A number or a switch, without quotes.
@@ -18,10 +18,10 @@ pub enum Literal {
 
 pub trait Setting: Sized {
     const LITERAL: Literal;
-    /// A secret is shown as `***`.
+    /// A secret is printed as `***`.
     const SECRET: bool = false;
 
-    /// What a right value looks like: `a whole number`.
+    /// The expected form: `a whole number`.
     fn shape() -> String;
 
     fn parse(text: &str) -> Result<Self, String>;
@@ -30,12 +30,12 @@ pub trait Setting: Sized {
     fn show(&self) -> String;
 }
 
-/// The usual reason.
+/// The default reason of a rejected value.
 fn unlike<T: Setting>(text: &str) -> String {
     format!("'{text}' is not {}", T::shape())
 }
 
-/// Types that are read and shown by their own texts.
+/// Types that are parsed and printed by their own texts.
 macro_rules! plain {
     ($($kind:ty: $shape:literal),+ $(,)?) => { $(
         impl Setting for $kind {
@@ -63,7 +63,7 @@ plain!(
     bool: "true or false",
 );
 
-/// A whole number with both ends.
+/// A whole number between two limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whole<const MIN: i64, const MAX: i64>(pub i64);
 
@@ -85,7 +85,7 @@ impl<const MIN: i64, const MAX: i64> Setting for Whole<MIN, MAX> {
 }
 
 impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
-    /// As a count of things in memory.
+    /// As a number of items in memory.
     pub fn size(self) -> usize {
         usize::try_from(self.0).unwrap_or_default()
     }
@@ -136,7 +136,7 @@ macro_rules! positive {
 
 positive!(Quantity, Amount);
 
-/// A type whose values are a few names.
+/// An enumeration of names.
 macro_rules! choice {
     ($kind:ty { $($value:path = $name:literal),+ $(,)? }) => {
         impl Setting for $kind {
@@ -170,10 +170,10 @@ pub enum JournalTicks {
 }
 choice!(JournalTicks { JournalTicks::None = "none", JournalTicks::All = "all" });
 
-/// How lively the participants of a simulated market are.
+/// Activity of the participants of a simulated market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
-    /// The opening quotes stand, nobody acts afterwards.
+    /// Only the opening quotes, no activity afterwards.
     Off,
     Calm,
     Busy,
@@ -203,10 +203,10 @@ choice!(LogLevel {
     LogLevel::Trace = "trace",
 });
 
-/// What an anonymous caller may do on this machine.
+/// Role of a caller on this machine without credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnonymousRole {
-    /// Nobody is anonymous.
+    /// Callers without credentials are rejected.
     Nobody,
     Viewer,
     Trader,
@@ -316,10 +316,10 @@ impl Setting for PathBuf {
     }
 }
 
-/// Where reference data is read from.
+/// The source of reference data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReferencePath {
-    /// The desk that is built into the program.
+    /// The built-in demo reference data.
     Demo,
     Folder(PathBuf),
 }
@@ -346,7 +346,7 @@ impl Setting for ReferencePath {
     }
 }
 
-/// An address of this machine. Whether others may reach it is decided at the start, when users are known.
+/// An address of this machine. Whether other machines may reach it is decided at the start, when users are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address(pub IpAddr);
 
@@ -387,7 +387,7 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// What stands between the items of a list outside of a TOML file.
+/// Separator of list items outside of a TOML file.
 pub const BETWEEN_ITEMS: char = ',';
 
 impl<T: Setting> Setting for Vec<T> {

@@ -1,4 +1,4 @@
-//! The configuration for readers.
+//! Printed configuration: parameters, table, sample file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,13 +22,13 @@ impl Config {
         self.effective.profiles.iter().map(|profile| profile.name).collect::<Vec<_>>().join(",")
     }
 
-    /// Every key with its value, where that was set, and what it means, for `rialto check-config`.
+    /// Every key with its value, origin and description, for `rialto check-config`.
     pub fn table(&self) -> String {
         self.effective.lines.iter().map(described).collect()
     }
 }
 
-/// `key = value  (origin)` and the meaning below it; lists have a line for each item.
+/// `key = value  (origin)` and the description below it; lists have a line for each item.
 fn described(line: &Line) -> String {
     let items: Vec<&str> = match line.key.literal {
         Literal::List => line.shown().split(BETWEEN_ITEMS).collect(),
@@ -46,7 +46,7 @@ fn described(line: &Line) -> String {
     text
 }
 
-/// Columns of `rialto check-config`: what a terminal shows without breaking a line.
+/// Columns of `rialto check-config`: a terminal's width.
 const WIDTH: usize = 100;
 const INDENT: &str = "      ";
 
@@ -95,7 +95,7 @@ fn entry(key: &Key, name: &str) -> String {
     format!("\n{doc}# {}.\n#{name} = {}\n", capitalised(&key.shape()), literal(key))
 }
 
-/// The default as TOML has it; a blank text stands for "not set" with every key.
+/// The default in TOML; a blank text means "not set" for every key.
 fn literal(key: &Key) -> String {
     match key.literal {
         Literal::List => {

@@ -1,4 +1,4 @@
-//! Strategies that run in the server, as configuration names them.
+//! Configured strategies that run in the server.
 
 use std::collections::BTreeMap;
 

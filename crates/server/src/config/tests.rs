@@ -14,7 +14,7 @@ fn assignments(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// Sources with a file of that text; the file's folder is told apart from the messages.
+/// Sources with a file of that text; the path of its folder is removed from messages.
 fn with_file<T>(text: &str, then: impl FnOnce(Sources, &Path) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("desk.toml");

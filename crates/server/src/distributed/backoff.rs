@@ -1,10 +1,9 @@
-//! Pauses between tries: each twice as long as the one before, so that a server that is away is not knocked down when it
-//! comes back.
+//! Reconnect back-off: each pause is twice as long as the one before, so that a restarted server is not overloaded.
 
 use std::time::Duration;
 
 const FIRST: Duration = Duration::from_millis(200);
-/// Well below `strategies.hangSeconds`: a strategy whose connection is back must be heard before it is given up.
+/// Well below `strategies.hangSeconds`: a reconnected strategy must send a heartbeat before it is declared lost.
 const LONGEST: Duration = Duration::from_secs(1);
 
 pub(super) struct Backoff(Duration);
@@ -14,7 +13,7 @@ impl Backoff {
         Self(FIRST)
     }
 
-    /// The pause before the next try.
+    /// The pause before the next attempt.
     pub(super) fn pause(&mut self) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);

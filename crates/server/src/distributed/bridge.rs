@@ -1,5 +1,5 @@
-//! The server's end: strategy processes as members of the strategy host. A letter that comes on the queue of requests
-//! becomes a command or a note; what the host has for a strategy goes out on the queue of that strategy.
+//! Strategy bridge (server side): requests of strategy processes become commands or notes, messages of the strategy
+//! host go to the queue of their strategy.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -22,13 +22,13 @@ use super::member::Member;
 use super::pump::{Carried, pump};
 use super::{REQUESTS, TAKEN, build, deliveries};
 
-/// What may wait for the bridge; whoever has one more waits.
+/// Events that are queued for the bridge; a sender of one more waits.
 const OUTGOING_MAX: usize = 16_384;
-/// A connection to the broker that has lasted so long was a good one: after it the pauses begin anew.
+/// A broker connection that lasted this long was stable: the back-off is reset.
 const STEADY: Duration = Duration::from_secs(5);
-/// Queues of processes that are gone and are emptied; of more the oldest is let go.
+/// Queues of ended processes that are drained; beyond this the oldest is dropped.
 const LEFT_BEHIND_MAX: usize = 64;
-/// The subscription on which letters come.
+/// The subscription of requests.
 const INCOMING: &str = "requests";
 const NOT_ATTACHED: &str = "the server does not know this process, or it is replaced by another process";
 
@@ -37,21 +37,21 @@ pub struct Bridge {
     controls: Controls,
     clock: Clock,
     members: BTreeMap<Text, Member>,
-    /// Queues of processes that are gone, oldest first: what is left there is thrown away.
+    /// Queues of ended processes, oldest first: their messages are dropped.
     left_behind: VecDeque<String>,
     outgoing: mpsc::Sender<Outgoing>,
     answers: mpsc::UnboundedSender<Answered>,
 }
 
-/// What waits for the bridge.
+/// Inputs of the bridge.
 struct Waiting {
     outgoing: mpsc::Receiver<Outgoing>,
-    /// Each process has a bounded number of commands to be answered, so these need no bound of their own; with one, the
+    /// Each process has a bounded number of commands in flight, so these need no bound of their own; with one, the
     /// engine's answers and the bridge could wait for each other.
     answers: mpsc::UnboundedReceiver<Answered>,
 }
 
-/// Who sent a letter.
+/// The sender of a request.
 #[derive(Debug, Clone)]
 struct Sender {
     name: Text,
@@ -59,11 +59,11 @@ struct Sender {
     epoch: u64,
 }
 
-/// What other tasks and threads have for the bridge.
+/// Events from other tasks and threads.
 enum Outgoing {
-    /// A strategy was let in, or not.
+    /// A strategy was attached, or rejected.
     Arrived { sender: Sender, resume: Option<Resume>, attached: Box<Result<Attached, Trouble>> },
-    /// The host has something for a strategy.
+    /// The host has a message for a strategy.
     Carried(Carried),
 }
 
@@ -75,8 +75,8 @@ struct Answered {
 }
 
 impl Bridge {
-    /// Serves as long as the program runs. A connection to the broker that breaks is made again, and every process is called
-    /// back to where it stopped hearing.
+    /// Runs as long as the program. A lost broker connection is restored, and every process is requested to resume from
+    /// the last event that it received.
     pub async fn serve(connect: impl Fn() -> DuplexStream, controls: Controls, clock: Clock) {
         let (outgoing, outgoing_waits) = mpsc::channel(OUTGOING_MAX);
         let (answers, answers_wait) = mpsc::unbounded_channel();
@@ -88,7 +88,7 @@ impl Bridge {
         loop {
             let begun = Instant::now();
             let Err(error) = bridge.converse(&mut waiting).await;
-            warn!("the bus to strategy processes is cut and made again: {error}");
+            warn!(%error, "strategy bridge lost the broker connection; reconnecting");
             if begun.elapsed() > STEADY {
                 backoff = Backoff::new();
             }
@@ -112,7 +112,7 @@ impl Bridge {
         }
     }
 
-    /// What was on its way when a connection broke may be lost.
+    /// Messages in flight when a connection broke may be lost.
     async fn call_back(&mut self) -> io::Result<()> {
         for (name, member) in &mut self.members {
             if let Some(parcel) = member.call_back() {
@@ -127,18 +127,18 @@ impl Bridge {
             let text = frame.headers.get("message").unwrap_or_default();
             return Err(io::Error::other(format!("the broker says {}: {text}", frame.command.name())));
         }
-        // It comes from a queue that was left behind.
+        // From a stale queue.
         if frame.headers.get("subscription") != Some(INCOMING) {
             return Ok(());
         }
         let Ok(Letter { strategy: name, epoch, request, address }) = minicbor::decode(&frame.body) else {
-            warn!("a strategy process sent what is no letter");
+            warn!(bytes = frame.body.len(), "malformed request from a strategy process: ignored");
             return Ok(());
         };
         let sender = Sender { name, address, epoch };
-        // The broker signs what a strategy sends with the name that it is bound to.
+        // The broker adds a header with the strategy that the sender's credentials are bound to.
         if frame.headers.get("strategy").is_some_and(|signed| signed != &*sender.name) {
-            return self.unwelcome(&sender, "foreign-strategy", "the letter is signed by another").await;
+            return self.unwelcome(&sender, "foreign-strategy", "the credentials are bound to another strategy").await;
         }
         match request {
             Request::Hello { build, resume, takes_over } => self.hello(sender, &build, resume, takes_over).await,
@@ -161,7 +161,7 @@ impl Bridge {
         let (controls, outgoing) = (self.controls.clone(), self.outgoing.clone());
         tokio::task::spawn_blocking(move || {
             let attached = Box::new(controls.attach(&sender.name, resume, takes_over));
-            // A bridge that is gone lets nobody in.
+            // The bridge has ended: nothing to attach to.
             let _ = outgoing.blocking_send(Outgoing::Arrived { sender, resume, attached });
         });
         Ok(())
@@ -193,7 +193,7 @@ impl Bridge {
 
     fn leave(&self, name: Text) {
         let controls = self.controls.clone();
-        // One that no longer runs has left.
+        // Detaches a strategy that may still run.
         tokio::task::spawn_blocking(move || drop(controls.stop(&name)));
     }
 
@@ -224,7 +224,7 @@ impl Bridge {
         let (answers, run, to) = (self.answers.clone(), member.run, name.clone());
         let asked = member.link.ask(command, move |outcome| {
             let message = Message::Answer { key, refusal: outcome.err().map(Into::into) };
-            // A bridge that is gone answers nobody.
+            // The bridge has ended: the answer is dropped.
             let _ = answers.send(Answered { name: to, run, message });
         });
         let Err(Lost(reason)) = asked else { return Ok(()) };
@@ -303,7 +303,7 @@ impl Bridge {
                 member.unfinished_phase()
             }
             None => {
-                info!(strategy = %name, "a strategy process is here");
+                info!(strategy = %name, "strategy process attached");
                 let outgoing = self.outgoing.clone();
                 pump(&attached, move |carried| outgoing.blocking_send(Outgoing::Carried(carried)).is_ok())?;
                 let before = self.members.insert(name.clone(), Member::new(attached, epoch, address.clone()));
@@ -326,7 +326,7 @@ impl Bridge {
         self.flush(name).await
     }
 
-    /// As much of what waits for a process as it has room for.
+    /// Sends queued messages of a process as far as its window allows.
     async fn flush(&mut self, name: &Text) -> io::Result<()> {
         let Some(member) = self.members.get_mut(name) else { return Ok(()) };
         let queue = deliveries(name, &member.address);
@@ -342,7 +342,7 @@ impl Bridge {
         self.line.send_to(&deliveries(&sender.name, &sender.address), parcel).await
     }
 
-    /// What waits for a process whose place was taken is thrown away, now and when its connection gives more back.
+    /// Messages for a replaced process are dropped, now and when its connection returns more.
     async fn empty(&mut self, queue: String) -> io::Result<()> {
         self.line.subscribe(&queue, &queue).await?;
         self.left_behind.push_back(queue);
@@ -355,12 +355,12 @@ impl Bridge {
     }
 }
 
-/// A connection to the broker, tried until there is one.
+/// A connection to the broker, retried until there is one.
 async fn open(connect: &impl Fn() -> DuplexStream, backoff: &mut Backoff) -> Line<DuplexStream> {
     loop {
         match Line::connect(connect(), None).await {
             Ok(line) => return line,
-            Err(error) => info!("the broker does not let the bus to strategy processes in: {error}"),
+            Err(error) => info!(%error, "broker rejected the strategy bridge; retrying"),
         }
         sleep(backoff.pause()).await;
     }
@@ -378,7 +378,7 @@ fn code_of(trouble: &Trouble) -> &'static str {
     }
 }
 
-/// Until it comes, newer events wait in history: told now they would overtake the older ones.
+/// Until the replay is complete, newer events stay in history: sent now, they would overtake the older ones.
 fn replay(controls: Controls, strategy: StrategyId, resume: Option<Resume>) {
     if let Some(Resume { heard, .. }) = resume {
         tokio::task::spawn_blocking(move || controls.replay(strategy, heard));

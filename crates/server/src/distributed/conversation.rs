@@ -1,4 +1,4 @@
-//! The strategy's end of the bus, as whoever runs the strategy has it: lives come out, words go in.
+//! Bus handle of a strategy process: runs of the strategy out, requests in.
 
 use std::io;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use super::outside::{Outside, Said, Words};
 use super::server_time::ServerTime;
 use super::talk::Talk;
 
-/// What the strategy has said and the network has not taken.
+/// Items of the strategy that are not sent yet.
 const SAID_MAX: usize = 8_192;
 
-/// A life of the strategy: it begins with INIT.
+/// A run of the strategy: it begins with INIT.
 pub struct Life {
     pub who: Who,
     pub reference: Arc<ReferenceData>,
     pub link: Outside,
-    /// Whether the strategy shall keep a diary.
+    /// Whether the strategy records its deliveries.
     pub has_diary: bool,
 }
 
@@ -35,8 +35,8 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// As that strategy with the broker, whose address is asked for at every try: a server that restarts may have moved it.
-    /// Where another process runs the strategy and is well, this one must be told to take over.
+    /// Connects as that strategy. The broker's address is queried at every attempt: a restarted server may have another
+    /// one. While another process runs the strategy and is alive, `takes_over` is required.
     pub fn begin(
         broker: impl Fn() -> io::Result<String> + Send + Sync + 'static,
         strategy: Text,
@@ -54,12 +54,12 @@ impl Conversation {
         Ok(Self { lives, said, time, thread })
     }
 
-    /// The next life; none when the conversation is over.
+    /// The next run; `None` when the bus client has ended.
     pub fn next_life(&self) -> Option<Life> {
         self.lives.recv().ok()
     }
 
-    /// Whether nothing more will come.
+    /// Whether the bus client has ended.
     pub fn is_over(&self) -> bool {
         self.thread.is_finished()
     }
@@ -69,13 +69,13 @@ impl Conversation {
         self.time.shared()
     }
 
-    /// Says something of the life of that run.
+    /// Sends a request of that run.
     pub fn say(&self, run: u64, request: Request) {
-        // A conversation that is over hears nothing.
+        // A closed client receives nothing.
         let _ = self.said.blocking_send(Said { run: Some(run), words: Words::Request(request) });
     }
 
-    /// Says a request from any thread, whichever life it is.
+    /// Sends requests from any thread, whatever the current run.
     pub fn sayer(&self) -> impl Fn(Request) + Clone + Send + 'static {
         let said = self.said.downgrade();
         move |request| {
@@ -85,7 +85,7 @@ impl Conversation {
         }
     }
 
-    /// Everything that was said goes out; then why it is over.
+    /// Sends everything that is queued; then returns why it ended.
     pub fn end(self) -> Lost {
         drop(self.said);
         self.thread.join().unwrap_or_else(|_| Lost("the conversation broke off".to_owned()))

@@ -1,4 +1,4 @@
-//! A STOMP client, as small as it can be: frames out, frames in.
+//! Minimal STOMP client.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 16 * 1_024;
-/// Reference data of a large desk comes in one frame.
+/// Reference data of a large platform comes in one frame.
 const BODY_BYTES: usize = 64 * 1_024 * 1_024;
 
 pub(super) struct Line<S> {
@@ -18,7 +18,7 @@ pub(super) struct Line<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
-    /// Says CONNECT and waits for CONNECTED.
+    /// Sends CONNECT and waits for CONNECTED.
     pub(super) async fn connect(stream: S, token: Option<&str>) -> io::Result<Self> {
         let limits = Limits { body_bytes: BODY_BYTES, ..Limits::default() };
         let mut line = Self { stream, decoder: Decoder::new(limits), frames: VecDeque::new() };
@@ -53,7 +53,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
         self.stream.write_all(&frame.to_bytes(Version::V12)).await
     }
 
-    /// The next frame. Nothing is lost where this is dropped while it waits.
+    /// The next frame. Cancel safe.
     pub(super) async fn next(&mut self) -> io::Result<Frame> {
         loop {
             if let Some(frame) = self.frames.pop_front() {

@@ -1,4 +1,4 @@
-//! One strategy process, as the bridge sees it.
+//! A strategy process as the bridge sees it.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use super::outbox::{Full, Outbox, WAITING_MAX};
 
 /// Answers that are kept for a command that is sent again.
 const ANSWERS_MAX: usize = 8_192;
-/// Commands of one process that wait for the engine's answer; one more is refused and has no effect.
+/// Commands of one process in flight; one more is refused and has no effect.
 const OPEN_COMMANDS_MAX: usize = 1_024;
 
 pub(super) struct Member {
     pub(super) id: StrategyId,
     pub(super) run: u64,
-    /// Of its process.
+    /// Address of its process.
     pub(super) address: Text,
     outbox: Outbox,
-    /// Nothing but a last word goes to it any more.
+    /// Only a final message is sent to it any more.
     is_over: bool,
     pub(super) link: Inside,
     notes: crossbeam_channel::Sender<Note>,
     pub(super) pulse: Pulse,
     newest_key: Option<u64>,
-    /// Commands by key: answered, or still under way.
+    /// Commands by key: answered, or in flight.
     answers: BTreeMap<u64, Option<Message>>,
     open_commands: usize,
-    /// A phase that it has not gone through, with its past.
+    /// A phase that it has not completed, with its history.
     phase: Vec<Message>,
-    /// Events before the replay are dropped: it has them too.
+    /// Events before the replay are dropped: the replay contains them.
     pub(super) awaits_replay: bool,
 }
 
@@ -63,12 +63,13 @@ impl Member {
         self.outbox.epoch()
     }
 
-    /// From now on it is spoken to under a new epoch. What waited is told again from where it stopped hearing.
+    /// From now on messages have a new epoch. Queued messages are sent again from the last received one on.
     pub(super) fn resume(&mut self, epoch: u64) {
         (self.outbox, self.awaits_replay) = (Outbox::of(epoch), true);
     }
 
-    /// A message for it waits. One that takes nothing is lost when too much does, and nobody else is.
+    /// Queues a message. A process that acknowledges nothing is declared lost when its queue is full; others are not
+    /// affected.
     pub(super) fn put(&mut self, message: Message) {
         if let Message::Cut { .. } = message {
             self.is_over = true;
@@ -89,17 +90,17 @@ impl Member {
         self.outbox.taken(number);
     }
 
-    /// What calls it back after parcels may have been lost, unless it is gone.
+    /// The resume request after envelopes may have been lost, unless the process has ended.
     pub(super) fn call_back(&mut self) -> Option<Vec<u8>> {
         (!self.is_over).then(|| self.outbox.pack(Message::ComeBack))
     }
 
-    /// Whether a command is new; one that is known is answered again, or waited for.
+    /// Whether a command is new; a known one is answered again, or its answer is awaited.
     pub(super) fn begin(&mut self, key: u64) -> Result<(), Option<Message>> {
         if let Some(known) = self.answers.get(&key) {
             return Err(known.clone());
         }
-        // Keys come without a gap: what is missing was given up before it came here, and nobody will see it.
+        // Keys have no gaps: a missing one was dropped by the client before it was sent, and no client waits for it.
         let missing = self.newest_key.map_or(0, |newest| key.saturating_sub(newest + 1));
         (0..missing).for_each(|_| self.turn_away());
         self.newest_key = Some(key);
@@ -113,23 +114,23 @@ impl Member {
         Ok(())
     }
 
-    /// Whether so many of its commands wait for an answer that no other is taken.
+    /// Whether the limit of commands in flight is reached.
     pub(super) fn is_busy(&self) -> bool {
         self.open_commands > OPEN_COMMANDS_MAX
     }
 
-    /// A command does not reach the engine: its diary tells.
+    /// A command does not reach the engine: the delivery log records it.
     pub(super) fn turn_away(&self) {
-        // A server that stops writes nothing.
+        // A stopping server writes nothing.
         let _ = self.link.turn_away();
     }
 
-    /// A leaf of its diary goes into the journal, where it is its own.
+    /// Appends a record to the delivery log of this strategy, in the journal.
     pub(super) fn write(&self, leaf: Vec<u8>) -> Result<(), Refusal> {
         if Leaf::signature(&leaf) != Some((self.id, self.run)) {
             return Err(foreign());
         }
-        // A server that stops writes nothing.
+        // A stopping server writes nothing.
         let _ = self.link.write_diary(leaf);
         Ok(())
     }
@@ -141,8 +142,7 @@ impl Member {
         }
     }
 
-    /// A strategy trades in its own name alone and touches nothing of others: it says whose order it means, and the engine
-    /// refuses where that is not so.
+    /// A strategy trades only for itself: its commands name the owner of an order, and the engine refuses others.
     pub(super) fn check(&self, command: &Command) -> Result<(), Refusal> {
         let is_own = match command {
             Command::Place(ask) => ask.strategy == Some(self.id),
@@ -162,13 +162,13 @@ impl Member {
         self.phase.push(part.clone());
     }
 
-    /// What must be told again to one that comes back, as far as it was told.
+    /// The phase messages that must be sent again after a reconnect, as far as they were sent.
     pub(super) fn unfinished_phase(&self) -> Vec<Message> {
         self.phase.clone()
     }
 
     pub(super) fn entered(&mut self, phase: Phase, wishes: Vec<Wish>) {
-        // It may say it twice, and the second time be on its way through the next.
+        // It may be reported twice, the second time during the next phase.
         self.phase.retain(|part| !matches!(part, Message::Enter { phase: told, .. } if *told == phase));
         self.is_over |= phase == Phase::Exit;
         self.note(Note::Entered(self.life(), Progress { phase, wishes }));
@@ -183,7 +183,7 @@ impl Member {
     }
 
     fn note(&self, note: Note) {
-        // A host that is gone needs no note.
+        // A stopped host needs no note.
         let _ = self.notes.send(note);
     }
 }

@@ -1,18 +1,18 @@
-//! What one process has not taken yet. A few parcels are under way to its queue, and the rest waits here, so that a process
-//! that stands still fills neither the broker's queues nor anybody's way.
+//! Send window of one process: a few envelopes are in flight to its queue, and the rest waits here, so that a stalled
+//! process fills neither the broker's queues nor blocks others.
 
 use std::collections::VecDeque;
 
 use runtime::strategies::protocol::Message;
 
-/// Parcels that are under way to one process; the next goes when one was taken.
+/// Envelopes in flight to one process; the next is sent when one is acknowledged.
 const WINDOW_PARCELS: usize = 512;
-/// Their octets; the broker's queues take sixty times as many.
+/// Their octets; the broker's queues hold sixty times as many.
 const WINDOW_BYTES: usize = 256 * 1_024;
-/// Messages that wait for one process; with one more it is lost.
+/// Messages that are queued for one process; with one more it is declared lost.
 pub(super) const WAITING_MAX: usize = 16_384;
 
-/// Too much waits.
+/// The queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
@@ -20,7 +20,7 @@ pub(super) struct Full;
 pub(super) struct Outbox {
     epoch: u64,
     number: u64,
-    /// Number and size of each parcel.
+    /// Number and size of each envelope.
     under_way: VecDeque<(u64, usize)>,
     bytes: usize,
     waiting: VecDeque<Message>,
@@ -43,12 +43,12 @@ impl Outbox {
         Ok(())
     }
 
-    /// Nothing of what waits will be needed; only this.
+    /// Drops what is queued and sends only this.
     pub(super) fn put_last(&mut self, message: Message) {
         self.waiting = VecDeque::from([message]);
     }
 
-    /// The next parcel that may go.
+    /// The next envelope that may be sent.
     pub(super) fn next(&mut self) -> Option<Vec<u8>> {
         if self.under_way.len() >= WINDOW_PARCELS || self.bytes >= WINDOW_BYTES {
             return None;
@@ -57,7 +57,7 @@ impl Outbox {
         Some(self.pack(message))
     }
 
-    /// A parcel that goes before what waits, however much is under way.
+    /// An envelope that is sent before the queued ones, whatever is in flight.
     pub(super) fn pack(&mut self, message: Message) -> Vec<u8> {
         self.number += 1;
         let parcel = message.into_bytes(self.epoch, self.number);
@@ -66,7 +66,7 @@ impl Outbox {
         parcel
     }
 
-    /// Every parcel up to this one has arrived.
+    /// Every envelope up to this one has arrived.
     pub(super) fn taken(&mut self, number: u64) {
         while let Some((_, bytes)) = self.under_way.pop_front_if(|(sent, _)| *sent <= number) {
             self.bytes -= bytes;

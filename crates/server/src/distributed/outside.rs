@@ -1,4 +1,4 @@
-//! The bus as a strategy in a process of its own sees it: the same promises as inside the server, over a network.
+//! Remote link: the strategy link over the network, with the same guarantees as inside the server.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -10,14 +10,13 @@ use runtime::strategies::protocol::Request;
 use runtime::strategies::{Delivery, Link, Lost};
 use tokio::sync::{mpsc, oneshot};
 
-/// How often the server hears that the strategy lives. It is said by the strategy's own thread, so that one that hangs
-/// falls silent.
+/// Heartbeat interval. The strategy's own thread sends it, so that a hanging strategy becomes silent.
 const ALIVE_EVERY: Duration = Duration::from_millis(250);
 
-/// What a strategy, or whoever runs it, has for the conversation.
+/// An item of the strategy, or of its runner, for the bus client.
 #[derive(Debug)]
 pub(super) struct Said {
-    /// The life in which it was said, where it was in one: what an earlier one said late is not heard.
+    /// The run of the item: items of an earlier run are dropped.
     pub(super) run: Option<u64>,
     pub(super) words: Words,
 }
@@ -30,18 +29,18 @@ pub(super) enum Words {
     Request(Request),
 }
 
-/// The link of one life of a strategy.
+/// The link of one run of a strategy.
 pub struct Outside {
     run: u64,
     heard: Receiver<Delivery>,
     said: mpsc::Sender<Said>,
     alive_at: Instant,
-    /// Dropped with the link: the strategy has let go of this life.
+    /// Dropped with the link: the strategy has released this run.
     _holds: oneshot::Sender<Infallible>,
 }
 
 impl Outside {
-    /// The link, and what ends when the strategy has let go of it.
+    /// The link, and a receiver that ends when the strategy has released it.
     pub(super) fn new(
         run: u64,
         heard: Receiver<Delivery>,
@@ -85,7 +84,7 @@ impl Link for Outside {
     }
 }
 
-/// Of ticks and books only the newest of each security is told.
+/// Of ticks and books only the newest of each security is delivered.
 fn conflate(deliveries: &mut Vec<Delivery>) {
     let mut newest: BTreeMap<(SecurityId, bool), usize> = BTreeMap::new();
     for (place, delivery) in deliveries.iter().enumerate() {

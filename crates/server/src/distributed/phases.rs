@@ -1,5 +1,5 @@
-//! How far a strategy has come in this life. After a cut the server tells of a phase again that it has not heard the end of;
-//! the strategy goes through each once.
+//! Phase tracker: each phase is run once, also when it is announced again. After a reconnect the server repeats a phase
+//! whose completion it has not received.
 
 use domain::command::Phase;
 use runtime::strategies::protocol::Request;
@@ -7,22 +7,22 @@ use runtime::strategies::protocol::Request;
 #[derive(Debug, Default)]
 pub(super) struct Phases {
     told: Option<Phase>,
-    /// What was said of the newest phase that the strategy has gone through.
+    /// The completion message of the newest phase.
     entered: Option<(Phase, Request)>,
 }
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Telling {
-    /// The strategy does not know of it.
+    /// Not announced before.
     New,
-    /// The strategy is at it.
+    /// In progress.
     UnderWay,
-    /// It has gone through it and said so, in vain.
+    /// Completed, but the completion was not received.
     SayAgain(Request),
 }
 
 impl Phases {
-    /// The server tells of a phase.
+    /// The server announces a phase.
     pub(super) fn tell(&mut self, phase: Phase) -> Telling {
         if self.told < Some(phase) {
             self.told = Some(phase);
@@ -34,7 +34,7 @@ impl Phases {
         }
     }
 
-    /// The strategy says something, perhaps that it has gone through a phase.
+    /// The strategy sends a request, perhaps the completion of a phase.
     pub(super) fn said(&mut self, request: &Request) {
         if let Request::Entered { phase, .. } = request {
             self.entered = Some((*phase, request.clone()));

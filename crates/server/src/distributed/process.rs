@@ -14,16 +14,16 @@ use crate::config::environment::TOKEN_VARIABLE;
 use crate::failure::{Exit, Failure};
 use crate::signals;
 
-/// Notes that may wait; the strategy with one more waits.
+/// Notes that are queued; the strategy waits with one more.
 const NOTES_MAX: usize = 64;
 const ADDRESS_PATIENCE: Duration = Duration::from_secs(5);
-/// How often a silent strategy's conversation is looked at.
+/// How often the bus client of a silent strategy is checked.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Runs the instance of that name against the server until one of them leaves.
+/// Runs the instance of that name until the strategy or the server stops.
 pub fn run(config: &Config, registry: &Registry, name: &str, server: &str, takes_over: bool) -> Result<(), Failure> {
     let instance = instance(config, name)?;
-    // A server that is not there at all is told of at once.
+    // An unreachable server is reported at once.
     broker_of(server)?;
     let asked = server.to_owned();
     let broker = move || broker_of(&asked).map_err(std::io::Error::other);
@@ -37,7 +37,7 @@ pub fn run(config: &Config, registry: &Registry, name: &str, server: &str, takes
         match live(life, &conversation, &instance, registry)? {
             Ending::Exited => {
                 conversation.end();
-                info!("the strategy has left");
+                info!("strategy stopped");
                 return Ok(());
             }
             Ending::Lost(_) => {}
@@ -55,7 +55,7 @@ fn fail(conversation: Conversation, run: u64, reason: String) -> Result<(), Fail
     Err(Failure::new(Exit::Failed, reason))
 }
 
-/// One life, from its first phase to its end.
+/// One run, from its first phase to its end.
 fn live(life: Life, conversation: &Conversation, instance: &Instance, registry: &Registry) -> Result<Ending, Failure> {
     let Life { who, reference, link, has_diary } = life;
     let strategy = registry.build(&instance.of, &instance.written, &reference);
@@ -68,12 +68,12 @@ fn live(life: Life, conversation: &Conversation, instance: &Instance, registry: 
     Ok(follow(&notes, conversation))
 }
 
-/// Tells the server of each phase. A strategy that hangs says nothing, so the conversation is watched as well.
+/// Reports each phase to the server. A hanging strategy sends nothing, so the bus client is checked as well.
 fn follow(notes: &Receiver<Note>, conversation: &Conversation) -> Ending {
     loop {
         match notes.recv_timeout(WATCH) {
             Ok(Note::Entered(life, progress)) => {
-                info!(phase = progress.phase.name(), "strategy");
+                info!(phase = progress.phase.name(), "strategy phase completed");
                 let wishes = progress.wishes.iter().map(Into::into).collect();
                 conversation.say(life.run, Request::Entered { phase: progress.phase, wishes });
             }
@@ -96,10 +96,10 @@ fn instance(config: &Config, name: &str) -> Result<Instance, Failure> {
     })
 }
 
-/// The broker's address, as the server tells it.
+/// The broker's address, from the server.
 fn broker_of(server: &str) -> Result<String, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
-        Failure::new(Exit::Failed, format!("the server at {server} does not tell where its broker is: {error}"))
+        Failure::new(Exit::Failed, format!("the server at {server} did not return the address of its broker: {error}"))
     };
     let agent = ureq::Agent::config_builder().timeout_global(Some(ADDRESS_PATIENCE)).proxy(None).build();
     let mut request =

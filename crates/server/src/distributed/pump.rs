@@ -1,4 +1,5 @@
-//! A thread that carries what the host has for a strategy to the bridge, until the host cuts it off.
+//! Host forwarder: a thread that forwards messages of the strategy host to the bridge, until the host detaches the
+//! strategy.
 
 use std::io;
 use std::time::Duration;
@@ -8,18 +9,18 @@ use domain::command::Phase;
 use runtime::strategies::protocol::Message;
 use runtime::strategies::{Attached, Delivery, Ending, Link, Lost, Note};
 
-/// How long a pump waits for events before it looks again.
+/// Time-out of a wait for events.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What the host has for a strategy.
+/// A message of the host for a strategy.
 pub(super) struct Carried {
     pub(super) name: Text,
     pub(super) run: u64,
-    /// None where what follows begins where the strategy stopped hearing.
+    /// `None`: what follows begins at the last event that the strategy received.
     pub(super) message: Option<Message>,
 }
 
-/// Carries by `carry`, which says whether anybody is there.
+/// Forwards by `carry`, which returns whether the bridge still runs.
 pub(super) fn pump(attached: &Attached, carry: impl Fn(Carried) -> bool + Send + 'static) -> io::Result<()> {
     let (who, mut link, notes) = (attached.who.clone(), attached.link.clone(), attached.notes.clone());
     let work = move || {
@@ -28,7 +29,7 @@ pub(super) fn pump(attached: &Attached, carry: impl Fn(Carried) -> bool + Send +
             let mut deliveries = vec![];
             if let Err(Lost(reason)) = link.receive(PATIENCE, &mut deliveries) {
                 carried(Some(Message::Cut { reason: reason.as_str().into(), may_return: link.may_return() }));
-                // A host that has cut it off itself knows; one that is gone needs no note.
+                // A host that has detached it knows already; a stopped host needs no note.
                 let _ = notes.send(Note::Ended((&who).into(), Ending::Lost(reason)));
                 return;
             }
@@ -43,7 +44,7 @@ pub(super) fn pump(attached: &Attached, carry: impl Fn(Carried) -> bool + Send +
     std::thread::Builder::new().name("strategy-pump".into()).spawn(work).map(drop)
 }
 
-/// Prices and generic events have topics of their own; refusals are told as answers.
+/// Prices and generic events have shared topics; refusals are sent as answers.
 fn told(delivery: Delivery, carried: &impl Fn(Option<Message>) -> bool) -> bool {
     match delivery {
         Delivery::Event(published) => Message::of_event(&published).is_none_or(|message| carried(Some(message))),

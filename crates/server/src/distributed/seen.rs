@@ -1,11 +1,11 @@
-//! What a strategy has heard already. After a gap the server tells again from where it began; whatever was heard before is
-//! dropped here, so that the strategy hears it once.
+//! Duplicate filter: after a gap the server sends events again; those that were received before are dropped, so that
+//! the strategy receives each once.
 
 use std::collections::BTreeSet;
 
 use domain::index::fingerprint;
 
-/// Events that are remembered; a gap is told again from the newest sequence on, so few are needed.
+/// Events that are kept; a gap is repeated from the newest sequence on, so few are needed.
 const EVENTS_MAX: usize = 4_096;
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Seen {
         is_new
     }
 
-    /// Everything up to this sequence was heard.
+    /// Everything up to this sequence was received.
     pub(super) fn newest(&self) -> u64 {
         self.newest
     }

@@ -1,4 +1,4 @@
-//! The server's time, as far as a strategy process knows it: its own clock, set right at each welcome.
+//! Server time in a strategy process: its own clock, corrected at each attach.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

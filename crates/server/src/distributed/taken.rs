@@ -1,11 +1,11 @@
-//! When a process tells the server what it has taken: well before the server's window is full, and not for every parcel.
+//! Acknowledgement policy: well before the server's window is full, and not for every envelope.
 
-/// Parcels after which it is told; an eighth of the server's window.
+/// Envelopes per acknowledgement; an eighth of the server's window.
 const PARCELS: usize = 64;
-/// Octets after which it is told; a quarter of the server's window.
+/// Octets per acknowledgement; a quarter of the server's window.
 const BYTES: usize = 64 * 1_024;
 
-/// What was taken and not told yet.
+/// What was received and not acknowledged yet.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     parcels: usize,
@@ -13,7 +13,7 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// One more was taken; says whether it is time to tell.
+    /// One more was received; returns whether an acknowledgement is due.
     pub(super) fn is_due_with(&mut self, bytes: usize) -> bool {
         (self.parcels, self.bytes) = (self.parcels + 1, self.bytes + bytes);
         let is_due = self.parcels >= PARCELS || self.bytes >= BYTES;

@@ -1,6 +1,5 @@
-//! One conversation of a strategy process with the server, that outlives connections. A connection that breaks is made again,
-//! and the server is told what was heard last; commands without an answer are sent again under the same key. A life that the
-//! server has given up is let go of, and the next begins.
+//! Bus client of a strategy process. It reconnects, resumes after the last received event and resends unanswered
+//! commands under the same key; when the server has ended a run, it releases it and starts the next.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -32,40 +31,41 @@ use super::taken::Taken;
 use super::unanswered::Unanswered;
 use super::{REQUESTS, TAKEN, build, deliveries};
 
-/// Deliveries that may wait for the strategy: of prices no more are taken, with one more event of its own it is lost.
+/// Deliveries that are queued for the strategy: beyond this prices are dropped, and with one more event of its own it
+/// is lost.
 const DELIVERIES_MAX: usize = 65_536;
-/// Without a connection for so long the conversation is over.
+/// Without a connection for this long the client gives up.
 const RECONNECT_MAX: Duration = Duration::from_secs(30);
-/// Where another process runs the strategy, this one knocks for so long: one that was killed is not well after two seconds.
+/// How long to retry while another process runs the strategy: a killed one is declared dead after two seconds.
 const KNOCK_MAX: Duration = Duration::from_secs(4);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
-/// How often commands are looked through for those whose deadline is over.
+/// How often expired commands are searched.
 const DEADLINES_EVERY: Duration = Duration::from_millis(500);
-/// A strategy whose life is over returns from its call-back within this time, or it hangs and its process ends.
+/// A strategy whose run has ended returns from its call-back within this time, or it hangs and its process ends.
 const LET_GO_MAX: Duration = Duration::from_secs(5);
 
-/// Says where the broker is; blocks.
+/// Locates the broker; blocks.
 pub(super) type Whereabouts = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 
-/// Both ends of what is being said.
+/// State of the bus client.
 pub(super) struct Talk {
     broker: Whereabouts,
     strategy: Text,
-    /// Of this process, and of no other.
+    /// Unique to this process.
     address: String,
     token: Option<String>,
     pub(super) takes_over: bool,
     time: ServerTime,
     begun: Sender<Life>,
     said: mpsc::WeakSender<Said>,
-    /// What was said and is not passed on.
+    /// Items that are not sent yet.
     waiting: mpsc::Receiver<Said>,
     reference: Arc<ReferenceData>,
-    /// What has come of reference data before the welcome.
+    /// Changes of reference data from before the attach.
     changes: Vec<ReferenceChange>,
     run: Option<u64>,
     heard: Option<Sender<Delivery>>,
-    /// Ends when the strategy has let go of its life.
+    /// Ends when the strategy has released its run.
     let_go: Option<oneshot::Receiver<Infallible>>,
     phases: Phases,
     seen: Seen,
@@ -75,11 +75,11 @@ pub(super) struct Talk {
     taken: Taken,
     is_connected: bool,
     is_welcome: bool,
-    /// It has asked to leave, and asks again after a cut.
+    /// It has requested to leave, and repeats that after a reconnect.
     is_leaving: bool,
-    /// Bars of the past that came before the phase that needs them.
+    /// Bars of history that came before the phase that needs them.
     past: Vec<Bar>,
-    /// Said before the server was there.
+    /// Requests from before the connection.
     unsaid: VecDeque<Request>,
     unanswered: Unanswered,
 }
@@ -87,11 +87,11 @@ pub(super) struct Talk {
 /// Why a connection ended.
 enum Break {
     Connection(io::Error),
-    /// Another process runs the strategy; it may be one that has just died.
+    /// Another process runs the strategy; it may have just died.
     Taken(String),
-    /// The server has given this life up; another may begin.
+    /// The server has ended this run; another may begin.
     Life(String),
-    /// There is no way back.
+    /// No reconnect is possible.
     Final(Lost),
 }
 
@@ -104,7 +104,7 @@ impl From<io::Error> for Break {
     }
 }
 
-/// The broker's own words do not tell what to do about them.
+/// The broker's error text does not say what to do.
 fn not_admitted(answer: &str) -> String {
     format!(
         "the server admits no strategy process under this name: it must run with --distributed, and where users are \
@@ -171,20 +171,18 @@ impl Talk {
                 }
                 Err(Break::Taken(text)) if begun.elapsed() > KNOCK_MAX => return Lost(text),
                 Err(Break::Taken(_)) if !std::mem::replace(&mut has_knocked, true) => {
-                    tracing::info!(
-                        "another process runs the strategy; in case that it has just died, this one knocks again"
-                    );
+                    tracing::info!("another process runs this strategy; retrying in case it has just ended");
                 }
                 Err(Break::Taken(_)) => {}
                 Err(Break::Life(reason)) => match self.let_go().await {
-                    Ok(()) => tracing::warn!("the server has cut it off: {reason}; a new life begins"),
-                    Err(Lost(hang)) => return Lost(format!("the server has cut it off: {reason}; {hang}")),
+                    Ok(()) => tracing::warn!(%reason, "server ended the run; starting a new one"),
+                    Err(Lost(hang)) => return Lost(format!("the server ended the run: {reason}; {hang}")),
                 },
                 Err(Break::Connection(error)) if self.is_welcome => {
-                    tracing::warn!("the connection is lost and made again: {error}");
+                    tracing::warn!(%error, "connection lost; reconnecting");
                 }
                 Err(Break::Connection(error)) => {
-                    tracing::warn!("the server is not there, so this is tried again: {error}");
+                    tracing::warn!(%error, "server not reachable; retrying");
                 }
                 Ok(()) => return Lost("it left".to_owned()),
             }
@@ -195,7 +193,7 @@ impl Talk {
         }
     }
 
-    /// The life is over: waits until the strategy has let go of it. What it says meanwhile is nobody's.
+    /// The run has ended: waits until the strategy has released it. Its requests are dropped meanwhile.
     async fn let_go(&mut self) -> Result<(), Lost> {
         self.heard = None;
         let Some(mut let_go) = self.let_go.take() else { return Ok(()) };
@@ -277,7 +275,7 @@ impl Talk {
         }
     }
 
-    /// What has a key waits among the unanswered while the server is away.
+    /// A request with a key is kept among the unanswered ones while there is no connection.
     async fn send_keyed(
         &mut self,
         line: &mut Line<TcpStream>,
@@ -300,7 +298,7 @@ impl Talk {
         if frame.command != stomp::Command::Message {
             let text = frame.headers.get("message").unwrap_or_default();
             let text = format!("the broker says {}: {text}", frame.command.name());
-            // Who was never let in will not be by knocking again.
+            // A client that was never accepted is not accepted by a retry.
             return Err(if self.run.is_none() { lost(not_admitted(&text)) } else { io::Error::other(text).into() });
         }
         match frame.headers.get("subscription") {
@@ -327,7 +325,7 @@ impl Talk {
             _ => false,
         };
         if is_wanted && let Some(heard) = &self.heard {
-            // A strategy that is behind hears newer prices when it is not.
+            // A strategy that is behind receives newer prices later.
             let _ = heard.try_send(Delivery::Event(self.published(frame, event)));
         }
     }
@@ -344,7 +342,7 @@ impl Talk {
         Published { sequence, at: self.time.now(), event }
     }
 
-    /// The server sends only so much ahead of what was taken.
+    /// The server sends only a bounded window ahead of the acknowledgements.
     async fn tell_taken(&mut self, bytes: usize, line: &mut Line<TcpStream>) -> Result<(), Break> {
         if self.taken.is_due_with(bytes) && self.is_welcome {
             self.send(Request::Taken { number: self.number }, line).await?;
@@ -353,11 +351,11 @@ impl Talk {
     }
 
     async fn unpack(&mut self, parcel: Parcel, line: &mut Line<TcpStream>) -> Result<(), Break> {
-        // What an older connection left in the queue was told again already.
+        // Leftovers of an older connection in the queue were sent again already.
         if parcel.epoch != self.epoch {
             return Ok(());
         }
-        // Who does not know it has no number for it.
+        // A client that is not attached has no run id.
         if let Message::Unwelcome { code, text } = parcel.message {
             let is_taken = &*code == TAKEN;
             let refused = lost(format!("the server refused ({code}): {text}"));
@@ -392,7 +390,7 @@ impl Talk {
             }
             Message::ComeBack => Err(io::Error::other("the server calls it back to where it stopped hearing").into()),
             Message::Cut { reason, may_return: true } => Err(Break::Life(reason.to_string())),
-            Message::Cut { reason, may_return: false } => Err(lost(format!("the server has cut it off: {reason}"))),
+            Message::Cut { reason, may_return: false } => Err(lost(format!("the server ended the run: {reason}"))),
             Message::Event { sequence, at, class, payload } => {
                 if !self.seen.take(sequence, class, &payload) {
                     return Ok(());
@@ -408,7 +406,7 @@ impl Talk {
                 Ok(())
             }
             Message::Enter { phase, bars, is_partial: false } => self.enter(phase, bars, line).await,
-            // It has no number and was looked at before.
+            // It has no number and was handled before.
             Message::Unwelcome { .. } => Ok(()),
         }
     }
@@ -423,9 +421,9 @@ impl Talk {
     }
 
     async fn welcome(&mut self, line: &mut Line<TcpStream>) -> Result<(), Break> {
-        // Who was let in once takes nobody's place when he comes back.
+        // An attached client that reconnects replaces no other process.
         (self.is_welcome, self.takes_over) = (true, false);
-        tracing::info!("the server has let the strategy in");
+        tracing::info!("attached to the server");
         for request in self.unanswered.again() {
             self.send(request, line).await?;
         }
@@ -435,7 +433,7 @@ impl Talk {
         if self.is_leaving { self.send(Request::Leave, line).await } else { Ok(()) }
     }
 
-    /// Whatever the life before had asked for is nobody's any more.
+    /// Requests of the previous run are dropped.
     fn begin_life(&mut self, who: Who, has_diary: bool) -> Result<(), Break> {
         self.unanswered.clear();
         self.unsaid.clear();
@@ -455,11 +453,11 @@ impl Talk {
         self.deliver(Delivery::Refused(Box::new(refused)))
     }
 
-    /// The server takes no command after its deadline; whether it took one before is not known.
+    /// The server accepts no command after its deadline; whether it accepted one before is not known.
     fn drop_late(&mut self) {
         for key in self.unanswered.late(self.time.now()) {
             let text = "no answer came before the deadline, so it is not known whether this took effect".into();
-            // A strategy that hears nothing is lost at its next event.
+            // A strategy that receives nothing is lost at its next event.
             let _ = self.answered(key, Some(protocol::Refusal { code: "outcome-unknown".into(), text }));
         }
     }

@@ -1,12 +1,11 @@
-//! What was sent under a key and waits for its answer. After a broken connection it is sent again under the same key, so that
-//! it takes effect once.
+//! Unanswered requests, resent under the same key after a reconnect, so that they take effect once.
 
 use std::collections::BTreeMap;
 
 use domain::{Command, Timestamp};
 use runtime::strategies::protocol::Request;
 
-/// A command that the server has not got after so long has no effect.
+/// A command that the server has not received after this time has no effect.
 const DEADLINE_SECONDS: i64 = 10;
 
 #[derive(Debug, Default)]
@@ -18,7 +17,7 @@ pub(super) struct Unanswered {
 #[derive(Debug)]
 enum Open {
     Command(Timestamp, Box<Command>),
-    /// Without a deadline: a diary with a hole could not be lived again.
+    /// Without a deadline: a delivery log with a gap could not be replayed.
     Leaf(Vec<u8>),
 }
 
@@ -38,12 +37,12 @@ impl Unanswered {
         request
     }
 
-    /// Everything that is to be sent again, in the order in which it was said.
+    /// Everything that is to be sent again, in its order.
     pub(super) fn again(&self) -> Vec<Request> {
         self.open.iter().map(|(key, open)| request(*key, open)).collect()
     }
 
-    /// An answer came; gives the command that was answered.
+    /// An answer was received; returns the command.
     pub(super) fn answered(&mut self, key: u64) -> Option<Box<Command>> {
         match self.open.remove(&key)? {
             Open::Command(_, command) => Some(command),
@@ -51,13 +50,13 @@ impl Unanswered {
         }
     }
 
-    /// Commands whose deadline is over.
+    /// Expired commands.
     pub(super) fn late(&self, now: Timestamp) -> Vec<u64> {
         let is_late = |open: &Open| matches!(open, Open::Command(expires, _) if *expires < now);
         self.open.iter().filter(|(_, open)| is_late(open)).map(|(key, _)| *key).collect()
     }
 
-    /// A new life begins: whatever the one before had asked for is nobody's any more. Keys are never used again.
+    /// A new run begins: requests of the previous one are dropped. Keys are never used again.
     pub(super) fn clear(&mut self) {
         self.open.clear();
     }

@@ -1,4 +1,4 @@
-//! What a cell can hold.
+//! Cell types of CSV files.
 
 use std::str::FromStr;
 
@@ -7,12 +7,12 @@ use domain::{Amount, Currency, Date, Decimal, Price, Quantity, Settlement, Text,
 
 /// Ids are exact in every client: JSON numbers are whole up to here.
 const ID_MAX: u64 = (1 << 53) - 1;
-/// Characters of a text; what is longer is a mistake of the export.
+/// Characters of a text; a longer one is an error of the export.
 const TEXT_MAX: usize = 250;
 const MINUTES_OF_A_DAY: u16 = 1440;
 
 pub(super) trait Cell: Sized {
-    /// What a right value looks like: `a date`.
+    /// The expected form: `a date`.
     const SHAPE: &'static str;
 
     fn read(text: &str) -> Option<Self>;

@@ -1,4 +1,4 @@
-//! What holds between rows: ids and names are there once, and what is referred to exists.
+//! Checks between rows: ids and names are unique, and references exist.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -30,7 +30,7 @@ impl<'a, K: Ord + Display, T> Known<'a, K, T> {
         Self { by_id: rows.rows.iter().map(|(_, item)| (id(item), item)).collect(), rows }
     }
 
-    /// The row of that id; what is missing in a file with errors is not complained about.
+    /// The row of that id; a missing row is not reported where its file has errors.
     pub(super) fn find(&self, id: K, place: &str, problems: &mut Problems) -> Option<&'a T> {
         let found = self.by_id.get(&id).copied();
         if found.is_none() && self.rows.complete {
@@ -88,7 +88,7 @@ impl Listings<'_> {
         }
     }
 
-    /// What is delivered must exist, and be paid for in the same currency.
+    /// The delivered security must exist, and have the same currency.
     fn check_delivery(
         &self,
         security: &Security,
@@ -113,7 +113,7 @@ impl Listings<'_> {
     }
 }
 
-/// A security is listed and priced like its family.
+/// Listing and prices of a security must match its family.
 fn agree(security: &Security, family: &Family, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
     if let Some(exchange) = family.exchange.filter(|exchange| *exchange != security.exchange) {
         problems.add(at("exchangeId"), format!("its family {} is listed on exchange {exchange}", family.id));

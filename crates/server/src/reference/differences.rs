@@ -1,4 +1,4 @@
-//! Only what differs becomes a command.
+//! Differences between current and wanted reference data, as commands.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use domain::command::ReferenceChange;
 use domain::{Caller, Command, Envelope, ReferenceData};
 
-/// What turns the current reference data into the wanted, in an order in which each change finds what it refers to.
+/// The changes from the current reference data to the wanted, in an order in which each change finds what it refers to.
 ///
 /// A security that is not wanted any more is retired. Exchanges, families, accounts and strategies that are missing
-/// stay: what was ordered and booked refers to them for ever.
+/// stay: orders and bookings refer to them for ever.
 pub fn differences(current: &ReferenceData, wanted: &ReferenceData) -> Vec<ReferenceChange> {
     let mut changes = Vec::new();
     changes.extend(changed(&current.exchanges, &wanted.exchanges).map(ReferenceChange::Exchange));
@@ -21,7 +21,7 @@ pub fn differences(current: &ReferenceData, wanted: &ReferenceData) -> Vec<Refer
     changes
 }
 
-/// Changes that one command holds at the most: it stays far below what a journal frame can hold.
+/// Changes in one command: far below the limit of a journal frame.
 const CHANGES_PER_COMMAND_MAX: usize = 1_000;
 
 /// The changes as the platform's own commands.
@@ -39,7 +39,7 @@ fn changed<'a, K: Ord, V: PartialEq + Clone>(
     wanted.iter().filter(differs).map(|(_, item)| V::clone(item))
 }
 
-/// One that can't be traded already is as retired as it will be.
+/// One that is not tradeable is retired already.
 fn retired(current: &ReferenceData, wanted: &ReferenceData) -> impl Iterator<Item = ReferenceChange> {
     let missing = current.securities.values().filter(|security| !wanted.securities.contains_key(&security.id));
     missing.filter(|security| security.tradeable).map(|security| ReferenceChange::RetireSecurity(security.id))

@@ -1,25 +1,16 @@
-//! Reference data from CSV files: exchanges, families, securities, accounts, strategies, and the first quotes of
-//! simulated markets. The form of the files is told in `demo/reference/README.md`.
+//! Reference data from CSV files: exchanges, families, securities, accounts, strategies, and the opening quotes of
+//! simulated markets. `demo/reference/README.md` describes the files.
 //!
-//! All files are read first, then every reference between them is checked; all errors are told at once.
+//! All files are read first, then every reference between them is checked; all errors are reported at once.
 
-/// What a cell can hold.
 mod cell;
-/// What holds between rows and files.
 mod check;
-/// Only what differs becomes a command.
 mod differences;
-/// Exchanges with hours and holidays.
 mod exchanges;
-/// The first quotes of simulated markets.
 mod opening;
-/// Families, accounts and strategies.
 mod parties;
-/// Securities of every kind.
 mod securities;
-/// One file: columns by name, lines, cells.
 mod sheet;
-/// A folder, or the desk that is built in.
 mod source;
 
 #[cfg(test)]
@@ -40,14 +31,14 @@ use crate::problem::Problems;
 use sheet::Rows;
 use source::Files;
 
-/// All that the files of a desk say.
+/// The contents of all files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Desk {
     pub data: ReferenceData,
     pub openings: Vec<Opening>,
 }
 
-/// The desk that is built into the program.
+/// The built-in demo reference data.
 pub fn demo() -> Desk {
     read(&ReferencePath::Demo).expect("a test reads the demo's files")
 }

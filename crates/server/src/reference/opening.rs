@@ -1,4 +1,4 @@
-//! opening.csv: the first quotes of simulated markets.
+//! `opening.csv`: opening quotes of simulated markets.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::sheet::{self, Row, Rows, place};
 use super::source::Files;
 use crate::problem::Problems;
 
-/// How the simulated market of a security begins.
+/// The start of the simulated market of a security.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     pub security: SecurityId,
@@ -25,7 +25,7 @@ pub struct Opening {
 
 const COLUMNS: [&str; 5] = ["symbol", "mid", "spreadTicks", "size", "volatility"];
 
-/// A line as it is written, with the symbol in place of the security.
+/// A line of the file, with the symbol in place of the security.
 struct Quoted {
     symbol: Text,
     mid: Price,

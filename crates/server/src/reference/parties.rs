@@ -24,7 +24,7 @@ const FAMILY_COLUMNS: [&str; 13] = [
     "fee",
 ];
 
-/// Folders from before it existed do not have it.
+/// Optional: folders from before this column do not have it.
 const FAMILY_COLUMNS_OPTIONAL: [&str; 1] = ["settlement"];
 
 const ACCOUNT_COLUMNS: [&str; 9] = [

@@ -69,7 +69,7 @@ pub(super) fn read(files: &Files, problems: &mut Problems) -> Rows<Security> {
     securities
 }
 
-/// Every cell is read before the row is given up, so that all of its errors are told.
+/// Every cell is read, so that all errors of a row are reported.
 fn security(row: &mut Row<'_>) -> Option<Security> {
     let (id, symbol, kind) = (row.needed::<Id>("id"), row.needed("symbol"), kind(row));
     let (description, isin) = (row.optional("description"), row.optional::<Isin>("isin"));
@@ -183,7 +183,7 @@ fn check_ranges(row: &mut Row<'_>, security: &Security) {
     }
 }
 
-/// What the kind demands of the columns that all kinds have.
+/// Requirements of the kind on the columns that all kinds have.
 fn check_kind(row: &mut Row<'_>, security: &Security) {
     match security.kind {
         SecurityKind::Index if security.tradeable => row.complain("tradeable", "an index can't be traded"),

@@ -1,4 +1,4 @@
-//! One CSV file: columns are found by name, every cell that can't be is told with file, line and column.
+//! One CSV file: columns are found by name, every invalid cell is reported with file, line and column.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 
@@ -11,11 +11,11 @@ use crate::problem::Problems;
 pub(super) struct Rows<T> {
     pub file: &'static str,
     pub rows: Vec<(u64, T)>,
-    /// Every line could be read. Only then is an id that is not here surely missing.
+    /// Every line could be read. Only then an unknown id is certainly missing.
     pub complete: bool,
 }
 
-/// A line while it is read: a wrong cell gives nothing and adds a problem.
+/// A line while it is read: an invalid cell gives `None` and adds a problem.
 pub(super) struct Row<'a> {
     file: &'static str,
     line: u64,
@@ -54,12 +54,12 @@ impl Row<'_> {
     }
 }
 
-/// How a cell is called in a message.
+/// The location of a cell in a message.
 pub(super) fn place(file: &str, line: u64, column: &str) -> String {
     format!("{file} line {line}, column {column}")
 }
 
-/// Reads all rows of a file by `row`, which gives nothing where a cell is wrong.
+/// Reads all rows of a file by `row`, which returns `None` where a cell is invalid.
 pub(super) fn read<T>(
     file: &'static str,
     text: &str,
@@ -70,7 +70,7 @@ pub(super) fn read<T>(
     read_columns(file, text, (columns, &[]), problems, row)
 }
 
-/// As [`read`]; columns of the second kind may be missing, and are blank then.
+/// As [`read`]; optional columns may be missing, and are blank then.
 pub(super) fn read_columns<T>(
     file: &'static str,
     text: &str,

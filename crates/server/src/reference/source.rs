@@ -1,4 +1,4 @@
-//! Where the files come from: a folder, or the desk that is built into the program.
+//! Reference data files: a folder, or the built-in demo.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::config::ReferencePath;
 use crate::problem::Problems;
 
-/// The files of a desk with the demo's own texts, so that the program works from any folder.
+/// The files with the demo's own texts, so that the program works from any folder.
 const DEMO: [(&str, &str); 8] = [
     ("exchanges.csv", include_str!("../../../../demo/reference/exchanges.csv")),
     ("trading-hours.csv", include_str!("../../../../demo/reference/trading-hours.csv")),
@@ -21,7 +21,7 @@ const DEMO: [(&str, &str); 8] = [
 
 /// Only simulated venues need it.
 const OPENING: &str = "opening.csv";
-/// A file that is larger is refused before it is read.
+/// A larger file is rejected before it is read.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// The texts of all files.
@@ -47,7 +47,7 @@ impl Files {
         problems.none_or(Self(texts))
     }
 
-    /// The text of a file that is always there.
+    /// The text of a file that is always present.
     pub(super) fn text(&self, name: &str) -> &str {
         self.optional(name).unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// A copy of the demo's files in which a line of a file is replaced, added or, as an empty text, taken away.
+/// A copy of the demo's files in which a line of a file is replaced, added or, as an empty text, removed.
 struct Folder(tempfile::TempDir);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! What can be asked for on the command line.
+//! Command line of `rialto simulate`.
 
 use std::path::PathBuf;
 

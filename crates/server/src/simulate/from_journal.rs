@@ -1,4 +1,4 @@
-//! A live session's journal, replayed: the same digest again, and, where prices were journalled, the strategies too.
+//! Journal replay of a live session: to the same digest and, where prices were journalled, with its strategies.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -21,7 +21,8 @@ use crate::progress::Progress;
 const NOT_RECORDED: &str = "the journal does not tell what strategies heard, so they can't run again: it is recorded in \
                             sessions with journal.ticks=all";
 
-/// The last line is the digest. A state or a command that differs is a failure, and so is a strategy that can't run again.
+/// The last line is the digest. A state or a command that differs is a failure, and so is a strategy that cannot be
+/// replayed.
 pub(super) fn replay(
     folder: &Path,
     with_strategies: bool,

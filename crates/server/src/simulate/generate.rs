@@ -1,4 +1,4 @@
-//! Made-up prices, for those who have none at hand.
+//! Generated prices, for simulations without recorded ones.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

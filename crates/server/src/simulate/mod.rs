@@ -1,26 +1,15 @@
-//! `rialto simulate`: a plan in, a run on virtual time, results out. The pages are told in `docs/simulation.md`.
+//! `rialto simulate`: a plan in, a run on virtual time, results out. See `docs/simulation.md`.
 
-/// What can be asked for on the command line.
 pub mod arguments;
-/// A live session's journal, replayed.
 mod from_journal;
-/// Made-up prices.
 mod generate;
-/// Who looks on: figures, tables, progress.
 mod onlooker;
-/// The folder of the results, whole or untouched.
 mod output;
-/// The file that says what is to be simulated, read and checked.
 pub mod plan;
-/// What the platform refused, in words.
 mod refusals;
-/// What is written when the run is over.
 mod report;
-/// From a plan to everything a run works with.
 mod stage;
-/// What strategies wait for in vain.
 mod unheard;
-/// Somebody who watches over a run.
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -58,7 +47,7 @@ pub fn execute(arguments: SimulateArgs, registry: &Registry) -> Result<String, F
     }
 }
 
-/// Runs a plan, writes its results and tells the summary, whose last line is the digest.
+/// Runs a plan, writes its results and prints the summary, whose last line is the digest.
 fn run(file: &Path, out: Option<&Path>, registry: &Registry) -> Result<String, Failure> {
     let plan = Plan::read(file)?;
     let folder: PathBuf = out.map_or_else(|| plan.output.clone(), Path::to_owned);

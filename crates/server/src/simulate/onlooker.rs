@@ -1,4 +1,4 @@
-//! Who looks on: the record for the report, the tables of fills and orders, and the progress that a person sees.
+//! Run observer: record for the report, fill and order tables, progress.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,14 +19,14 @@ use super::refusals;
 use super::unheard::Recorded;
 use crate::failure::{Exit, Failure};
 
-/// Alarms that are told one by one; further ones are only counted.
+/// Alarms that are logged one by one; further ones are only counted.
 const TOLD_MAX: u64 = 5;
 
 pub(super) struct Onlooker {
     assumptions: Assumptions,
     base: Currency,
     recorded: Recorded,
-    /// What accounts began with, in base currency.
+    /// Opening cash of accounts, in base currency.
     opening_cash: BTreeMap<BalanceId, Amount>,
     fills: PathBuf,
     orders: PathBuf,
@@ -47,14 +47,14 @@ struct Begun {
     trips: TripSheet<BufWriter<File>>,
 }
 
-/// What is left when the run is over.
+/// The result of the observation.
 pub(super) struct Looked {
     pub(super) record: Record,
     pub(super) refusals: Refusals,
     pub(super) stopped: Vec<Stop>,
     pub(super) orders: Fates,
     pub(super) unheard: Vec<String>,
-    /// Accounts that began with cash.
+    /// Accounts with opening cash.
     pub(super) accounts: usize,
 }
 
@@ -187,7 +187,7 @@ fn unwritten(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-/// A bar on a terminal, a log line every tenth elsewhere; both with events a second.
+/// A progress bar on a terminal, a log line every tenth elsewhere; both with events a second.
 struct Telling {
     began: Instant,
     bar: Option<ProgressBar>,

@@ -1,5 +1,5 @@
-//! The folder of the results. A run writes aside and its files come into the folder when it is over, so that a run which is
-//! refused or fails leaves what was there before as it was, and the results of two runs are never mixed.
+//! Results folder, replaced as a whole at the end of a run. A run writes to a staging folder, so that a rejected or
+//! failed run leaves the earlier results unchanged, and the results of two runs are never mixed.
 
 use std::fs;
 use std::io;
@@ -13,18 +13,18 @@ pub(super) struct Output {
     traces: Arc<Traces>,
 }
 
-/// What a run that ends early must not leave.
+/// Temporary files, removed when a run ends early.
 pub(super) struct Traces {
-    /// Within the folder and so on the same disk, wherever the folder is mounted from.
+    /// Within the results folder and so on the same file system.
     aside: PathBuf,
-    /// Folders that were not there before, the innermost first.
+    /// Folders that were created for the run, the innermost first.
     made: Vec<PathBuf>,
-    /// Held while files are moved or removed: an interrupt finds all of the results or none.
+    /// Held while files are moved or removed: an interrupt leaves all of the results or none.
     moving: Mutex<()>,
 }
 
 impl Output {
-    /// The traces are told before there are any, so that whoever cleans up is ready.
+    /// `tell` receives the temporary files before they are created, so that the interrupt handler can remove them.
     pub(super) fn open(folder: &Path, tell: impl FnOnce(Arc<Traces>) -> io::Result<()>) -> Result<Self, Failure> {
         let aside = folder.join(format!(".unfinished-{}", std::process::id()));
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
@@ -38,12 +38,12 @@ impl Output {
         Ok(output)
     }
 
-    /// Where the run writes.
+    /// The folder to which the run writes.
     pub(super) fn aside(&self) -> &Path {
         &self.traces.aside
     }
 
-    /// The run is over: its files replace those of the run before. Whatever else is in the folder stays.
+    /// The run is over: its files replace those of the run before. Other files in the folder stay.
     pub(super) fn publish(self) -> Result<(), Failure> {
         self.move_in().map_err(|error| Failure::io("write", &self.folder, &error))
     }
@@ -59,8 +59,8 @@ impl Output {
 }
 
 impl Traces {
-    /// What was made for the run and not published goes; a folder that has something in it stays. Nothing is published
-    /// meanwhile, nor while what follows is done.
+    /// Removes what was created for the run and not published; a folder that is not empty stays. Nothing is published
+    /// meanwhile, nor while `then` runs.
     pub(super) fn remove(&self, then: impl FnOnce()) {
         let _moving = self.lock();
         let _ = fs::remove_dir_all(&self.aside);

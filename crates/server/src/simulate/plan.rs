@@ -1,4 +1,4 @@
-//! The file that says what is to be simulated: raw as it was written, then checked. All mistakes are told at once.
+//! Simulation plan: parsed, then checked. All errors are reported at once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ use crate::failure::{Exit, Failure};
 use crate::problem::Problems;
 
 const NANOS_PER_MICRO: i64 = 1_000;
-/// The highest fee, as a part of the traded value: a tenth. Whoever writes more means percent or basis points.
+/// The highest fee, as a part of the traded value: a tenth. A higher one is probably meant as percent or basis points.
 const FEE_RATE_MAX: Decimal = Decimal::from_parts(1, 0, 0, false, 1);
-/// The highest rate of a year, also below zero: a half. Whoever writes more means percent.
+/// The highest rate of a year, also below zero: a half. A higher one is probably meant as percent.
 const RISK_FREE_RATE_MAX: f64 = 0.5;
 
 /// What is to be simulated.
@@ -32,12 +32,12 @@ pub struct Plan {
     pub output: PathBuf,
     pub reference: ReferencePath,
     pub base_currency: Currency,
-    /// What each account that trades begins with, in base currency.
+    /// Opening cash of each account that trades, in base currency.
     pub cash: Amount,
     pub start: Option<Timestamp>,
     pub end: Option<Timestamp>,
     pub valuation_seconds: Option<u32>,
-    /// Of each strategy, at the risk gate.
+    /// Limit of each strategy at the risk gate.
     pub orders_per_second: Option<u32>,
     pub on_failure: OnFailure,
     pub assumptions: Assumptions,
@@ -46,23 +46,23 @@ pub struct Plan {
     pub strategies: Vec<Instance>,
 }
 
-/// How orders meet recorded prices.
+/// How orders are matched with recorded prices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Market {
-    /// Absent: by what the data is.
+    /// Absent: chosen by the data.
     pub fill_rule: Option<FillRule>,
     pub order_latency_nanos: i64,
     pub feed_latency_nanos: i64,
     pub slippage_ticks: u32,
     pub fee_rate: Option<Decimal>,
-    /// Whether orders are held against the exchange's trading hours, or prices say when it trades.
+    /// Whether orders are checked against the exchange's trading hours; otherwise it trades whenever there are prices.
     pub keeps_hours: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
     pub path: PathBuf,
-    /// As it was written.
+    /// As in the plan.
     pub name: String,
     /// A symbol or an id.
     pub security: String,
@@ -72,7 +72,7 @@ pub struct Data {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
     pub name: String,
-    /// Which of the registered strategies.
+    /// The registered strategy.
     pub of: String,
     pub written: BTreeMap<String, String>,
 }
@@ -123,7 +123,7 @@ struct RawData {
     bar_size: Option<String>,
 }
 
-/// Parameters may stand in a table of their own or beside the name.
+/// Parameters may be in a table of their own or beside the name.
 #[derive(Debug, Deserialize)]
 struct RawStrategy {
     name: String,
@@ -245,7 +245,7 @@ impl RawStrategy {
     }
 }
 
-/// Positions and orders are kept by name, so each has one of its own.
+/// Positions and orders are stored by name, so names are unique.
 fn strategies(raw: Vec<RawStrategy>, problems: &mut Problems) -> Vec<Instance> {
     let instances: Vec<Instance> = raw.into_iter().map(RawStrategy::check).collect();
     for (place, instance) in instances.iter().enumerate() {
@@ -320,7 +320,7 @@ fn fee_rate(value: Value, problems: &mut Problems) -> Decimal {
     rate
 }
 
-/// A run that is over before it begins plays nothing.
+/// A run must not end before it begins.
 fn check_span(start: Option<Timestamp>, end: Option<Timestamp>, problems: &mut Problems) {
     if let (Some(start), Some(end)) = (start, end)
         && end <= start
@@ -329,7 +329,7 @@ fn check_span(start: Option<Timestamp>, end: Option<Timestamp>, problems: &mut P
     }
 }
 
-/// A desk without money could not buy, and an opening booking of nothing is none.
+/// An account without cash could not buy, and an opening booking of zero is none.
 fn cash(value: Option<Value>, problems: &mut Problems) -> Amount {
     let amount = decimal("cash", value, Decimal::from(1_000_000), problems);
     if amount.is_zero() {
@@ -356,7 +356,7 @@ fn instant(key: &str, value: &Value, problems: &mut Problems) -> Option<Timestam
     full.parse().map_err(|reason| problems.add(key, told(reason))).ok()
 }
 
-/// As a person would write it, without quotes.
+/// Without quotes.
 fn written(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,13 +1,13 @@
-//! What the platform refused, in words that name who and which rule.
+//! Refused orders and commands, with strategy and rule.
 
 use domain::{Command, ReferenceData, Refusal, Scope, Text, Timestamp};
 use results::Refusals;
 use tracing::warn;
 
-/// Refusals of a kind that are told one by one; further ones are only counted.
+/// Refusals of a kind that are logged one by one; further ones are only counted.
 const TOLD_MAX: u64 = 5;
 
-/// Counts a refusal, and tells the first ones of its kind.
+/// Counts a refusal, and logs the first ones of its kind.
 pub(super) fn note(
     refusals: &mut Refusals,
     (at, strategy): (Timestamp, &Text),
@@ -25,7 +25,7 @@ pub(super) fn note(
     refusals.first.get_or_insert(told);
 }
 
-/// The rule and why; a scope by its name, since nobody knows the ids of strategies that a plan names.
+/// The rule and the reason; a scope by its name, since the ids of strategies in a plan are not known to the user.
 fn reason(refusal: &Refusal, reference: Option<&ReferenceData>) -> String {
     let code = refusal.code();
     match refusal {

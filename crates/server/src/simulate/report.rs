@@ -1,4 +1,4 @@
-//! What is written when the run is over: a page for people, figures for programs, tables for spreadsheets.
+//! Results of a run: a page for people, figures for programs, tables for spreadsheets.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -101,7 +101,7 @@ impl Report {
         ]
     }
 
-    /// A run without orders needs a word about why.
+    /// Explains a run without orders.
     fn why_nothing(&self) -> String {
         let Heading { orders, refusals, .. } = &self.heading;
         match (orders.all(), refusals.orders) {
@@ -158,7 +158,7 @@ fn settings(plan: &Plan, accounts: usize) -> Vec<(String, String)> {
     settings
 }
 
-/// Of each account, and how many had it.
+/// Opening cash of each account, and the number of accounts with it.
 fn cash(plan: &Plan, accounts: usize) -> String {
     let each = format!("{} {}", plan.cash, plan.base_currency);
     if accounts == 1 { each } else { format!("{accounts} × {each}") }

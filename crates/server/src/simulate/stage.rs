@@ -1,4 +1,4 @@
-//! From a plan to everything a run works with: reference data, venues, files, strategies.
+//! Simulation inputs from a plan: reference data, venues, files, strategies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::problem::Problems;
 use crate::reference;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
-/// How often positions are valued, where the data has nothing but bars that are shorter.
+/// Interval of valuations, where the data has only shorter bars.
 const VALUATION_OF_BARS_SECONDS: i64 = 900;
 
 pub(super) struct Stage {
@@ -64,7 +64,7 @@ fn setup(plan: &Plan, desk: &ReferenceData, files: &[FileOf], venues: Vec<VenueS
         .extend(plan.orders_per_second.into_iter().flat_map(|rate| seats.iter().map(move |seat| bound(seat, rate))));
     let settings = Settings {
         base_currency: plan.base_currency,
-        // The venue always answers, however long its answers take.
+        // A simulated venue always answers, however late.
         answer_within_seconds: 0,
         ..Settings::default()
     };
@@ -85,13 +85,13 @@ fn setup(plan: &Plan, desk: &ReferenceData, files: &[FileOf], venues: Vec<VenueS
     }
 }
 
-/// As in live, where every strategy has a rate at the risk gate.
+/// As in live trading, where every strategy has a rate limit at the risk gate.
 fn bound(seat: &Seat, orders_per_second: u32) -> Command {
     let limits = Limits { orders_per_second: Some(orders_per_second), ..Limits::default() };
     Command::SetLimits { scope: Scope::Strategy(seat.who().id), limits }
 }
 
-/// Each file with the security that it is about.
+/// Each file with its security.
 fn files(plan: &Plan, desk: &ReferenceData) -> Result<Vec<FileOf>, Failure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
@@ -105,7 +105,7 @@ fn files(plan: &Plan, desk: &ReferenceData) -> Result<Vec<FileOf>, Failure> {
     problems.none_or(files).map_err(|problems| Failure::configuration(&problems))
 }
 
-/// Prices that come twice would be traded on twice.
+/// Prices that are given twice would be traded on twice.
 fn check_twice(files: &[FileOf], problems: &mut Problems) {
     for (place, file) in files.iter().enumerate() {
         if files[..place].contains(file) {
@@ -190,7 +190,7 @@ fn seats(
     problems.none_or(seats).map_err(|problems| Failure::configuration(&problems))
 }
 
-/// What a strategy needs and nobody wrote follows from the data: its security is the first, its prices are what there is.
+/// Missing parameters of a strategy follow from the data: the first security, and the kind of prices that exists.
 fn completed(instance: &Instance, files: &[FileOf], registry: &Registry) -> BTreeMap<String, String> {
     let mut written = instance.written.clone();
     let Ok(blueprint) = registry.get(&instance.of) else { return written };
@@ -208,7 +208,7 @@ fn completed(instance: &Instance, files: &[FileOf], registry: &Registry) -> BTre
     written
 }
 
-/// One venue for each exchange whose securities have data. The first exchange is reached by the adapter of the first
+/// One venue for each exchange whose securities have data. The first exchange is assigned to the adapter of the first
 /// account, and so on; exchanges beyond the accounts share the last one.
 fn venues(plan: &Plan, files: &[FileOf], desk: &ReferenceData) -> Result<Vec<VenueSetup>, Failure> {
     let mut adapters: Vec<AdapterName> = Vec::new();
@@ -248,7 +248,7 @@ fn empty_venue(plan: &Plan, adapter: AdapterName) -> VenueSetup {
     VenueSetup { adapter, exchanges: vec![], securities: vec![], venue: Replay::new(config) }
 }
 
-/// Where the plan names none: the best that the data can carry.
+/// Where the plan has none: the best that the data supports.
 pub(super) fn fill_rule(plan: &Plan) -> FillRule {
     let has = |wanted: fn(&Kind) -> bool| plan.data.iter().any(|data| wanted(&data.kind));
     let by_data = if has(|kind| *kind == Kind::Book) {
@@ -261,7 +261,7 @@ pub(super) fn fill_rule(plan: &Plan) -> FillRule {
     plan.market.fill_rule.unwrap_or(by_data)
 }
 
-/// A rule that waits for what the data never shows would fill nothing, or guess.
+/// A rule that needs data which is not there would fill nothing, or guess.
 fn check_rule(plan: &Plan, files: &[FileOf], desk: &ReferenceData, problems: &mut Problems) {
     let rule = fill_rule(plan);
     let securities: BTreeSet<SecurityId> = files.iter().map(|file| file.security).collect();
@@ -281,7 +281,7 @@ fn check_rule(plan: &Plan, files: &[FileOf], desk: &ReferenceData, problems: &mu
     }
 }
 
-/// Without a rate nothing could be valued, and costs would be added up across currencies.
+/// Without an exchange rate nothing could be valued, and costs would be added up across currencies.
 fn check_rates(plan: &Plan, files: &[FileOf], desk: &ReferenceData, problems: &mut Problems) {
     let traded = files.iter().map(|file| &desk.securities[&file.security]);
     let pairs: BTreeSet<(Currency, Currency)> = traded.clone().filter_map(|security| pair(security)).collect();
@@ -309,7 +309,7 @@ fn securities_on(exchange: ExchangeId, files: &[FileOf], desk: &ReferenceData) -
     files.iter().map(|file| file.security).filter(listed).collect()
 }
 
-/// Of each active account that reaches a venue, with what can be bought there: an index cannot.
+/// For each active account with a venue where something can be bought: an index cannot.
 fn opening_cash(plan: &Plan, venues: &[VenueSetup], desk: &ReferenceData) -> Vec<OpeningCash> {
     let is_tradeable = |security: &SecurityId| desk.securities[security].tradeable;
     let mut all = Vec::new();
@@ -351,13 +351,13 @@ fn valuation_seconds(plan: &Plan, files: &[FileOf]) -> i64 {
     plan.valuation_seconds.map_or(usual, i64::from)
 }
 
-/// A rate that the plan names takes the place of all charges.
+/// A fee rate in the plan replaces all charges.
 fn without_charges(family: &Family) -> Family {
     let none = Amount::ZERO;
     Family { execution_commission: none, clearing_commission: none, fee: none, ..family.clone() }
 }
 
-/// The data says when it trades: an exchange's own hours would refuse market orders at the close of a bar.
+/// The exchange trades whenever there is data: its own hours would refuse market orders at the close of a bar.
 fn always_open(exchange: &Exchange) -> Exchange {
     let all_day = TradingHours { open: TimeOfDay(0), close: TimeOfDay(1_440), days: (1..=7).collect() };
     Exchange {

@@ -1,10 +1,11 @@
-//! What strategies wait for and the data does not have: such a run ends well and says nothing about the strategy.
+//! Missing data: prices that a strategy subscribes to and the files do not have. Such a run succeeds and proves nothing
+//! about the strategy.
 
 use domain::{BarSize, ReferenceData, SecurityId, Text};
 use storage::history::{FileOf, Kind};
 use strategy::{Prices, Selection};
 
-/// What the data has of each security.
+/// The kinds of data of each security.
 #[derive(Debug, Default)]
 pub(super) struct Recorded(Vec<(SecurityId, Kind)>);
 
@@ -13,7 +14,7 @@ impl Recorded {
         Self(files.iter().map(|file| (file.security, file.kind)).collect())
     }
 
-    /// A sentence for everything that a strategy wants and will never hear.
+    /// A sentence for each subscription of a strategy that the data cannot serve.
     pub(super) fn unheard(&self, strategy: &Text, wanted: &Selection, reference: &ReferenceData) -> Vec<String> {
         let kinds = || [Prices::Ticks, Prices::Trades, Prices::Books].into_iter().chain(BarSize::ALL.map(Prices::Bars));
         let mut sentences = Vec::new();
@@ -28,7 +29,7 @@ impl Recorded {
     }
 }
 
-/// Bars are made of shorter ones, of ticks and of trades.
+/// Bars are built from shorter ones, from ticks and from trades.
 fn is_told(prices: Prices, has: &[Kind]) -> bool {
     has.iter().any(|kind| match (prices, kind) {
         (Prices::Ticks, Kind::Tick) | (Prices::Trades, Kind::Trade) | (Prices::Books, Kind::Book) => true,

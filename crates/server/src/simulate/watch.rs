@@ -1,5 +1,4 @@
-//! Somebody who watches over a run, on a thread of its own: a strategy whose call-back does not return is named, and an
-//! interrupt ends the run without a trace of it.
+//! Watchdog of a run, on a thread of its own: names a strategy whose call-back does not return; cleans up on interrupt.
 
 use std::io;
 use std::sync::Arc;
@@ -16,12 +15,12 @@ use crate::failure::Exit;
 use crate::signals;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A call-back that takes so long is told.
+/// A call-back that takes this long is logged.
 const BUSY_SECONDS: u64 = 10;
 /// And again after each of these.
 const BUSY_AGAIN_SECONDS: u64 = 60;
 
-/// Who is called now, and what for.
+/// The running call-back and its strategy.
 #[derive(Clone)]
 pub(super) struct Watched {
     pulse: Arc<Pulse>,
@@ -39,7 +38,7 @@ impl Watched {
     }
 }
 
-/// Ends with the run.
+/// Stops with the run.
 pub(super) struct Watch {
     _run: Sender<()>,
 }
@@ -60,7 +59,7 @@ impl Watch {
     }
 }
 
-/// A run that is interrupted leaves nothing, whether or not its strategies let go.
+/// An interrupted run leaves no files, whether or not its strategies return.
 pub(super) fn on_interrupt(watched: Watched, traces: Arc<Traces>) -> io::Result<()> {
     signals::on_stop(move || {
         traces.remove(|| {
@@ -71,12 +70,12 @@ pub(super) fn on_interrupt(watched: Watched, traces: Arc<Traces>) -> io::Result<
     })
 }
 
-/// Virtual time, which stands at its origin until the first price comes.
+/// Virtual time, which is at its origin until the first price.
 fn when(at: Timestamp) -> String {
     if at == Timestamp::default() { "before the first price".to_owned() } else { format!("at {at}") }
 }
 
-/// What was seen the last time, and for how long it has been so.
+/// The last observation, and for how long it has not changed.
 #[derive(Default)]
 struct Vigil {
     busy: Option<(Timestamp, Text)>,
