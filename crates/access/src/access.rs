@@ -1,5 +1,4 @@
-//! The one question: who is it? All doors ask here, so a password costs the same everywhere, whoever guesses waits
-//! everywhere, and every refusal stands in the audit.
+//! Authentication for all interfaces: the same password cost, throttling and audit everywhere.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -35,15 +34,14 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub anonymous: Anonymous,
-    /// Real money can move.
+    /// A live adapter is configured: orders are real.
     pub live_adapter: bool,
 }
 
-/// What somebody may do who calls from this machine and shows nothing.
+/// Role of a caller from this machine without credentials.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Anonymous {
-    /// On a desk where nobody can log in: everything while nothing is real, and only look once something is. Where
-    /// somebody can: nothing.
+    /// Without users: admin while no adapter is live, viewer once one is. With users: none.
     #[default]
     ByRule,
     Nothing,
@@ -69,7 +67,7 @@ pub struct Access {
     proven: Proven,
     turns: Turns,
     slowdown: Slowdown,
-    /// Passwords that are hashed at once: half of the machine at the most, because others want to trade.
+    /// Passwords that are hashed at once: at most half of the cores, because trading needs the rest.
     hashing: Arc<Semaphore>,
     sessions: Sessions,
     recorder: Recorder,
@@ -100,12 +98,12 @@ impl Access {
         (self.clock)()
     }
 
-    /// For the lists, and for changes; after a change [`Access::look_again`].
+    /// For lists and changes; after a change call [`Access::look_again`].
     pub fn register(&self) -> &Arc<Register> {
         &self.register
     }
 
-    /// Sees at once what was changed in the register.
+    /// Applies changes of the user store at once.
     pub fn look_again(&self) -> Result<(), AccessError> {
         self.gallery.compare()
     }
@@ -114,12 +112,12 @@ impl Access {
         self.gallery.picture(self.now()).map(|picture| !picture.users.is_empty())
     }
 
-    /// Who it is, or why not; a refusal is in the audit before it is told.
+    /// The identity, or why access is denied; a refusal is in the audit before it is returned.
     pub async fn authenticate(&self, credentials: Credentials, visit: &Visit) -> Result<Identity, Denied> {
         self.admit(credentials, visit).await.map(|(identity, _)| identity)
     }
 
-    /// As [`Access::authenticate`], for a connection that stays: with what it is asked by whether it may.
+    /// As [`Access::authenticate`], for a long-lived connection: with the grant to be checked again.
     pub async fn admit(&self, credentials: Credentials, visit: &Visit) -> Result<(Identity, Pass), Denied> {
         let claimed = match &credentials {
             Credentials::Password { user, .. } => user.parse().ok().map(|name: Name| name.text().clone()),
@@ -135,8 +133,8 @@ impl Access {
         }
     }
 
-    /// Whether what let somebody in still would: not where the token was revoked or has expired, the user was changed or
-    /// removed, the session has ended, or the desk is no longer open to everybody.
+    /// Whether a grant is still valid: not where the token was revoked or has expired, the user was changed or removed,
+    /// the session has ended, or anonymous access was switched off.
     pub fn stands(&self, pass: &Pass) -> Result<bool, AccessError> {
         let picture = self.gallery.picture(self.now())?;
         Ok(match &pass.0 {
@@ -162,7 +160,7 @@ impl Access {
 
     fn picture(&self) -> Result<Arc<Picture>, Denied> {
         self.gallery.picture(self.now()).map_err(|error| {
-            tracing::error!(%error, "users cannot be looked up");
+            tracing::error!(%error, "user store cannot be read; logins are refused");
             Denied::Unavailable
         })
     }
@@ -171,7 +169,7 @@ impl Access {
         self.anonymous_role(picture, peer).map(|role| pass::of_nobody(role, peer))
     }
 
-    /// Only on this machine: whoever comes from elsewhere is somebody or nobody.
+    /// Only on this machine: a remote caller needs credentials.
     fn anonymous_role(&self, picture: &Picture, peer: Option<IpAddr>) -> Option<Role> {
         let is_here = peer.is_some_and(|peer| peer.to_canonical().is_loopback());
         self.settings.anonymous_role(!picture.users.is_empty()).filter(|_| is_here)
@@ -183,7 +181,7 @@ impl Access {
         valid.map(|token| pass::of_token(token)).ok_or(Denied::WrongCredentials)
     }
 
-    /// The cookie of a session that is over is as good as none.
+    /// The cookie of an ended session counts as no credentials.
     fn of_session(&self, picture: &Picture, shown: &str, peer: Option<IpAddr>) -> Result<Admitted, Denied> {
         let user = self.sessions.user_of(shown, self.now()).and_then(|known| unchanged(picture, &known));
         let admitted = user.map(|user| pass::of_session(user, Sessions::key(shown)));
@@ -217,8 +215,8 @@ impl Access {
         self.proven.recall(mark, self.now()).and_then(|known| unchanged(picture, &known))
     }
 
-    /// Compares a secret that is kept elsewhere, such as a session's own password, by the rules for every other: whoever
-    /// guesses waits, and a refusal is in the audit before it is told.
+    /// Checks a secret that is kept elsewhere, such as a session's own password, by the same rules: failed attempts are
+    /// throttled, and a refusal is in the audit before it is returned.
     pub async fn compare(&self, account: &str, visit: &Visit, is_right: impl FnOnce() -> bool) -> Result<(), Denied> {
         let outcome = self.compare_slowly(account, visit.peer, is_right).await;
         if let Err(denied) = &outcome {
@@ -245,10 +243,10 @@ impl Access {
         Err(Denied::WrongCredentials)
     }
 
-    /// The slow way: held if it must be, then hashed beside few others.
+    /// The slow path: throttled, then hashed beside few others.
     async fn check(&self, name: &str, password: SecretString, peer: Option<IpAddr>) -> Result<Arc<User>, Denied> {
         let peer = peer.unwrap_or(IpAddr::from([0; 4]));
-        // Names that nobody can have share one account.
+        // Invalid names share one account.
         let account = name.parse::<Name>().map(|name| name.to_string()).unwrap_or_default();
         let attempt = self.slowdown.begin(&account, peer, self.now()).map_err(|_| Denied::TooManyAttempts)?;
         hold(attempt.delay).await;
@@ -267,7 +265,7 @@ impl Access {
         }
     }
 
-    /// The slot goes with the work: it is taken until the hash is done, also when nobody waits for it any more.
+    /// The permit is held until the hash is done, also when the caller is gone.
     async fn hash_and_compare(&self, password: SecretString, hash: Option<String>) -> Result<bool, Denied> {
         let slot = self.hashing.clone().acquire_owned().await.map_err(|_| Denied::Unavailable)?;
         let work = move || {
@@ -277,17 +275,17 @@ impl Access {
         tokio::task::spawn_blocking(work).await.map_err(|_| Denied::Unavailable)
     }
 
-    /// A session for a user who has just logged in; nobody else can have one.
+    /// A session for a user that has just logged in; tokens and anonymous callers have none.
     pub fn begin_session(&self, identity: &Identity) -> Result<Secret, Denied> {
         let picture = self.picture()?;
         let user = identity.name.as_ref().and_then(|name| picture.users.get(name)).ok_or(Denied::WrongCredentials)?;
         self.sessions.begin(user.name.text(), user.revision, self.now()).map_err(|error| {
-            tracing::error!(%error, "the system gave no secret for a session");
+            tracing::error!(%error, "no random bytes from the operating system; session not created");
             Denied::Unavailable
         })
     }
 
-    /// Whose session it is, while it lasts.
+    /// The user of a session, while it is active.
     pub fn user_of_session(&self, secret: &SecretString) -> Option<Text> {
         self.sessions.user_of(secret.expose_secret(), self.now()).map(|(user, _)| user)
     }
@@ -296,34 +294,34 @@ impl Access {
         self.sessions.end(secret.expose_secret());
     }
 
-    /// Somebody may not do what he came for. Where the audit cannot be written he may not either.
+    /// Audits a refused action. If the audit cannot be written, the action is refused as well.
     pub async fn refused(&self, actor: &Actor, code: &str, detail: &str) {
         self.refusals.note(code);
         let entry = Entry { at: self.now(), actor: actor.clone(), outcome: code.into(), detail: detail.into() };
-        // The recorder has logged why; the refusal stands all the same.
+        // The audit writer has logged why; the refusal stands all the same.
         let _ = self.recorder.record(entry).await;
     }
 
-    /// How often somebody was refused since the start, by code and at all doors together.
+    /// Refusals since the start, by code, over all interfaces.
     pub fn refusals(&self) -> BTreeMap<String, u64> {
         self.refusals.counts()
     }
 
-    /// Something was done that needs power: whether the audit has it.
+    /// Audits a privileged action; returns whether the audit has it.
     pub async fn done(&self, actor: &Actor, detail: &str) -> bool {
         let entry = Entry { at: self.now(), actor: actor.clone(), outcome: DONE.into(), detail: detail.into() };
         self.recorder.record(entry).await.is_ok()
     }
 }
 
-/// The user, unless the row was changed or removed since.
-/// A timer takes its while even for nothing: right passwords that come together would be counted as a crowd of attempts.
+/// A timer takes some time even for a zero delay: right passwords that come together would count as too many attempts.
 async fn hold(delay: Duration) {
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
 }
 
+/// The user, unless the row was changed or removed since.
 fn unchanged<'a>(picture: &'a Picture, (name, revision): &(Text, i64)) -> Option<&'a User> {
     let user = picture.users.get(name)?;
     (user.revision == *revision).then_some(&**user)

@@ -1,5 +1,5 @@
-//! The audit: every refusal, every failed login, every act that needs power. Rows are only ever added; a refusal that
-//! comes again and again is one row that counts, so that nobody fills the disk by knocking.
+//! Audit trail: refusals, failed logins, privileged actions. Rows are only added; repeated refusals are aggregated into
+//! one row with a count, so that no client can fill the disk.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const FOLD_SECONDS: i64 = 60;
 /// Rows that may still be counted up; with one more, all begin anew.
 const FOLDS_MAX: usize = 4_096;
 
-/// The outcome of what was done.
+/// The outcome of a completed action.
 pub const DONE: &str = "done";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,23 +40,23 @@ impl Door {
     }
 }
 
-/// Who knocks where, and what for: `GET /rest/account`.
+/// A request to be authorised: interface, peer and action, such as `GET /rest/account`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Visit {
     pub door: Door,
-    /// Nobody on the command line comes from elsewhere.
+    /// None on the command line.
     pub peer: Option<IpAddr>,
     pub action: Cow<'static, str>,
 }
 
-/// Somebody on a visit; without a name it is nobody in particular.
+/// The user of a request; without a name the caller is anonymous.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Actor {
     pub user: Option<Text>,
     pub visit: Visit,
 }
 
-/// What came of a visit.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub at: Timestamp,

@@ -1,4 +1,4 @@
-//! Why the file could not do what was asked.
+//! Errors of the access file.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ pub enum AccessError {
     Newer { path: PathBuf, version: usize, known: usize },
     /// The file holds what this program never writes.
     Damaged { path: PathBuf, reason: String },
-    /// The system gave no chance, or no memory for a hash.
+    /// No random bytes, or no memory for a hash.
     System(String),
 }
 

@@ -1,5 +1,5 @@
-//! By which names we may be called, and whose pages may act. A page of another origin must not act here, and a name that
-//! is not ours (DNS rebinding) must not even read, also on loopback. Every door that speaks HTTP asks here.
+//! Host and origin policy: allowed Host headers and browser origins. A page of another origin must not act here (CSRF),
+//! and a name that is not ours must not even read (DNS rebinding), also on loopback. Every HTTP interface checks it.
 
 use std::net::IpAddr;
 
@@ -7,21 +7,21 @@ const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 const HTTP_PORT: u16 = 80;
 const HTTPS_PORT: u16 = 443;
 
-/// What is ours, at one of our addresses.
+/// The allowed hosts and origins, at one of our addresses.
 #[derive(Debug, Clone, Copy)]
 pub struct OurHosts<'a> {
     /// Beside localhost and our address: `name`, or `name:port` for one port.
     pub names: &'a [String],
     /// Our HTTP(S) and WebSocket ports.
     pub ports: &'a [u16],
-    /// Origins of others whose pages may read and act.
+    /// Foreign origins whose pages may read and act.
     pub allowed_origins: &'a [String],
     /// Our address, as the peer reached it.
     pub at: Option<IpAddr>,
 }
 
 impl OurHosts<'_> {
-    /// Whether we are called by a name of ours: `host`, or `host:port`; without a port it is the usual one of its scheme.
+    /// Whether a host is allowed: `host`, or `host:port`; without a port it is the default one of its scheme.
     pub fn is_our_host(&self, authority: &str, secure: bool) -> bool {
         let Some((host, port)) = split(authority) else { return false };
         let host = host.to_ascii_lowercase();
@@ -31,7 +31,7 @@ impl OurHosts<'_> {
         is_our_name && self.ports.contains(&port) || is_listed(&format!("{host}:{port}"))
     }
 
-    /// Whether a page of this origin may act: one of ours, or one that is listed.
+    /// Whether a page of this origin may act: our own, or one that is listed.
     pub fn is_our_origin(&self, origin: &str) -> bool {
         if self.allowed_origins.iter().any(|allowed| allowed == origin) {
             return true;
@@ -51,7 +51,7 @@ impl OurHosts<'_> {
     }
 }
 
-/// Host and port. Anything beside them, such as a user name that makes an address look like another one, is nothing.
+/// Host and port. Anything else, such as a user name that makes an address look like another one, is invalid.
 fn split(authority: &str) -> Option<(&str, Option<u16>)> {
     let behind = authority.rfind(']').map_or(0, |end| end + 1);
     let (host, port) = match authority[behind..].split_once(':') {
@@ -62,7 +62,7 @@ fn split(authority: &str) -> Option<(&str, Option<u16>)> {
     (!host.is_empty() && host.bytes().all(is_plain)).then_some((host, port))
 }
 
-/// Digits alone: a sign is none.
+/// Digits only: a sign is invalid.
 fn port(digits: &str) -> Option<u16> {
     digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
 }

@@ -1,4 +1,4 @@
-//! Credentials, identities, and why somebody is turned away.
+//! Credentials, identities, and access errors.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::role::Role;
 use crate::secret;
 
-/// What somebody shows at a door.
+/// Credentials of a request.
 #[derive(Debug)]
 pub enum Credentials {
     Anonymous,
@@ -17,9 +17,9 @@ pub enum Credentials {
         password: SecretString,
     },
     Token(SecretString),
-    /// The secret of a session, as its cookie holds it.
+    /// The secret of a session, from its cookie.
     Session(SecretString),
-    /// Something of a kind that no door takes.
+    /// Credentials of a kind that no interface accepts.
     Unreadable(&'static str),
 }
 
@@ -33,26 +33,26 @@ impl Credentials {
     }
 }
 
-/// Who it is.
+/// An authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The name of the user or the token; nobody's where the door is open to everyone on this machine.
+    /// The name of the user or the token; none for an anonymous caller.
     pub name: Option<Text>,
     pub role: Role,
 }
 
-/// Why somebody is turned away.
+/// Why access is denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denied {
-    /// Nothing was shown, and nobody is anonymous here.
+    /// No credentials, and anonymous access is not allowed.
     LoginNeeded,
-    /// One text for all that may be wrong, so that nobody learns which names exist.
+    /// One text for all reasons, so that a caller cannot find out which names exist.
     WrongCredentials,
     SessionEnded,
-    /// Too many attempts of this peer are being held already.
+    /// Too many attempts of this peer are being delayed already.
     TooManyAttempts,
     Unreadable(&'static str),
-    /// The file could not be asked, and then nobody comes in.
+    /// The user store could not be read, and then all logins are refused.
     Unavailable,
 }
 

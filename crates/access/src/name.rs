@@ -1,4 +1,4 @@
-//! Names of users and tokens. They stand in headers, paths and logs, so they are plain.
+//! Names of users and tokens. They are used in headers, paths and logs, so they are plain.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What let somebody in. A connection that stays keeps it and asks again and again whether it still would.
+//! Access grant of a long-lived connection, checked again while it is open.
 
 use std::net::IpAddr;
 
@@ -9,14 +9,14 @@ use crate::register::{Token, User};
 use crate::role::Role;
 use crate::secret::Digest;
 
-/// Asked about by [`Access::stands`](crate::Access::stands).
+/// Checked by [`Access::stands`](crate::Access::stands).
 #[derive(Debug, Clone)]
 pub struct Pass(pub(crate) Ground);
 
-/// On what somebody was let in.
+/// The basis of a grant.
 #[derive(Debug, Clone)]
 pub(crate) enum Ground {
-    /// Nothing was shown, and the desk was open to this machine.
+    /// No credentials, and anonymous access was allowed on this machine.
     Open {
         peer: Option<IpAddr>,
         role: Role,
@@ -32,10 +32,10 @@ pub(crate) enum Ground {
     },
 }
 
-/// A user with the revision of the row that something was proven against.
+/// A user with the revision of the row that was verified.
 pub(crate) type Proven = (Text, i64);
 
-/// Somebody who has been let in.
+/// An authenticated caller with its grant.
 pub(crate) type Admitted = (Identity, Pass);
 
 pub(crate) fn of_user(user: &User) -> Admitted {

@@ -1,5 +1,5 @@
-//! Passwords at rest: Argon2id with the parameters that OWASP asks for at the least. A hash costs tens of milliseconds and
-//! 19 MiB, on purpose, so callers bound how many run at once.
+//! Password hashing: Argon2id with OWASP parameters. A hash costs tens of milliseconds and 19 MiB by design, so callers
+//! bound how many run at once.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub const PASSWORD_LENGTH_MIN: usize = 8;
 /// A longer one is refused when it is set, and wrong when it is given.
 pub const PASSWORD_BYTES_MAX: usize = 1_024;
 
-/// A password that somebody may choose.
+/// A valid password.
 #[derive(Debug, Clone)]
 pub struct Password(SecretString);
 
@@ -51,7 +51,7 @@ pub(crate) fn is_right(given: &SecretString, hash: Option<&str>) -> bool {
     right && hash.is_some()
 }
 
-/// The hash of a password that nobody has, with the parameters below.
+/// The hash of no password, with the parameters below, to be compared for unknown users.
 const NOBODYS_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_s_hash_costs_as_much_as_any_and_fits_no_password() {
+    fn the_dummy_hash_costs_as_much_as_any_and_matches_no_password() {
         let hash = PasswordHash::new(NOBODYS_HASH).unwrap();
         let asked = Params::new(MEMORY_KIB, PASSES, LANES, Some(32)).unwrap();
         assert_eq!(Params::try_from(&hash).unwrap(), asked);

@@ -1,5 +1,5 @@
-//! Users and tokens at a glance. A request is answered from memory; what another process changed in the file is seen
-//! within a second, what this one changed at once.
+//! User directory cache: users and tokens in memory; changes by other processes are seen within a second, changes by
+//! this one at once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,7 +10,7 @@ use domain::{Text, Timestamp};
 use crate::error::AccessError;
 use crate::register::{Register, Token, User};
 
-/// An older picture is compared with the file before it is used.
+/// An older cache is compared with the file before it is used.
 const PICTURE_SECONDS_MAX: i64 = 1;
 
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Gallery {
         Ok(self.newest())
     }
 
-    /// Takes a new picture where the file has changed.
+    /// Loads the directory again where the file has changed.
     pub(crate) fn compare(&self) -> Result<(), AccessError> {
         if self.register.revision()? != self.newest().revision {
             let picture = Arc::new(taken(&self.register)?);
@@ -52,12 +52,12 @@ impl Gallery {
     }
 
     fn newest(&self) -> Arc<Picture> {
-        // A pointer is whole whenever the lock is free.
+        // A pointer is consistent whenever the lock is free.
         self.newest.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// The revision is read first: a change in between makes the picture look older than it is, and it is taken again.
+/// The revision is read first: a change in between makes the directory look older than it is, and it is loaded again.
 fn taken(register: &Register) -> Result<Picture, AccessError> {
     let revision = register.revision()?;
     let users = register.users()?.into_iter().map(|user| (user.name.text().clone(), Arc::new(user)));

@@ -1,5 +1,5 @@
-//! Passwords that were right a moment ago. Hashing one is slow on purpose; without this memory HTTP Basic, which sends
-//! the password with every request, would cap a client at a few requests a second.
+//! Password cache: recently verified passwords are not hashed again. HTTP Basic sends one with every request, and
+//! hashing would limit a client to a few requests a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::secret::random;
 
-/// A password that was right is not hashed again for so long.
+/// How long a verified password is not hashed again.
 const PROVEN_SECONDS_MAX: i64 = 5 * 60;
-/// More are not remembered: all are forgotten and hashed again.
+/// Beyond this number the cache is cleared.
 const PROVEN_MAX: usize = 4_096;
 
-/// A name with a password, recognised but not readable: the key of the hash never leaves this process.
+/// Fingerprint of a name with a password: the key of the hash never leaves this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark([u8; 32]);
 
@@ -23,7 +23,7 @@ pub(crate) struct Proven {
     since: Mutex<BTreeMap<Mark, Proof>>,
 }
 
-/// A user's row was changed since, and the proof is void.
+/// Void when the user's row was changed since.
 struct Proof {
     user: Text,
     revision: i64,
@@ -51,7 +51,7 @@ impl Proven {
         proofs.insert(mark, Proof { user: user.clone(), revision, at });
     }
 
-    /// The user who proved it, with the revision of the row that it was proven against.
+    /// The user of a cached password, with the revision of the row that it was verified against.
     pub(crate) fn recall(&self, mark: Mark, at: Timestamp) -> Option<(Text, i64)> {
         let mut proofs = self.lock();
         let proof = proofs.get(&mark)?;
@@ -63,7 +63,7 @@ impl Proven {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Mark, Proof>> {
-        // A map is whole between any two statements that hold the lock.
+        // The map is consistent between any two statements that hold the lock.
         self.since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

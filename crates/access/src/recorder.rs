@@ -1,5 +1,5 @@
-//! Entries of the audit on their way to the file. Whoever brings one waits until it is on disk; all that wait together
-//! share one commit, so a storm of refusals slows down those who cause it and nobody else.
+//! Audit writer: callers wait until their entry is on disk; entries share commits, so many refusals slow down only the
+//! clients that cause them.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::audit::{Entry, Folds};
 use crate::register::Register;
 
-/// Entries that may wait for the file; whoever brings one more waits for a place.
+/// Entries that may wait for the file; the caller of one more waits for a slot.
 const AUDIT_WAITING_MAX: usize = 1_024;
 
 pub(crate) struct Recorder {
@@ -24,7 +24,7 @@ struct Waiting {
     written: oneshot::Sender<Result<(), Lost>>,
 }
 
-/// An entry did not reach the file; the log says why.
+/// An entry was not written; see the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lost;
 
@@ -46,7 +46,7 @@ impl Recorder {
 }
 
 impl Drop for Recorder {
-    /// What was brought is written before the program ends.
+    /// Pending entries are written before the process ends.
     fn drop(&mut self) {
         drop(self.queue.take());
         if let Some(thread) = self.thread.take() {
@@ -66,12 +66,12 @@ fn write_all(register: &Register, mut entries: mpsc::Receiver<Waiting>) {
         }
         let (entries, waiting): (Vec<_>, Vec<_>) = batch.into_iter().map(|one| (one.entry, one.written)).unzip();
         let outcome = register.record(&entries, &mut folds).map_err(|error| {
-            tracing::error!(%error, lost = entries.len(), "the audit could not be written");
+            tracing::error!(%error, lost = entries.len(), "audit entries could not be written; check the disk");
             folds = Folds::default();
             Lost
         });
         for written in waiting {
-            // Whoever went away meanwhile does not need to know.
+            // The caller may be gone.
             let _ = written.send(outcome);
         }
     }

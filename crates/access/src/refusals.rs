@@ -1,4 +1,4 @@
-//! How often somebody was turned away, by code, for whoever watches.
+//! Counters of refused logins, by code.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::identity::Denied;
 #[derive(Debug)]
 pub(crate) struct Refusals(Mutex<BTreeMap<String, u64>>);
 
-/// Guessing is counted from nought: what stands there from the start can be seen to grow.
+/// Login refusals begin at zero, so that a monitoring system sees them rise.
 impl Default for Refusals {
     fn default() -> Self {
         Self(Mutex::new([(Denied::WrongCredentials.code().to_owned(), 0)].into()))
@@ -29,7 +29,7 @@ impl Refusals {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
-        // A map is whole between any two statements that hold the lock.
+        // The map is consistent between any two statements that hold the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The file: users, tokens, audit. A change and the audit row that tells of it are one commit.
+//! User store: users, tokens, audit in SQLite. A change and its audit row are one commit.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -20,11 +20,11 @@ use crate::secret::{Digest, Secret, new_token};
 
 /// The file inside the data folder.
 pub const FILE: &str = "access.sqlite";
-/// A token lives no longer.
+/// The longest lifetime of a token.
 pub const TOKEN_DAYS_MAX: u32 = 3_650;
 /// The server and the command line may write at the same time; one waits for the other.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// Nobody but the owner may read what is kept of passwords.
+/// Only the owner may read the password hashes.
 const OWNER_ONLY: u32 = 0o600;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
@@ -40,14 +40,14 @@ pub struct User {
     pub role: Role,
     pub created: Timestamp,
     pub(crate) password: String,
-    /// Grows whenever the row changes: what was proven against an older one is proven no more.
+    /// Rises with every change of the row: what was verified against an older one is void.
     pub(crate) revision: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub name: Name,
-    /// The part of it that is no secret.
+    /// Its public part.
     pub prefix: String,
     pub role: Role,
     pub created: Timestamp,
@@ -65,17 +65,17 @@ pub struct NewToken {
 /// Why nothing was changed.
 #[derive(Debug)]
 pub enum Refused {
-    /// A name stands for one user or one token, so that an order's `submittedBy` is never in doubt.
+    /// A name belongs to one user or one token, so that an order's `submittedBy` is unambiguous.
     NameTaken {
         name: Name,
         by: &'static str,
     },
     UnknownUser(Name),
     UnknownToken(Name),
-    /// There would be users and no admin among them, so that only the command line could mend it.
+    /// There would be users without an admin, which only the command line could repair.
     NoAdminLeft,
     DaysOutOfRange,
-    /// Somebody has kept other settings meanwhile.
+    /// Other settings were saved meanwhile.
     SettingsChanged {
         revision: u64,
     },
@@ -102,7 +102,7 @@ impl Register {
         &self.path
     }
 
-    /// Grows with every change of a user or a token.
+    /// Rises with every change of a user or a token.
     pub(crate) fn revision(&self) -> Result<i64, AccessError> {
         let number =
             |reader: &Connection| reader.prepare_cached("SELECT number FROM revision")?.query_row([], |row| row.get(0));
@@ -131,7 +131,7 @@ impl Register {
         self.read(|reader| audit::page_back(reader, before, limit))
     }
 
-    /// Adds a user, or gives one who is there a new password and role.
+    /// Adds a user, or changes password and role of an existing one.
     pub fn add_user(
         &self,
         (name, role, password): (&Name, &Role, &Password),
@@ -171,7 +171,7 @@ impl Register {
         })
     }
 
-    /// The token itself leaves this function and is kept nowhere.
+    /// The token itself is only returned, never stored.
     pub fn new_token(&self, wanted: NewToken, actor: &Actor, at: Timestamp) -> Result<(Token, Secret), Refused> {
         let NewToken { name, role, days } = wanted;
         if !(1..=TOKEN_DAYS_MAX).contains(&days) {
@@ -217,7 +217,7 @@ impl Register {
         read(&lock(&self.reader)).map_err(AccessError::sqlite("read", &self.path))
     }
 
-    /// What changes neither users nor tokens, all of it or nothing.
+    /// A write that changes neither users nor tokens, in one transaction.
     pub(crate) fn write<T>(
         &self,
         doing: &'static str,
@@ -236,7 +236,7 @@ impl Register {
         outcome.map_err(Refused::Failed)?
     }
 
-    /// All of a change or nothing of it.
+    /// A change in one transaction.
     fn change(
         &self,
         doing: &'static str,
@@ -268,7 +268,7 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// What goes by this name already.
+    /// The owner of this name, if it is used.
     fn holder(&self, name: &Name) -> rusqlite::Result<Option<&'static str>> {
         let is_in = |sql| self.transaction.query_row(sql, [name.as_str()], |_| Ok(())).optional();
         if is_in("SELECT 1 FROM users WHERE name = ?1")?.is_some() {
@@ -277,8 +277,8 @@ impl Change<'_> {
         Ok(is_in("SELECT 1 FROM tokens WHERE name = ?1")?.map(|()| TOKEN))
     }
 
-    /// From the first user on everybody logs in, so one of them must be an admin. The command line always can mend it, and
-    /// adds people in any order.
+    /// From the first user on all callers must log in, so one of the users must be an admin. The command line can
+    /// always repair it, and may add users in any order.
     fn locks_out(&self, actor: &Actor) -> rusqlite::Result<bool> {
         let sql = "SELECT count(*) > 0 AND total(role = ?1) = 0 FROM users";
         let has_no_admin = self.transaction.query_row(sql, [Role::Admin.name()], |row| row.get(0))?;
@@ -293,7 +293,7 @@ impl Change<'_> {
         self.transaction.execute(sql, row).map(drop)
     }
 
-    /// Whoever gets the name next begins with nothing.
+    /// The next owner of the name begins without settings.
     fn forget_settings(&self, name: &Name) -> rusqlite::Result<()> {
         self.transaction.execute("DELETE FROM settings WHERE owner = ?1", [name.as_str()]).map(drop)
     }
@@ -307,7 +307,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_WAIT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // Unlike the read model nothing can rebuild this file.
+    // Unlike the read model, this file cannot be rebuilt.
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
 }

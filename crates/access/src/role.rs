@@ -1,5 +1,5 @@
-//! What somebody may do: a viewer reads, a trader also trades, an admin does everything, and a strategy is a trader bound
-//! to one strategy's name.
+//! Roles: a viewer reads, a trader also trades, an admin does everything, and a strategy is a trader bound to one
+//! strategy's name.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use domain::Text;
 pub enum Role {
     Viewer,
     Trader,
-    /// A trader in the name of this strategy alone.
+    /// A trader for this strategy only.
     Strategy(Text),
     Admin,
 }
 
-/// Why a role and a strategy don't make a role.
+/// Why a role and a strategy do not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotARole {
     Unknown,

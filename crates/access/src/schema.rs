@@ -1,4 +1,5 @@
-//! Tables. A step is never changed once it was released: a new one is added, and `user_version` counts them.
+//! Schema migrations of the access file. A released step is never changed: a new one is added, and `user_version`
+//! counts them.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -60,8 +61,8 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<usize> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Takes the steps that the file has not seen, all or none of them. Server and command line may both try: the second
-/// one waits and finds nothing left to do.
+/// Applies the steps that the file does not have, all or none of them. Server and command line may both try: the second
+/// waits and finds nothing left to do.
 pub(crate) fn bring_up_to_date(connection: &mut Connection) -> rusqlite::Result<()> {
     if version(connection)? >= VERSION {
         return Ok(());

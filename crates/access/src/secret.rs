@@ -1,24 +1,24 @@
-//! Secrets that we make ourselves: 256 bits of the system's chance. They are too many to guess, so a fast hash keeps them.
+//! Generated secrets: 256 random bits from the operating system, stored as a fast hash, because they cannot be guessed.
 
 use std::fmt::Write;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// What every token begins with, so that people and scanners know one when they see it.
+/// Prefix of every token, so that users and secret scanners recognise one.
 const MARK: &str = "rialto";
 /// Bytes of the public part of a token, by which it is looked up.
 const PREFIX_BYTES: usize = 6;
 const SECRET_BYTES: usize = 32;
 
-/// What is kept of a secret.
+/// The stored form of a secret.
 pub(crate) type Digest = blake3::Hash;
 
-/// A secret as it is handed out, once.
+/// A secret as it is returned, once.
 #[derive(Debug, Clone)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// For a session: nothing but chance.
+    /// For a session: only random bits.
     pub(crate) fn new() -> Result<Self, getrandom::Error> {
         Ok(Self(hex(&random::<SECRET_BYTES>()?).into()))
     }

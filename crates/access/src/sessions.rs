@@ -1,4 +1,4 @@
-//! Who is logged in. Sessions live in memory: a restart ends them all, and so does a change of the user's row.
+//! Login sessions, in memory: a restart or a change of the user ends them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,11 +7,11 @@ use domain::{Text, Timestamp};
 
 use crate::secret::{Digest, Secret, digest};
 
-/// A session ends so long after the login.
+/// A session ends this long after the login.
 pub const SESSION_HOURS_MAX: i64 = 12;
-/// A session ends after so long without a request.
+/// A session ends after this long without a request.
 pub const SESSION_IDLE_MINUTES_MAX: i64 = 30;
-/// Of more the one that was idle the longest ends.
+/// Beyond this number the one that was idle the longest ends.
 const SESSIONS_MAX: usize = 1_024;
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl Sessions {
         Ok(secret)
     }
 
-    /// The user of a session, with the revision of the row at the login. The request counts as a sign of life.
+    /// The user of a session, with the revision of the row at the login. Counts as activity.
     pub(crate) fn user_of(&self, secret: &str, at: Timestamp) -> Option<(Text, i64)> {
         let mut sessions = self.lock();
         let session = sessions.get_mut(&key(&digest(secret))).filter(|session| !session.has_ended(at))?;
@@ -49,12 +49,12 @@ impl Sessions {
         Some((session.user.clone(), session.revision))
     }
 
-    /// Whether a session has not ended. Asking is no sign of life.
+    /// Whether a session is active. Does not count as activity.
     pub(crate) fn lasts(&self, key: &[u8; 32], at: Timestamp) -> bool {
         self.lock().get(key).is_some_and(|session| !session.has_ended(at))
     }
 
-    /// What a session is kept under.
+    /// The key of a session in the map.
     pub(crate) fn key(secret: &str) -> [u8; 32] {
         key(&digest(secret))
     }
@@ -64,12 +64,12 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Session>> {
-        // A map is whole between any two statements that hold the lock.
+        // The map is consistent between any two statements that hold the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A look-up tells by its time at most how a hash begins, and that leads to no secret.
+/// The timing of a look-up reveals at most the first bytes of a hash, which do not lead to a secret.
 fn key(digest: &Digest) -> [u8; 32] {
     *digest.as_bytes()
 }

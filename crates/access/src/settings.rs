@@ -1,4 +1,4 @@
-//! What each user keeps of his own: one document, which nobody here looks into. Its revision tells two writers apart.
+//! User settings: one opaque document per user, with a revision for optimistic locking.
 
 use domain::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -6,10 +6,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::error::AccessError;
 use crate::register::{Refused, Register};
 
-/// The owner of what those keep who are nobody in particular. No user and no token can have this name.
+/// The owner of the settings of anonymous callers. No user and no token can have this name.
 const LOCAL: &str = "";
 
-/// A document with its revision: 1 when it was first kept, and one more each time.
+/// A document with its revision: 1 when it was first saved, and one more each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserSettings {
     pub document: String,
@@ -17,13 +17,13 @@ pub struct UserSettings {
 }
 
 impl Register {
-    /// What a user or a token has kept; nobody's name stands for everybody who is anonymous.
+    /// The settings of a user or a token; anonymous callers share one document.
     pub fn settings(&self, owner: Option<&str>) -> Result<Option<UserSettings>, AccessError> {
         self.read(|reader| kept(reader, owner))
     }
 
-    /// Keeps a document in place of the one before, where that is still the one which the writer has seen. Gives the new
-    /// revision.
+    /// Saves a document in place of the one that the writer has read, where that is still the current one. Returns the
+    /// new revision.
     pub fn keep_settings(
         &self,
         owner: Option<&str>,

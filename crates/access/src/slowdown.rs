@@ -1,6 +1,5 @@
-//! Whoever guesses waits: an attempt is held before it is looked at, the longer the more have failed from this peer, for this
-//! account or any other. What somebody else guesses elsewhere does not slow the owner of an account; only where very many
-//! fail for one account, from wherever, everybody waits. Every attempt is looked at in the end, so nobody is ever locked out.
+//! Login throttling: failed attempts delay further attempts of the same peer, and of an account only when very many
+//! fail. Every attempt is processed in the end, so no account is ever locked.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,25 +8,25 @@ use std::time::Duration;
 
 use domain::Timestamp;
 
-/// Fingers slip: so many failures cost nothing.
+/// Failures without a delay, for typing errors.
 const FREE_FAILURES: u32 = 3;
-/// So many failures for one account, from all peers together, do not slow a peer that has none.
+/// Failures of one account, from all peers together, up to which a peer without failures is not delayed.
 const LOGIN_FAILURES_ELSEWHERE_MAX: u32 = 100;
 const LOGIN_DELAY_FIRST: Duration = Duration::from_millis(500);
-/// No attempt is held longer.
+/// The longest delay of an attempt.
 const LOGIN_DELAY_MAX: Duration = Duration::from_secs(15);
-/// Attempts of one peer that may be held or looked at; one more is refused at once.
+/// Attempts of one peer that may be delayed or processed; one more is refused at once.
 const LOGIN_ATTEMPTS_PER_PEER_MAX: u32 = 8;
-/// After so long without an attempt all is forgiven.
+/// Failures are dropped after this long without an attempt.
 const FORGIVEN_AFTER_SECONDS: i64 = 15 * 60;
-/// Accounts and peers that are kept in mind; of more the one that was quiet the longest is forgotten.
+/// Accounts and peers that are kept; beyond that the one that was idle the longest is dropped.
 const TRAILS_MAX: usize = 2_048;
-/// The part of an IPv6 address that one customer usually has to himself.
+/// The part of an IPv6 address that one customer usually has alone.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Whom {
-    /// From wherever.
+    /// From all peers.
     Account(String),
     /// An account, tried from one peer.
     Login(String, IpAddr),
@@ -37,7 +36,7 @@ enum Whom {
 #[derive(Debug, Default)]
 struct Trail {
     failures: u32,
-    /// Held or being looked at: counted as failures until they prove otherwise, else a crowd would pass at once.
+    /// In progress: counted as failures until they succeed, else many parallel attempts would pass at once.
     open: u32,
     last: Timestamp,
 }
@@ -45,14 +44,14 @@ struct Trail {
 #[derive(Debug, Default)]
 pub(crate) struct Slowdown(Mutex<BTreeMap<Whom, Trail>>);
 
-/// An attempt that was let in.
+/// An attempt in progress.
 #[derive(Debug)]
 pub(crate) struct Attempt<'a> {
     slowdown: &'a Slowdown,
     account: Whom,
     login: Whom,
     peer: Whom,
-    /// How long it is to be held before it is looked at.
+    /// The delay before it is processed.
     pub(crate) delay: Duration,
 }
 
@@ -77,7 +76,7 @@ impl Slowdown {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Whom, Trail>> {
-        // Counts are whole between any two statements that hold the lock.
+        // The counts are consistent between any two statements that hold the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,7 +92,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The account's failures were the owner's, or no longer matter; the peer's may be somebody else's guesses.
+    /// Clears the failures of the account; those of the peer may be guesses at other accounts.
     pub(crate) fn succeeded(self) {
         let mut trails = self.slowdown.lock();
         for whom in [&self.account, &self.login] {
@@ -119,7 +118,7 @@ impl Drop for Attempt<'_> {
     }
 }
 
-/// How many stood before this one.
+/// How many failures were counted before this attempt.
 fn open(trail: &mut Trail, at: Timestamp) -> u32 {
     let before = trail.failures.saturating_add(trail.open);
     trail.open = trail.open.saturating_add(1);
@@ -127,7 +126,7 @@ fn open(trail: &mut Trail, at: Timestamp) -> u32 {
     before
 }
 
-/// What is forgiven goes, and then, where there is still no room for an attempt, what was quiet the longest.
+/// Drops expired records, and then, where there is still no room, those that were idle the longest.
 fn make_room(trails: &mut BTreeMap<Whom, Trail>, at: Timestamp) {
     trails.retain(|_, trail| trail.open > 0 || at.seconds_since(trail.last) < FORGIVEN_AFTER_SECONDS);
     while trails.len() + 3 > TRAILS_MAX {
@@ -189,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_guesses_is_slow_at_every_account_and_slows_nobody_elsewhere() {
+    fn a_peer_that_guesses_is_delayed_at_every_account_and_delays_no_other_peer() {
         let slowdown = Slowdown::default();
         fail_often(5, &slowdown, "anna", HOME, at(0));
         assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 0, "the owner is somewhere else");
         assert_eq!(held(&slowdown, "bert", HOME, at(0)), 2_000);
-        assert_eq!(held(&slowdown, "bert", AWAY, at(0)), 0, "nobody else is troubled");
+        assert_eq!(held(&slowdown, "bert", AWAY, at(0)), 0, "no other peer is delayed");
     }
 
     #[test]
@@ -233,7 +232,11 @@ mod tests {
         assert_eq!(slowdown.begin("bert", HOME, at(0)).unwrap_err(), Crowd);
         assert!(slowdown.begin("bert", AWAY, at(0)).is_ok());
         drop(crowd);
-        assert_eq!(held(&slowdown, "anna", HOME, at(0)), 0, "whoever went away without an answer learnt nothing");
+        assert_eq!(
+            held(&slowdown, "anna", HOME, at(0)),
+            0,
+            "an attempt that was dropped without an answer is no failure"
+        );
     }
 
     #[test]
@@ -245,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_the_quietest_is_forgotten() {
+    fn beyond_the_limit_the_longest_idle_record_is_dropped() {
         let slowdown = Slowdown::default();
         fail_often(4, &slowdown, "first", HOME, at(0));
         for number in 0..TRAILS_MAX {

@@ -1,5 +1,5 @@
-//! Equal attempts take turns: a program that opens many connections with one password has it hashed once, and the others
-//! find it proven.
+//! Serialises equal login attempts, so that a password is hashed once: a program that opens many connections with one
+//! password waits for the first result.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ type Line = Arc<tokio::sync::Mutex<()>>;
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<BTreeMap<Mark, Line>>);
 
-/// Held by the one whose turn it is.
+/// Held by the attempt that is being processed.
 pub(crate) type Turn = OwnedMutexGuard<()>;
 
 impl Turns {
@@ -21,7 +21,7 @@ impl Turns {
         self.line(mark).lock_owned().await
     }
 
-    /// A line in which nobody stands is held by the map alone.
+    /// A lock without waiters is held by the map alone.
     fn line(&self, mark: Mark) -> Line {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.retain(|_, line| Arc::strong_count(line) > 1);

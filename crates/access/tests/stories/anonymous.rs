@@ -7,7 +7,7 @@ async fn nobody(desk: &Desk, peer: &str) -> String {
 }
 
 #[tokio::test]
-async fn out_of_the_box_whoever_sits_at_the_machine_may_do_everything() {
+async fn without_users_a_local_caller_is_admin() {
     let desk = Desk::open();
     for here in [HERE, "127.8.8.8", "::1", "::ffff:127.0.0.1"] {
         assert_eq!(nobody(&desk, here).await, "- admin", "{here}");
@@ -16,13 +16,13 @@ async fn out_of_the_box_whoever_sits_at_the_machine_may_do_everything() {
 }
 
 #[tokio::test]
-async fn once_an_adapter_is_live_he_may_only_look() {
+async fn once_an_adapter_is_live_a_local_caller_is_viewer() {
     let desk = Desk::with(Settings { live_adapter: true, ..Settings::default() });
     assert_eq!(nobody(&desk, HERE).await, "- viewer");
 }
 
 #[tokio::test]
-async fn once_there_is_a_user_nobody_is_anonymous() {
+async fn once_there_is_a_user_anonymous_access_is_denied() {
     let desk = Desk::open();
     desk.add("anna", Role::Admin, RIGHT).unwrap();
     assert_eq!(nobody(&desk, HERE).await, "login-needed");
@@ -31,7 +31,7 @@ async fn once_there_is_a_user_nobody_is_anonymous() {
 }
 
 #[tokio::test]
-async fn the_configuration_may_say_otherwise_but_only_on_this_machine() {
+async fn the_configuration_may_allow_anonymous_access_but_only_on_this_machine() {
     let desk = Desk::with(Settings { anonymous: Anonymous::As(Role::Viewer), live_adapter: false });
     assert_eq!(nobody(&desk, HERE).await, "- viewer");
     desk.add("anna", Role::Admin, RIGHT).unwrap();
@@ -42,7 +42,7 @@ async fn the_configuration_may_say_otherwise_but_only_on_this_machine() {
 }
 
 #[tokio::test]
-async fn who_shows_something_wrong_is_not_anonymous_instead() {
+async fn wrong_credentials_do_not_fall_back_to_anonymous_access() {
     let desk = Desk::open();
     assert_eq!(desk.login("anna", RIGHT).await, "wrong-credentials");
     assert_eq!(desk.knock(Credentials::Token("rialto".into()), HERE).await, "wrong-credentials");

@@ -91,7 +91,7 @@ async fn it_is_read_in_pages() {
 }
 
 #[tokio::test]
-async fn whoever_watches_sees_refusals_counted_by_code() {
+async fn refusals_are_counted_by_code() {
     let desk = Desk::with_anna();
     assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 0)]));
     for _ in 0..2 {

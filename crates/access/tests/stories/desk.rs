@@ -1,4 +1,4 @@
-//! A desk with a file and a clock of its own.
+//! Test fixture with a file and a clock of its own.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -85,7 +85,7 @@ impl Desk {
         outcome
     }
 
-    /// Who comes in, as `name role`, or the code of the refusal.
+    /// The identity, as `name role`, or the code of the refusal.
     pub(crate) async fn knock(&self, credentials: Credentials, peer: &str) -> String {
         match self.access.authenticate(credentials, &visit(peer)).await {
             Ok(identity) => format!("{} {}", identity.name.as_deref().unwrap_or("-"), identity.role),

@@ -54,7 +54,7 @@ fn a_name_stands_for_one() {
     assert_eq!(desk.remove("bert").unwrap_err().to_string(), "there is no user called bert");
 }
 
-/// Over the network nobody takes the power from everybody; the command line can always give it back.
+/// Over the network the last admin cannot be removed; the command line can always repair it.
 #[test]
 fn where_there_are_users_one_stays_an_admin() {
     let desk = Desk::open();
@@ -108,7 +108,7 @@ fn refused(folder: &std::path::Path) -> String {
 }
 
 #[test]
-fn a_file_that_is_no_register_opens_no_door() {
+fn a_file_that_is_no_user_store_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(FILE), "users: anna\n".repeat(100)).unwrap();
     expect!["access.sqlite is damaged: file is not a database"].assert_eq(&refused(folder.path()));

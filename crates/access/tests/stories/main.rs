@@ -1,23 +1,22 @@
-//! Stories about who may come in: a real file, a clock that is turned by hand.
+//! Access tests: a real file, and a clock that is set by hand.
 
-#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+#![allow(clippy::unwrap_used, reason = "a failing step ends the test")]
 
-/// A desk with a file and a clock of its own.
 mod desk;
 
-/// Who is nobody in particular, and what he may do.
+/// Anonymous access.
 mod anonymous;
-/// What is written down.
+/// The audit trail.
 mod audit;
 /// The file itself: two processes, bad files, names.
 mod file;
-/// Whether those who were let in may stay.
+/// Grants of open connections.
 mod passes;
-/// Passwords: right, wrong, remembered, guessed.
+/// Passwords: right, wrong, cached, guessed.
 mod passwords;
 /// Sessions and their end.
 mod sessions;
-/// What each keeps of his own.
+/// User settings.
 mod settings;
 /// Tokens and their end.
 mod tokens;

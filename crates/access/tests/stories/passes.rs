@@ -55,7 +55,7 @@ async fn a_pass_of_a_session_ends_with_it_and_asking_does_not_keep_it_alive() {
 }
 
 #[tokio::test]
-async fn nobody_stays_nobody_only_while_the_desk_is_open() {
+async fn an_anonymous_grant_is_valid_only_while_anonymous_access_is_allowed() {
     let desk = Desk::open();
     let nobody = admit(&desk, Credentials::Anonymous).await;
     assert!(stands(&desk, &nobody));

@@ -16,7 +16,7 @@ async fn the_right_password_of_a_user_opens_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn a_user_has_the_role_of_his_row() {
+async fn a_user_has_the_role_of_the_stored_row() {
     let desk = Desk::open();
     desk.add("momentum", Role::Strategy("MOMENTUM".into()), RIGHT).unwrap();
     assert_eq!(desk.login("momentum", RIGHT).await, "momentum strategy MOMENTUM");
@@ -35,9 +35,9 @@ async fn a_new_password_or_a_removal_counts_at_once() {
     assert_eq!(desk.login("anna", "battery staple").await, "wrong-credentials");
 }
 
-/// The time of the story stands still unless somebody is held, and then it jumps.
+/// The time of the test stands still unless an attempt is delayed, and then it jumps.
 #[tokio::test(start_paused = true)]
-async fn whoever_guesses_is_held_longer_and_longer_and_never_locked_out() {
+async fn failed_logins_are_delayed_longer_and_longer_and_never_locked_out() {
     let desk = Desk::with_anna();
     let mut waits = Vec::new();
     for guess in 0..9 {

@@ -10,7 +10,7 @@ fn kept(document: &str, revision: u64) -> Option<UserSettings> {
 }
 
 #[test]
-fn everybody_keeps_his_own_and_finds_it_again() {
+fn every_user_has_settings_that_survive_a_restart() {
     let desk = Desk::with_anna();
     let register = Register::open(desk.folder()).unwrap();
     assert_eq!(register.settings(Some("anna")).unwrap(), None);
@@ -19,12 +19,12 @@ fn everybody_keeps_his_own_and_finds_it_again() {
     assert_eq!(register.keep_settings(None, r#"{"local":1}"#, Some(0), AT).unwrap(), 1);
     let again = Register::open(desk.folder()).unwrap();
     assert_eq!(again.settings(Some("anna")).unwrap(), kept(r#"{"wide":true}"#, 2));
-    assert_eq!(again.settings(None).unwrap(), kept(r#"{"local":1}"#, 1), "those who are nobody share one set");
+    assert_eq!(again.settings(None).unwrap(), kept(r#"{"local":1}"#, 1), "anonymous callers share one document");
     assert_eq!(again.settings(Some("bert")).unwrap(), None);
 }
 
 #[test]
-fn who_has_not_seen_the_newest_does_not_write_over_it() {
+fn settings_are_not_overwritten_by_a_writer_with_an_old_revision() {
     let desk = Desk::with_anna();
     let register = Register::open(desk.folder()).unwrap();
     register.keep_settings(Some("anna"), "1", None, AT).unwrap();

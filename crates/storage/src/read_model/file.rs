@@ -57,7 +57,7 @@ pub(crate) fn open_or_begin(
 pub(crate) fn condemn_if_damaged(path: &Path, error: &rusqlite::Error) {
     let is_damage = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
     if is_damage && let Err(problem) = fs::write(with_ending(path, CONDEMNED), error.to_string()) {
-        tracing::warn!(%problem, file = %path.display(), "read model is damaged and could not be marked; delete the file");
+        tracing::warn!(%problem, file = %path.display(), "read model is damaged and not marked; delete the file");
     }
 }
 
