@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 pub const AUDIT_PAGE_MAX: usize = 1_000;
 /// Equal entries within this time are one row.
 const FOLD_SECONDS: i64 = 60;
-/// Rows that may still be counted up; with one more, all begin anew.
+/// Rows whose count may still rise; with one more, all new refusals get new rows.
 const FOLDS_MAX: usize = 4_096;
 
 /// The outcome of a completed action.

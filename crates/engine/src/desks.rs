@@ -90,7 +90,7 @@ impl Trading {
         out: &mut Outbox,
     ) {
         let Some(desk) = self.desks.0.get_mut(adapter) else {
-            return out.error("unknown-adapter", format!("adapter {adapter} speaks before it was attached"));
+            return out.error("unknown-adapter", format!("adapter {adapter} reports before it was attached"));
         };
         desk.session = state;
         if state <= SessionState::Connected {

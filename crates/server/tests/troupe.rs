@@ -159,7 +159,7 @@ fn a_strategy_warms_up_with_stored_bars_also_after_a_restart() {
 fn a_strategy_that_hangs_raises_an_alarm_and_shows_why_until_it_begins_again() {
     let server = is_stopped_alone("hanger", "HANGER hangs");
     let mut client = server.client();
-    let hangs = "hangs: a call-back does not return, so its feed is cut";
+    let hangs = "hangs: a callback does not return, so it gets no more events";
     let strategies = json(&mut client, "/rest/strategy");
     let hanger = strategies.as_array().unwrap().iter().find(|strategy| strategy["name"] == "HANGER").unwrap();
     assert_eq!((&hanger["phase"], &hanger["lastError"]), (&"EXIT".into(), &hangs.into()));

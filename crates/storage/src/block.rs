@@ -90,7 +90,7 @@ impl BlockReader {
         Ok(Self { file, place: start, end, block: Vec::new() })
     }
 
-    /// Steps to the next block. After a fault the reader stands where it stood and can be asked again: another
+    /// Steps to the next block. After a fault the reader stays where it was and can be called again: another
     /// thread may be writing there.
     pub(crate) fn step(&mut self) -> io::Result<Result<(), Fault>> {
         let outcome = self.read_block()?;

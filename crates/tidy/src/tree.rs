@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_exists_when_a_file_stands_in_it() {
+    fn a_folder_exists_when_it_contains_a_file() {
         let tree = Tree::of(&[("docs/limits.md", "")]);
         assert!(tree.has("docs") && tree.has("docs/limits.md"));
         assert!(!tree.has("doc"));

@@ -34,7 +34,7 @@ fn users_and_tokens_are_there_again_after_a_restart() {
 }
 
 #[test]
-fn a_name_stands_for_one() {
+fn a_name_belongs_to_one_user_or_token() {
     let desk = Desk::with_anna();
     desk.new_token("robot", Role::Trader, 1).unwrap();
     let taken = [

@@ -11,7 +11,7 @@ fn stands(desk: &Desk, pass: &Pass) -> bool {
 }
 
 #[tokio::test]
-async fn a_pass_stands_until_its_token_is_revoked_or_expires() {
+async fn a_grant_is_valid_until_its_token_is_revoked_or_expires() {
     let desk = Desk::with_anna();
     let (one, other) =
         (desk.new_token("one", Role::Trader, 1).unwrap(), desk.new_token("other", Role::Trader, 1).unwrap());

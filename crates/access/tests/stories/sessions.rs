@@ -71,7 +71,7 @@ async fn of_too_many_the_one_that_was_idle_the_longest_ends() {
 async fn an_old_cookie_is_as_good_as_none() {
     let desk = Desk::open();
     let old = Credentials::Session("of another life".into());
-    assert_eq!(desk.knock(old, HERE).await, "- admin", "where nobody has to log in");
+    assert_eq!(desk.knock(old, HERE).await, "- admin", "without users no login is needed");
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn nothing_in_the_file_opens_anything() {
 }
 
 #[test]
-fn a_token_lives_from_a_day_to_ten_years() {
+fn a_token_is_valid_from_a_day_to_ten_years() {
     let desk = Desk::open();
     for days in [0, 3_651] {
         let refused = desk.new_token("robot", Role::Viewer, days).unwrap_err();

@@ -308,7 +308,7 @@ fn refused_all<H: Harness>(desk: &mut Desk<H>) -> Kept<OrderId> {
 
 fn told<H: Harness>(desk: &mut Desk<H>, order: OrderId, expected: &[&str]) -> Kept {
     let heard = desk.hear(order)?;
-    if heard == expected { Ok(()) } else { broken(format!("order {order}: expected {expected:?}, heard {heard:?}")) }
+    if heard == expected { Ok(()) } else { broken(format!("order {order}: expected {expected:?}, reported {heard:?}")) }
 }
 
 fn has_fate(picture: &Picture, order: OrderId, fate: Fate) -> Kept {

@@ -74,7 +74,7 @@ fn log_on() -> [Said; 5] {
 }
 
 #[test]
-fn an_adapter_serves_until_it_is_told_to_stop() {
+fn an_adapter_serves_until_it_is_stopped() {
     let puppet = Puppet::new();
     let mut running = run(puppet.clone(), noon());
     assert_eq!(running.hear(5), log_on());
@@ -105,7 +105,7 @@ fn a_pause_before_the_next_try_does_not_delay_the_stop() {
 }
 
 #[test]
-fn an_adapter_whose_engine_is_gone_leaves_its_venue() {
+fn an_adapter_whose_engine_has_stopped_logs_off() {
     let puppet = Puppet::new();
     let running = run(puppet.clone(), noon());
     assert_eq!(running.hear(5), log_on());

@@ -205,7 +205,7 @@ impl Trading {
     pub(crate) fn may_speak_of(&self, adapter: &AdapterName, order: OrderId, out: &mut Outbox) -> bool {
         match self.orders.get(order) {
             Some(order) if order.adapter != *adapter => {
-                let text = format!("{adapter} speaks of order {}, which is at {}", order.int_id, order.adapter);
+                let text = format!("{adapter} reports on order {}, which is at {}", order.int_id, order.adapter);
                 out.error("foreign-report", text);
                 false
             }
@@ -216,7 +216,7 @@ impl Trading {
     pub(crate) fn known(&self, word: Word, out: &mut Outbox) -> Option<&Arc<Order>> {
         let order = self.orders.get(word.order);
         if order.is_none() {
-            out.error("unknown-order", format!("a venue speaks of order number {}, which is not known", word.order));
+            out.error("unknown-order", format!("a venue reports on order number {}, which is not known", word.order));
         }
         order
     }

@@ -222,7 +222,7 @@ impl Portfolio {
         }
     }
 
-    /// Ends the platform day: today's transactions go into the baseline, and every scope starts anew.
+    /// Ends the platform day: today's transactions go into the baseline, and every scope starts again.
     pub(crate) fn roll(&mut self, day_start: Timestamp, valuer: &Valuer<'_>) {
         self.baseline = self.rebuilt();
         self.ahead.extend(self.today.drain(..).map(|entry| entry.transaction));

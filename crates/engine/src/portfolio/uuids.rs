@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minted_uuid_is_taken_by_its_own_transaction_only() {
+    fn a_generated_uuid_is_used_by_its_own_transaction_only() {
         let mut taken = TakenUuids::default();
         taken.take(Uuid::mint(7, 1), TransactionId(1));
         assert!(taken.contains(Uuid::mint(7, 1), TransactionId(2)), "a client repeats a minted one");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_minted_uuids_take_no_more_room_than_one() {
+    fn a_thousand_generated_uuids_take_no_more_memory_than_one() {
         let mut taken = TakenUuids::default();
         (1..=1_000).for_each(|id| taken.take(Uuid::mint(7, id), TransactionId(id)));
         let mut once = TakenUuids::default();

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_million_of_the_largest_can_be_told() {
+    fn a_hundred_million_of_the_largest_can_be_added() {
         let sum = Exact(Exact::MAX.0 * 100_000_000);
         assert_eq!(told(sum), "100000000000000000000000000");
     }

@@ -24,7 +24,7 @@ impl Trial {
         let decision = self.model.decide(&candidate);
         let (reply, out) = self.ask(Command::Place(ask));
         let Ok(Answer::Verdict(verdict)) = verdict else { panic!("a check is answered by a verdict") };
-        assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run said otherwise");
+        assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run decided otherwise");
         self.settle(&candidate, reply, decision, vec![]);
         out
     }
@@ -91,7 +91,7 @@ impl Trial {
         let verdict = self.desk.engine.answer(self.desk.now, 0, &Query::CheckModify(ask.clone(), trader()));
         let (reply, out) = self.ask(Command::Modify(ask));
         let Ok(Answer::Verdict(verdict)) = verdict else { panic!("a check is answered by a verdict") };
-        assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run said otherwise");
+        assert_eq!(verdict.refusal, reply.as_ref().err().cloned(), "the dry run decided otherwise");
         match (reply, decision) {
             (Ok(Answer::Order(_)), Ok(units)) => self.propose(place, terms, units),
             (Err(refusal), Err(expected)) => assert_eq!(refusal, expected),

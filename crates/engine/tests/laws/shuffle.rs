@@ -176,7 +176,7 @@ fn exec_id(order: OrderId, number: usize) -> String {
     format!("{order}/{number}")
 }
 
-/// Where everything stands in the end.
+/// The final state.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     orders: BTreeMap<OrderId, (Status, Quantity, Quantity, Option<Decimal>, Terms)>,
@@ -218,7 +218,7 @@ fn shuffled(reports: Vec<Said>, keys: &[(u8, u64)]) -> Vec<Said> {
     let mut dealt = Vec::new();
     for (place, said) in reports.into_iter().enumerate() {
         let (copies, key) = keys[place % keys.len()];
-        // Copies of one report must not stand together.
+        // Copies of one report must not be adjacent.
         let spread = |copy: u8| (key ^ place as u64).wrapping_mul(2 * u64::from(copy) + 0x9e37_79b9_7f4a_7c15);
         dealt.extend((0..=copies).map(|copy| (spread(copy), said.clone())));
     }

@@ -78,7 +78,7 @@ impl Told {
         }
         for (id, order) in after {
             let told = self.unanswered.get(id).copied().unwrap_or_default();
-            assert_eq!(told, Unanswered::of(order), "what is told of the requests on {}", order.int_id);
+            assert_eq!(told, Unanswered::of(order), "published requests on {}", order.int_id);
             assert!(order.state.is_working() || order.state == BaseState::Filled || told == Unanswered::default());
         }
     }

@@ -105,7 +105,7 @@ impl Model {
         }
     }
 
-    /// What a reduction takes and what gives way to it, or why it is refused.
+    /// The quantity of a reduction and the orders that it displaces, or why it is refused.
     pub(crate) fn reduction(
         &self,
         desk: &Candidate,

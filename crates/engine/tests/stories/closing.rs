@@ -23,7 +23,7 @@ fn check(story: &str, told: Expect) {
 }
 
 #[test]
-fn a_protective_stop_gives_way_to_the_close() {
+fn a_protective_stop_is_cancelled_for_the_close() {
     check(
         "place 2 sell 100 AAPL stop 9
          venue accepts 2
@@ -62,7 +62,7 @@ fn a_protective_stop_gives_way_to_the_close() {
 }
 
 #[test]
-fn stop_and_take_profit_give_way_the_newest_first() {
+fn stop_and_take_profit_are_cancelled_newest_first() {
     check(
         "place 2 sell 100 AAPL stop 9
          place 3 sell 100 AAPL @ 12

@@ -72,7 +72,7 @@ fn replace(cl_ord_id: &str, of: &str) -> Command {
 }
 
 #[test]
-fn a_cl_ord_id_is_free_again_on_the_next_day_unless_its_order_lives() {
+fn a_cl_ord_id_is_free_again_on_the_next_day_unless_its_order_is_open() {
     let mut world = World::open();
     assert_eq!(ask(&mut world, from_fix("X")), Ok("X".to_string()));
     assert_eq!(ask(&mut world, from_fix("L")), Ok("L".to_string()));
@@ -135,7 +135,7 @@ fn refused(world: &mut World, command: Command, may_be_known: bool) -> (String, 
         Event::Refused(refused) => Some(refused.clone()),
         _ => None,
     });
-    let told = told.expect("the session is told");
+    let told = told.expect("the session gets a refusal");
     (told.code.to_string(), told.order.as_deref().cloned(), told.is_repeated)
 }
 

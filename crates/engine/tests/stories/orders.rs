@@ -359,7 +359,7 @@ fn a_position_is_reduced_and_closed_but_never_flipped() {
 }
 
 #[test]
-fn ids_are_minted_around_those_that_clients_chose() {
+fn generated_ids_skip_those_that_clients_chose() {
     check(
         "next-id
          place A-2 buy 1 AAPL @ 10

@@ -15,7 +15,7 @@ fn check(policy: SelfTrade, story: &str, told: Expect) {
 }
 
 #[test]
-fn what_cannot_rest_stands_in_nobodys_way() {
+fn orders_that_cannot_rest_block_no_own_order() {
     check(
         SelfTrade::RefuseNewest,
         "place 1 buy 1 AAPL market

@@ -300,7 +300,7 @@ fn what_waits_outlives_a_lost_connection_but_not_five_seconds() {
 }
 
 #[test]
-fn an_order_that_waits_gives_way_at_once() {
+fn a_waiting_order_is_withdrawn_at_once() {
     check(
         "place 1 buy 1 AAPL @ 10
          venue accepts 1

@@ -233,7 +233,7 @@ impl World {
                     },
                     reason: None,
                 }),
-                _ => panic!("not a part of a picture: {part}"),
+                _ => panic!("not a part of a snapshot: {part}"),
             }
         }
         picture

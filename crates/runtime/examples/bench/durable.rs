@@ -204,7 +204,7 @@ fn one_at_a_time(desk: &Desk) -> Outcome<Vec<Duration>> {
 }
 
 struct Group {
-    /// From asked to answered, shortest first.
+    /// From command to reply, shortest first.
     times: Vec<Duration>,
     wall: Duration,
     engine_cpu: Duration,

@@ -30,7 +30,7 @@ pub(crate) fn resident_mib(process: u32) -> f64 {
 }
 
 /// The wall's clock and this thread's processor time, added up over what is measured. Where others use the machine too,
-/// the second tells what the code costs.
+/// the second is the cost of the code.
 #[derive(Default)]
 pub(crate) struct Meter {
     pub(crate) wall: Duration,

@@ -1,6 +1,6 @@
 //! The trading core against its targets, on this machine, in one table.
 //!
-//! `cargo run --release -p runtime --example bench [-- FIGURE…]`; docs/benchmarks.md tells what each figure is.
+//! `cargo run --release -p runtime --example bench [-- FIGURE…]`; docs/benchmarks.md defines each figure.
 
 mod desk;
 mod durable;

@@ -108,7 +108,7 @@ fn opened() -> Engine {
     engine
 }
 
-/// Inputs are made batch by batch, as they come in life, so that each is still warm when its turn comes.
+/// Inputs are made batch by batch, as in a live server, so that each is still in the cache when it is applied.
 fn apply_orders(engine: &mut Engine) -> Round {
     let mut round = Round::default();
     let mut out = Outbox::default();

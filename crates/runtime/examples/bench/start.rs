@@ -13,7 +13,7 @@ use crate::table::Row;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Where `make` says that the binary is.
+/// The variable in which `make` passes the path of the binary.
 const BINARY_VARIABLE: &str = "RIALTO_BIN";
 
 const READY_AIM: Duration = Duration::from_secs(1);

@@ -11,7 +11,7 @@ use engine::Engine;
 const PORTION_BYTES: usize = 8 * 1024;
 const CHAIN_BYTES: usize = blake3::OUT_LEN;
 
-/// The hash over everything up to the portion at hand, and the portion behind it, as they are hashed.
+/// The hash over everything before the current portion, followed by the current portion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest(Vec<u8>);
 

@@ -18,7 +18,7 @@ pub(super) struct Larger {
 #[derive(Debug)]
 struct Forming {
     bar: Bar,
-    /// Price × volume; absent once a part did not tell it.
+    /// Price × volume; absent once a part did not have it.
     turnover: Option<Decimal>,
 }
 

@@ -119,7 +119,7 @@ impl Memory {
         }
     }
 
-    /// A tick is kept as it is told: with all that is known by then.
+    /// A tick is kept as it is delivered: with the full state at its time.
     fn keep_price(&mut self, row: Recorded, whole: Option<&Tick>) {
         let security = row.security();
         match row {

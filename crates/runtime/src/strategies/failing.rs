@@ -18,7 +18,7 @@ pub(crate) fn panicked(message: &str) -> Failure {
 }
 
 pub(crate) fn hangs() -> Failure {
-    failure(FailureKind::Hung, "hangs: a call-back does not return, so its feed is cut")
+    failure(FailureKind::Hung, "hangs: a callback does not return, so it gets no more events")
 }
 
 /// The risk gate refuses its orders; or one callback or one instant has more commands than can be checked.

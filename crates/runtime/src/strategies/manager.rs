@@ -296,7 +296,7 @@ impl Manager {
         self.asking.missed(strategy, heard, (self.clock)()).unwrap_or_else(|Unwilling(reason)| {
             let running = self.running.get(&strategy);
             running.into_iter().for_each(|running| {
-                running.mailbox().cut(&format!("what it missed can't be told: {reason}"));
+                running.mailbox().cut(&format!("missed events cannot be replayed: {reason}"));
             });
             vec![]
         })

@@ -60,7 +60,7 @@ fn what_was_appended_is_replayed_in_order_over_restarts() {
 }
 
 #[test]
-fn after_every_truncation_the_whole_records_are_there_and_the_log_goes_on() {
+fn after_every_truncation_the_complete_records_are_there_and_the_log_continues() {
     let book = Book::with_three_fills();
     let good = fs::read(book.path()).unwrap();
     assert_eq!(good.len(), ENDS[3]);
@@ -137,7 +137,7 @@ fn zeros_behind_the_end_are_cut_like_any_torn_write() {
 }
 
 #[test]
-fn a_payload_above_the_limit_is_refused_and_the_log_goes_on() {
+fn a_payload_above_the_limit_is_refused_and_the_log_continues() {
     let book = Book::with_three_fills();
     let (_, _, mut log) = book.open().unwrap();
     let refused = log.append(&vec![0; PAYLOAD_LIMIT_BYTES + 1]).unwrap_err().to_string();

@@ -137,7 +137,7 @@ impl RecordCursor {
         Self(FRAME_HEAD_BYTES - HEAD_BYTES)
     }
 
-    /// The record at the cursor, which then stands behind it.
+    /// The record at the cursor, which then moves behind it.
     pub(crate) fn next<'a>(&mut self, body: &'a [u8]) -> Option<Entry<'a>> {
         let mut rest = body.get(self.0..)?;
         let sequence = u64::from_le_bytes(take(&mut rest)?);

@@ -16,9 +16,9 @@ pub struct Reader {
     from: u64,
     /// None until a first segment exists.
     frames: Option<SegmentReader>,
-    /// The record that comes next in the frame at hand.
+    /// The record that comes next in the current frame.
     cursor: RecordCursor,
-    /// Whether there is a frame at hand.
+    /// Whether there is a current frame.
     in_frame: bool,
     /// Bytes of the segments that are done.
     read_before: u64,

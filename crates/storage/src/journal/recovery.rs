@@ -10,7 +10,7 @@ use crate::block::Place;
 use crate::medium::{Disk, zero_fill};
 use crate::{StorageError, Torn};
 
-/// Checks the whole journal, then repairs its end. Gives the segment to go on with, if there is one.
+/// Checks the whole journal, then repairs its end. Returns the segment to continue with, if there is one.
 pub(crate) fn recover(
     disk: &dyn Disk,
     folder: &Path,

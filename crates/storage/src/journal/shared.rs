@@ -112,7 +112,7 @@ impl Watch {
 
     /// How many sequences the writer was given that are not durable yet.
     pub fn lag(&self) -> u64 {
-        // What is durable was given before, so asked in this order it never looks ahead of what was given.
+        // What is durable was given before, so in this order the durable sequence is never ahead of the given one.
         let durable = self.0.durable();
         self.0.given.load(Ordering::Relaxed).saturating_sub(durable)
     }

@@ -34,9 +34,9 @@ pub(crate) struct SpareKeeper {
 }
 
 impl SpareKeeper {
-    /// Starts the thread and asks for the first spare.
+    /// Starts the thread and requests the first spare.
     pub(crate) fn start(disk: Arc<dyn Disk>, folder: &Path, bytes: u64, shared: Arc<Shared>) -> io::Result<Self> {
-        // One request is under way at most, so neither side ever waits to send.
+        // There is at most one request at a time, so neither side ever waits to send.
         let (requests, requested) = bounded(1);
         let (finished, outcomes) = bounded(1);
         let stop = Arc::new(AtomicBool::new(false));

@@ -34,7 +34,7 @@ pub struct LedgerBook {
     streams: RwLock<BTreeMap<String, Stream>>,
 }
 
-/// As it stands in the journal.
+/// As in the journal.
 #[derive(Debug, Encode, Decode)]
 enum Record {
     #[n(0)]

@@ -43,7 +43,7 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A statement with what stands for its question marks.
+/// A statement with the values of its parameters.
 pub(crate) struct Statement {
     pub(crate) text: String,
     values: Vec<Value>,

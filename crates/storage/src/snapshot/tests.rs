@@ -80,7 +80,7 @@ fn two_are_kept_and_the_older_is_deleted_after_the_new_one_is_there() {
 }
 
 #[test]
-fn a_snapshot_from_beyond_the_end_of_a_shortened_journal_gives_way_to_the_new_one() {
+fn a_snapshot_beyond_the_end_of_a_shortened_journal_is_replaced_by_the_new_one() {
     let desk = Desk::with_two_snapshots();
     desk.open().write(150, b"flat", BUILD).unwrap();
     assert_eq!(desk.files(), [file_name(100, EXTENSION), file_name(150, EXTENSION)]);

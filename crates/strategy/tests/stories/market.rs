@@ -67,7 +67,7 @@ impl Market {
         let id = self.orders.len() as u64 + 1;
         let order = Order {
             id: OrderId(id),
-            int_id: ask.int_id.clone().expect("the desk names every order"),
+            int_id: ask.int_id.clone().expect("the context names every order"),
             security: ask.security,
             strategy: STRATEGY,
             side: ask.side,

@@ -108,7 +108,7 @@ fn a_replaced_order_may_trade_on_its_way() {
 }
 
 #[test]
-fn the_newest_of_two_own_orders_gives_way() {
+fn the_rest_of_the_newest_of_two_own_orders_is_cancelled() {
     check(&expect![[r#"
         sell 1 10 @ 100                      => resting 10
         sell 2 10 @ 100 own 7                => resting 10

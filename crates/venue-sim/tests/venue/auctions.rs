@@ -206,7 +206,7 @@ fn atc_orders_stand_aside_until_the_closing_call() {
 }
 
 #[test]
-fn a_halted_security_has_no_auction_and_uncrosses_when_it_goes_on() {
+fn a_halted_security_has_no_auction_and_uncrosses_when_it_resumes() {
     let told = tell(
         quiet(),
         "

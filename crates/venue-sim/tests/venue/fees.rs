@@ -60,7 +60,7 @@ fn in_an_auction_both_sides_pay_the_maker_fee() {
 }
 
 #[test]
-fn what_was_charged_stands_in_the_ledger() {
+fn charged_fees_are_in_the_ledger() {
     let told = tell(
         charging(),
         "

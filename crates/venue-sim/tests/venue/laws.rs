@@ -188,7 +188,7 @@ fn every_id_is_unique_for_ever(run: &Run) {
 }
 
 /// Reports, ledger and snapshot have the same fills: nothing more, nothing less, nothing twice.
-fn each_fill_is_recorded_said_and_pictured_once(run: &Run) {
+fn each_fill_is_recorded_reported_and_in_the_snapshot_once(run: &Run) {
     let recorded: Vec<_> = run
         .ledger()
         .filter_map(|record| if let Record::Traded(deal) = record { Some(&deal.executions) } else { None })
@@ -202,7 +202,7 @@ fn each_fill_is_recorded_said_and_pictured_once(run: &Run) {
 }
 
 /// Every reported state of an order is in the ledger before.
-fn every_word_stands_in_the_ledger_before_it_is_said(run: &Run) {
+fn every_report_is_in_the_ledger_before_it_is_sent(run: &Run) {
     let mut ledger = Vec::new();
     for output in &run.outputs {
         let said = match output {
@@ -282,8 +282,8 @@ proptest! {
         let run = Run::of(config, &asks);
         no_order_is_filled_beyond_its_quantity(&run);
         every_id_is_unique_for_ever(&run);
-        each_fill_is_recorded_said_and_pictured_once(&run);
-        every_word_stands_in_the_ledger_before_it_is_said(&run);
+        each_fill_is_recorded_reported_and_in_the_snapshot_once(&run);
+        every_report_is_in_the_ledger_before_it_is_sent(&run);
         two_sides_of_a_deal_are_two_sides(&run);
         nobody_trades_beyond_a_limit(&run);
         prop_assert_eq!(run.restored().picture(), run.venue.picture());
@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn faults_change_what_is_said_and_never_what_is_done(
+    fn faults_change_the_reports_and_never_the_ledger(
         config in configs(),
         asks in asks(),
         seed in any::<u64>(),

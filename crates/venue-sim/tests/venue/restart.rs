@@ -281,7 +281,7 @@ fn an_order_on_its_way_when_the_venue_crashes_still_arrives() {
 }
 
 #[test]
-fn every_prefix_of_a_ledger_is_a_state_to_go_on_from() {
+fn every_prefix_of_a_ledger_is_a_valid_state() {
     let mut desk = Desk::new(quiet(), at("10:00"));
     desk.tell(
         "

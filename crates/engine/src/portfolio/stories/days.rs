@@ -195,7 +195,7 @@ fn resets_correct_what_differs_from_the_recorded_transactions_and_nothing_else()
 }
 
 #[test]
-fn today_is_told_newest_first_and_ends_with_the_day() {
+fn todays_list_is_newest_first_and_ends_with_the_day() {
     let mut desk = Desk::default();
     desk.tell("buy 10 AAPL @ 10\n credit 5 USD for 2");
     let day = Timestamp::default()..Timestamp(i64::MAX);

@@ -164,7 +164,7 @@ fn every_zeroed_tail_gives_whole_frames_or_a_refusal() {
 }
 
 #[test]
-fn after_every_truncation_the_journal_goes_on_where_it_was_cut() {
+fn after_every_truncation_the_journal_continues_where_it_was_cut() {
     for length in (segment::HEADER_BYTES..1024).step_by(7) {
         let sample = Sample::new();
         let (path, good) = &sample.segments[sample.last()];

@@ -79,7 +79,7 @@ fn space_that_is_free_again_in_time_is_used() {
     let bench = Bench::new();
     bench.disk.0.is_full.store(true, Ordering::SeqCst);
     let (_, mut journal) = bench.open();
-    // The first try has failed once this is told.
+    // The first try has failed once this is reported.
     while journal.watch().spare_error().is_none() {
         thread::yield_now();
     }

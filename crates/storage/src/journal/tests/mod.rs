@@ -132,7 +132,7 @@ struct Faults {
     is_full: AtomicBool,
     /// Every write is first interrupted and then cut to so many bytes; 0 for neither.
     longest_write: AtomicUsize,
-    /// While set, a sync of a segment says that it has begun and then waits for a permit.
+    /// While set, a sync of a segment signals that it has begun and then waits for a permit.
     hold: Mutex<Option<Hold>>,
 }
 

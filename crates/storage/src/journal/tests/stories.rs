@@ -65,7 +65,7 @@ fn the_largest_batch_fills_a_segment_of_its_own() {
 }
 
 #[test]
-fn segments_follow_one_another_and_the_report_tells_it_all() {
+fn segments_follow_one_another_and_the_report_has_all_of_them() {
     let bench = Bench::new();
     let (_, mut journal) = bench.open();
     for sequence in 1..=20 {
@@ -88,7 +88,7 @@ fn segments_follow_one_another_and_the_report_tells_it_all() {
 }
 
 #[test]
-fn a_reader_begins_where_it_is_told_and_shows_its_progress() {
+fn a_reader_begins_at_its_sequence_and_reports_its_progress() {
     let bench = Bench::new();
     let (_, mut journal) = bench.open();
     for sequence in 1..=20 {

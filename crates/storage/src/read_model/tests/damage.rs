@@ -32,7 +32,7 @@ fn a_file_that_is_no_database_is_moved_aside() {
 }
 
 #[test]
-fn after_every_truncation_the_desk_opens_and_the_replay_makes_it_whole() {
+fn after_every_truncation_the_model_opens_and_the_replay_completes_it() {
     let desk = Desk::after_the_day();
     let good = fs::read(desk.file()).unwrap();
     let whole = contents_after(8);

@@ -264,7 +264,7 @@ fn a_replay_after_a_restart_changes_nothing() {
 }
 
 #[test]
-fn after_the_stop_the_past_can_be_asked_for_and_nothing_more_is_taken() {
+fn after_the_stop_history_can_be_queried_and_nothing_more_is_accepted() {
     let desk = Desk::new();
     let model = desk.open();
     offer_day(&model);
