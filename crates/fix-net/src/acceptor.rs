@@ -1,5 +1,5 @@
-//! The listening side. A caller is nobody until its first message names a session; then it is handed over, or the
-//! socket is closed without a word.
+//! Acceptor: reads the first message of a connection, finds its session, authenticates the Logon and hands the
+//! connection over; otherwise the socket is closed without an answer.
 
 use crate::callers::{Callers, Place};
 use crate::limits::{HANDSHAKE_SECONDS, JUDGEMENT_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX};
@@ -19,14 +19,14 @@ use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// When the system has no more sockets for us, we ask again after this.
+/// Pause after a failed accept, such as when there are no more sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes up its mind about a caller by its first message. As long as that takes, the caller holds no session's chair, and so
-/// whoever may come in is not shut out by somebody who may not.
+/// Authenticates a connection by its first message. Meanwhile the connection does not take the session's slot, so an
+/// unauthenticated peer cannot lock out the client.
 pub type Doorman = Arc<dyn Fn(&SessionId, IpAddr, &Message<'_>) -> Deliberation + Send + Sync>;
 
-/// A doorman's thinking; none for a session he knows nothing about.
+/// The pending decision; `None` for a session that the authenticator does not know.
 pub type Deliberation = Pin<Box<dyn Future<Output = Option<Introduction>> + Send>>;
 
 /// Listens on one port for the sessions that share it.
@@ -36,7 +36,7 @@ pub struct Acceptor {
     secure: Option<Secure>,
 }
 
-/// Who may call here.
+/// Allowed addresses.
 #[derive(Default)]
 struct Directory {
     sessions: BTreeMap<SessionId, Entry>,
@@ -49,7 +49,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Without a list anybody may call.
+    /// Without a list any address may connect.
     fn is_open_to(&self, caller: IpAddr) -> bool {
         self.allowed_addresses.is_empty() || self.allowed_addresses.contains(&caller)
     }
@@ -71,7 +71,7 @@ impl Acceptor {
         Self { listener, directory, secure }
     }
 
-    /// Callers are looked at before they are handed over.
+    /// Connections are authenticated before they are handed over.
     #[must_use]
     pub fn with_doorman(mut self, doorman: Doorman) -> Self {
         self.directory.doorman = Some(doorman);
@@ -82,7 +82,7 @@ impl Acceptor {
         self.listener.local_addr()
     }
 
-    /// Takes calls until `shutdown` becomes true.
+    /// Accepts connections until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         let callers = Arc::new(Callers::default());
         let directory = Arc::new(self.directory);
@@ -93,20 +93,20 @@ impl Acceptor {
             };
             match accepted {
                 Ok((socket, caller)) => {
-                    // A socket that is dropped is closed: such a caller costs nothing more.
+                    // A dropped socket is closed: such a connection costs nothing more.
                     let admitted = directory.is_open_to(caller.ip()).then(|| callers.admit(caller.ip())).flatten();
                     let Some(place) = admitted else { continue };
                     let (directory, secure) = (directory.clone(), self.secure.clone());
                     tokio::spawn(async move {
                         if let Err(reason) = directory.introduce(socket, caller.ip(), secure, place).await {
-                            tracing::info!(%caller, %reason, "call refused");
+                            tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
                         }
                     });
-                    // Whoever has said something already is heard before the next call can take its place.
+                    // A connection that has sent bytes is read before the next one can evict it.
                     yield_now().await;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "could not accept a connection");
+                    tracing::warn!(%error, "accept failed; retrying");
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -115,12 +115,12 @@ impl Acceptor {
 }
 
 impl Directory {
-    /// Whether any session may be called from there.
+    /// Whether any session allows this address.
     fn is_open_to(&self, caller: IpAddr) -> bool {
         self.sessions.values().any(|entry| entry.is_open_to(caller.to_canonical()))
     }
 
-    /// Listens to a caller until it has named its session, and hands it over.
+    /// Reads until the session is known, and hands the connection over.
     async fn introduce(
         &self,
         socket: TcpStream,
@@ -142,8 +142,8 @@ impl Directory {
         entry.handle.connect(call).await.then_some(()).ok_or(DisconnectReason::AlreadyConnected)
     }
 
-    /// The session that a caller names, and what the doorman says about him. A session that has a caller takes no second, so
-    /// nobody needs to think about one.
+    /// The session of a connection, and the decision of the authenticator. A session that is connected accepts no
+    /// second connection, so none is authenticated.
     async fn judge(&self, caller: IpAddr, bytes: &[u8]) -> Result<(&Entry, Option<Introduction>), DisconnectReason> {
         let mut framer = Framer::new();
         framer.buffer().extend_from_slice(bytes);
@@ -191,7 +191,7 @@ async fn first_message(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Disconne
     }
 }
 
-/// The session as we name it: the caller's target is our sender.
+/// The session from our side: the peer's target is our sender.
 fn addressee(message: &Message<'_>) -> Option<SessionId> {
     Some(SessionId {
         begin_string: String::from_utf8(message.begin_string().to_vec()).ok()?,

@@ -1,4 +1,5 @@
-//! Callers that have not yet logged on. Each address has so many places; whoever says nothing gives way to the next caller.
+//! Pending connections: those without a Logon yet. Each address has a limit; a silent connection is evicted for a new
+//! one.
 
 use crate::limits::{UNKNOWN_CALLERS_MAX, UNKNOWN_CALLERS_PER_ADDRESS_MAX};
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// The part of an IPv6 address that one customer usually has alone.
+/// The part of an IPv6 address that usually identifies one customer.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
 
 #[derive(Default)]
@@ -15,18 +16,18 @@ pub(crate) struct Callers(Mutex<Waiting>);
 #[derive(Default)]
 struct Waiting {
     next: u64,
-    /// In the order in which they called.
+    /// In the order of their connect.
     callers: BTreeMap<u64, Caller>,
 }
 
 struct Caller {
     network: IpAddr,
     is_silent: bool,
-    /// Dropped with the entry, which ends a call that is still silent.
+    /// Dropped with the entry, which ends a connection that is still silent.
     _end: oneshot::Sender<()>,
 }
 
-/// One caller's place, until it is dropped.
+/// The permit of one pending connection, until it is dropped.
 pub(crate) struct Place {
     callers: Arc<Callers>,
     id: u64,
@@ -34,7 +35,7 @@ pub(crate) struct Place {
 }
 
 impl Callers {
-    /// None where no place is free and nobody who is silent can give way.
+    /// `None` where the limit is reached and no silent connection can be evicted.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let network = network(address);
         let mut waiting = self.lock();
@@ -51,7 +52,7 @@ impl Callers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // A map is whole between any two statements that hold the lock.
+        // The map is consistent after every statement under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -61,13 +62,13 @@ impl Waiting {
         self.callers.iter().filter(move |(_, caller)| caller.network == network).map(|(id, caller)| (*id, caller))
     }
 
-    /// The oldest silent caller of one network goes.
+    /// Evicts the oldest silent connection of one network.
     fn make_room_of(&mut self, network: IpAddr) -> Option<()> {
         let oldest = self.of(network).find(|(_, caller)| caller.is_silent).map(|(id, _)| id)?;
         self.callers.remove(&oldest).map(drop)
     }
 
-    /// The network with the most silent callers loses its oldest, so that a crowd never costs others their place.
+    /// The network with the most silent connections loses its oldest, so that one network never evicts others.
     fn make_room(&mut self) -> Option<()> {
         let mut silent: BTreeMap<IpAddr, usize> = BTreeMap::new();
         for caller in self.callers.values().filter(|caller| caller.is_silent) {
@@ -79,13 +80,13 @@ impl Waiting {
 }
 
 impl Place {
-    /// Ready when somebody else has got this place.
+    /// Ready when this connection is evicted.
     pub(crate) async fn lost(&mut self) {
         // The other half is only ever dropped.
         let _ = (&mut self.given_up).await;
     }
 
-    /// The caller has spoken: nobody takes its place any more. No where somebody just has.
+    /// The peer has sent something: it is not evicted any more. False where it was evicted just before.
     pub(crate) fn heard(&self) -> bool {
         let mut waiting = self.callers.lock();
         waiting.callers.get_mut(&self.id).map(|caller| caller.is_silent = false).is_some()
@@ -126,7 +127,7 @@ mod tests {
         let callers = Arc::new(Callers::default());
         let mut places: Vec<_> =
             (0..UNKNOWN_CALLERS_PER_ADDRESS_MAX).map(|_| callers.admit(address(1)).unwrap()).collect();
-        assert!(places[0].heard(), "whoever has spoken stays");
+        assert!(places[0].heard(), "a connection that has sent bytes stays");
         assert!(lost(&mut places).is_empty());
         let other = callers.admit(address(2)).unwrap();
         let newest = callers.admit(address(1)).unwrap();

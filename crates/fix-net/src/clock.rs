@@ -1,14 +1,15 @@
-//! What time it is for a session, and how long it is until a time on its clock.
+//! Session clock: UTC time of a session and waits until a deadline.
 
 use fix::Time;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Longer than this no timer sleeps: the clock may have been set meanwhile.
+/// No timer sleeps longer: the clock may have been set meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// Whoever runs a session says by which clock: stamps, checks of the peer's stamps, heart-beats and schedules follow it.
+/// The clock of a session, given by the program: timestamps, checks of the peer's timestamps, heartbeats and schedules
+/// follow it.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
 
@@ -38,7 +39,7 @@ impl Clock {
     }
 }
 
-/// The time on the wall.
+/// The system's time.
 pub fn now() -> Time {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time::from_nanos(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX))

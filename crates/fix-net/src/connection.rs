@@ -1,5 +1,5 @@
-//! One connection. Bytes in, what the conversation makes of them, bytes out; heart-beats when nothing comes. The
-//! reader is never blocked by the writer: while a peer is slow, only its own line waits.
+//! One connection: reads, drives the session engine, writes; heartbeats when nothing arrives. The writer never blocks
+//! the reader: a slow peer blocks only its own output.
 
 use crate::clock::Clock;
 use crate::durable::Durable;
@@ -13,10 +13,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-/// What a peer reads in Text (58) of our Logout when the program stops.
+/// Text (58) of our Logout when the program stops.
 const STOPPING: &str = "the server stops";
 
-/// Drives a connected conversation to its end, and says why it ended.
+/// Drives a connected session engine to its end, and returns the reason.
 pub(crate) async fn converse<S: Durable, A: Application>(
     conversation: &mut Conversation<S, A>,
     stream: Box<dyn Stream>,
@@ -47,13 +47,14 @@ pub(crate) async fn converse<S: Durable, A: Application>(
     conversation.finish(clock.now())
 }
 
-/// Hangs up and listens until the peer has too: a socket closed with bytes unread would take our last words back.
+/// Shuts down our side and reads until the peer has closed too: a socket closed with unread bytes would discard our
+/// last message.
 async fn part(mut reader: ReadHalf<Box<dyn Stream>>, mut writer: WriteHalf<Box<dyn Stream>>) {
     let parting = async {
         writer.shutdown().await?;
         tokio::io::copy(&mut reader, &mut tokio::io::sink()).await
     };
-    // The reason for closing is known; how the peer takes it changes nothing.
+    // The reason is known already; the peer's reaction does not change it.
     let _ = timeout(Duration::from_secs(PARTING_SECONDS), parting).await;
 }
 
@@ -63,18 +64,18 @@ struct Connection<'a, S, A> {
     reader: ReadHalf<Box<dyn Stream>>,
     writer: WriteHalf<Box<dyn Stream>>,
     received: Vec<u8>,
-    /// What is being written; the conversation gathers the next in the meantime.
+    /// Bytes being written; the session engine collects the next ones meanwhile.
     leaving: Vec<u8>,
     written: usize,
 }
 
 impl<S: Durable, A: Application> Connection<'_, S, A> {
-    /// Takes up what the conversation wants written, once that is durable. No when all is written and it has ended.
+    /// Takes the bytes of the session engine, once they are durable. False when all is written and it has ended.
     async fn prepare_writing(&mut self) -> bool {
         while self.leaving.is_empty() {
             if !self.conversation.wire().is_empty() {
                 if let Err(error) = self.conversation.session_mut().store_mut().settled().await {
-                    // What is not durable is not said.
+                    // A message that is not durable is not sent.
                     self.conversation.cut(self.clock.now(), DisconnectReason::StoreFailed(error.0));
                     return false;
                 }
@@ -88,7 +89,7 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
         !(self.leaving.is_empty() && self.conversation.ended().is_some())
     }
 
-    /// Waits for whatever comes first, and deals with it.
+    /// Waits for the first event and handles it.
     async fn wait(
         &mut self,
         mailbox: &mut Mailbox,
@@ -144,7 +145,7 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
         }
     }
 
-    /// Takes what else is waiting too, so that many messages leave with one write.
+    /// Handles further queued requests too, so that many messages leave with one write.
     fn requested(&mut self, request: Option<Request>, mailbox: &mut Mailbox) {
         let Some(request) = request else {
             return self.conversation.cut(self.clock.now(), DisconnectReason::Shutdown);
@@ -183,7 +184,7 @@ fn failed(error: &io::Error) -> DisconnectReason {
     }
 }
 
-/// What can be done with or without a connection.
+/// Requests that need no connection.
 pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<S, A>, request: Request, now: Time) {
     match request {
         Request::Send(message) => match conversation.send(now, &message) {
@@ -193,22 +194,22 @@ pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<
         Request::Decide(ticket, verdict) => conversation.decide(now, ticket, &verdict),
         Request::LogOut { text, done } => {
             conversation.log_out(now, text.as_deref());
-            // Whoever asked may have gone.
+            // The requester may have gone.
             let _ = done.map(|done| done.send(()));
         }
         Request::Reset { done } => {
             conversation.reset(now);
-            // Whoever asked may have gone.
+            // The requester may have gone.
             let _ = done.send(());
         }
         Request::SetNumbers { incoming, outgoing, done } => {
             let set = conversation.session_mut().set_numbers(incoming, outgoing).unwrap_or(false);
-            // Whoever asked may have gone.
+            // The requester may have gone.
             let _ = done.send(set);
         }
         Request::Wake => conversation.wake(now),
         Request::Status(reply) => drop(reply.send(conversation.session().status(now))),
-        // The acceptor hands over one caller at a time; a socket that is dropped is closed.
+        // The acceptor hands over one connection at a time; a dropped socket is closed.
         Request::Connected(_) => {}
     }
 }

@@ -1,4 +1,4 @@
-//! Dictionaries by the choice of the settings; sessions that choose the same one share it.
+//! Dictionary cache: sessions with the same setting share one dictionary.
 
 use fix::{Dictionary, DictionaryChoice};
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub struct Dictionaries {
-    /// Where the settings file lies.
+    /// The folder of the settings file.
     folder: PathBuf,
     built_in: Option<Arc<Dictionary>>,
     files: BTreeMap<String, Arc<Dictionary>>,
 }
 
 impl Dictionaries {
-    /// A path is meant from the current folder, as in QuickFIX; where nothing lies there, from the settings file.
+    /// A path is relative to the current folder, as in QuickFIX; where that file does not exist, to the settings file.
     pub fn beside(settings_file: &Path) -> Self {
         let folder = settings_file.parent().unwrap_or(Path::new("")).to_owned();
         Self { folder, ..Self::default() }

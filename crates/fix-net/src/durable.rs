@@ -1,4 +1,4 @@
-//! What a store must add to be driven: ways to wait until all it was given is safe.
+//! Durable store: a message store that can wait until everything appended survives a crash.
 
 use fix::{MemoryStore, Store, StoreError};
 use std::future::Future;
@@ -7,12 +7,12 @@ pub trait Durable: Store {
     /// Ready when everything appended so far would survive a crash. Bytes go to the socket only then, many at once.
     fn settled(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// A connection has ended. Ready when the numbers would survive too behind which nothing was sent, such as that of the
-    /// Logout which answers ours: otherwise the peer would be asked for it again.
+    /// A connection has ended. Ready when those sequence numbers are durable too after which nothing was sent, such as
+    /// that of the Logout which answers ours: otherwise the peer would be requested to resend it.
     fn at_rest(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-/// Memory promises nothing, so there is nothing to wait for.
+/// Memory is never durable, so there is nothing to wait for.
 impl Durable for MemoryStore {
     fn settled(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
         std::future::ready(Ok(()))

@@ -1,4 +1,4 @@
-//! How the rest of the program reaches a session: a bounded queue into its task.
+//! Session queue: bounded requests to a session's task, and the connection slot.
 
 use crate::limits::{HAND_OVER_MILLISECONDS, MAILBOX_MESSAGES_MAX, PAGE_MESSAGES};
 use crate::stream::Stream;
@@ -19,7 +19,7 @@ pub struct Mailbox {
 #[derive(Debug, Clone)]
 pub struct SessionHandle {
     requests: mpsc::Sender<Request>,
-    /// One chair for a caller: while it is taken, a second caller is turned away.
+    /// Connection slot: while it is taken, a second connection is rejected.
     chair: Arc<Semaphore>,
 }
 
@@ -46,14 +46,14 @@ pub(crate) enum Request {
     Connected(Call),
 }
 
-/// A caller that has said who it is, with all it has sent so far.
+/// A connection with a known session, and all bytes received so far.
 pub(crate) struct Call {
     pub stream: Box<dyn Stream>,
     pub peer: Option<IpAddr>,
     pub bytes: Vec<u8>,
-    /// What the doorman says about it; without a doorman the application is asked.
+    /// The decision of the authenticator; without one the application decides.
     pub introduction: Option<Introduction>,
-    /// Given back when the connection has ended.
+    /// Released when the connection has ended.
     pub chair: Option<OwnedSemaphorePermit>,
 }
 
@@ -63,12 +63,12 @@ pub fn mailbox() -> (SessionHandle, Mailbox) {
 }
 
 impl SessionHandle {
-    /// Queues a message; if the session is not logged on when its turn comes, `Application::unsent` gets it back.
+    /// Queues a message; if the session is not logged on when it is handled, `Application::unsent` receives it.
     pub fn send(&self, message: Outgoing) -> Result<(), MailboxFull> {
         self.request(Request::Send(message))
     }
 
-    /// Queues any number of messages, page by page: the next is made when the session has taken the one before.
+    /// Queues any number of messages, batch by batch: the next is made when the session has handled the one before.
     pub async fn send_all(&self, messages: impl Iterator<Item = Outgoing> + Send) -> Result<(), MailboxFull> {
         let mut waiting = 0;
         for message in messages {
@@ -82,14 +82,14 @@ impl SessionHandle {
         Ok(())
     }
 
-    /// Ready when everything that was queued so far has had its turn.
+    /// Ready when everything that was queued so far is handled.
     async fn taken(&self) -> Result<(), MailboxFull> {
         let (reply, answer) = oneshot::channel();
         self.requests.send(Request::Status(reply)).await.map_err(|_| MailboxFull)?;
         answer.await.map(drop).map_err(|_| MailboxFull)
     }
 
-    /// Answers a Logon for which the application said `Verdict::Later`.
+    /// Decides about a Logon for which the application returned `Verdict::Later`.
     pub fn decide(&self, ticket: LogonTicket, verdict: Verdict) -> Result<(), MailboxFull> {
         self.request(Request::Decide(ticket, verdict))
     }
@@ -98,7 +98,7 @@ impl SessionHandle {
         self.request(Request::LogOut { text, done: None })
     }
 
-    /// Waits until the session has taken leave; the peer may take its time to answer.
+    /// Waits until the session has sent its Logout; the peer may answer later.
     pub async fn log_out_now(&self, text: Option<String>) -> Result<(), MailboxFull> {
         let (done, answer) = oneshot::channel();
         self.request(Request::LogOut { text, done: Some(done) })?;
@@ -115,14 +115,14 @@ impl SessionHandle {
         self.requests.send(Request::Wake).await.map_err(|_| MailboxFull)
     }
 
-    /// Both numbers begin at 1; a peer that is logged on is logged out first.
+    /// Both sequence numbers are reset to 1; a peer that is logged on is logged out first.
     pub async fn reset(&self) -> Result<(), MailboxFull> {
         let (done, answer) = oneshot::channel();
         self.request(Request::Reset { done })?;
         answer.await.map_err(|_| MailboxFull)
     }
 
-    /// Sets both numbers while nobody is connected; says whether that was so.
+    /// Sets both sequence numbers while no peer is connected; returns whether they were set.
     pub async fn set_numbers(&self, incoming: SeqNum, outgoing: SeqNum) -> Result<bool, MailboxFull> {
         let (done, answer) = oneshot::channel();
         self.request(Request::SetNumbers { incoming, outgoing, done })?;
@@ -135,14 +135,14 @@ impl SessionHandle {
         answer.await.map_err(|_| MailboxFull)
     }
 
-    /// Hands a caller over; a session that has one already takes no second. A client that has just hung up and calls
-    /// again may find its own chair still warm, so there is a moment's grace.
+    /// Hands over a connection. A client that reconnects at once may find the slot still taken, so there is a short
+    /// wait.
     pub(crate) async fn connect(&self, call: Call) -> bool {
         let Some(chair) = self.chair().await else { return false };
         self.request(Request::Connected(Call { chair: Some(chair), ..call })).is_ok()
     }
 
-    /// Whether a caller would get the chair now.
+    /// Whether the slot is free now.
     pub(crate) async fn is_free(&self) -> bool {
         self.chair().await.is_some()
     }

@@ -1,4 +1,4 @@
-//! A session over all its connections: an acceptor's waits for callers, an initiator's calls.
+//! Session task: one session over all its connections; an acceptor's waits for connections, an initiator's connects.
 
 use crate::clock::Clock;
 use crate::connection::{converse, serve};
@@ -41,7 +41,7 @@ pub async fn run_session<S: Durable, A: Application>(
         conversation.pump(clock.now());
         let reason = converse(&mut conversation, call.stream, &mut mailbox, &clock, &mut shutdown).await;
         drop(call.chair);
-        tracing::info!(session = %settings.id, %reason, "disconnected");
+        tracing::info!(session = %settings.id, %reason, "session disconnected");
         rest(&mut conversation).await;
         pause = reconnect_interval(&settings);
     }
@@ -71,19 +71,19 @@ async fn next_call<S: Durable, A: Application>(
     }
 }
 
-/// The last numbers become durable. Where the store does not come to it, all that follows is that the peer is asked again for
-/// what it said last.
+/// Waits until the last sequence numbers are durable. Where the store fails, the peer is only requested to resend its
+/// last message.
 async fn rest<S: Durable, A: Application>(conversation: &mut Conversation<S, A>) {
     let session = conversation.session().settings().id.clone();
     let resting = conversation.session_mut().store_mut().at_rest();
     match timeout(Duration::from_secs(REST_SECONDS), resting).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%session, %error, "the last numbers are not kept"),
-        Err(_) => tracing::warn!(%session, "the last numbers could not be kept in time"),
+        Ok(Err(error)) => tracing::warn!(%session, %error, "last sequence numbers not saved; peer may have to resend"),
+        Err(_) => tracing::warn!(%session, "last sequence numbers not saved in time; peer may have to resend"),
     }
 }
 
-/// Calls until somebody answers. An acceptor never calls, and so waits for ever.
+/// Connects, with retries. An acceptor never connects, and so waits for ever.
 async fn dial(
     settings: Arc<SessionSettings>,
     secure: Option<Secure>,
@@ -102,8 +102,8 @@ async fn dial(
         };
         match timeout(Duration::from_secs(HANDSHAKE_SECONDS), call).await {
             Ok(Ok(stream)) => return stream,
-            Ok(Err(error)) => tracing::info!(session = %settings.id, %error, "could not connect"),
-            Err(_) => tracing::info!(session = %settings.id, "nobody answered in time"),
+            Ok(Err(error)) => tracing::info!(session = %settings.id, %error, "connect failed; retrying"),
+            Err(_) => tracing::info!(session = %settings.id, "connect timed out; retrying"),
         }
         pause = reconnect_interval(&settings);
     }

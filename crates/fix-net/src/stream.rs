@@ -1,4 +1,4 @@
-//! Sockets. Whoever composes the program may wrap each of them, with TLS for instance.
+//! Streams: TCP with socket options, wrapped in TLS by the caller where wanted.
 
 use crate::limits::{PROBE_AFTER, PROBE_AGAIN_AFTER, PROBES_MAX};
 use socket2::{SockRef, TcpKeepalive};
@@ -9,15 +9,15 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-/// A connected socket, whatever lies between.
+/// A connected stream, plain or secured.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A handshake under way.
+/// A handshake in progress.
 pub type Securing = Pin<Box<dyn Future<Output = io::Result<Box<dyn Stream>>> + Send>>;
 
-/// Makes a secured stream of a socket; for an initiator the host it wanted is given too.
+/// Secures a socket; for an initiator with the host that it connects to.
 pub type Secure = Arc<dyn Fn(TcpStream, Option<&str>) -> Securing + Send + Sync>;
 
 pub(crate) async fn prepare(
@@ -32,8 +32,8 @@ pub(crate) async fn prepare(
     }
 }
 
-/// An order is small and must not wait for company, so Nagle's algorithm is off; and a peer whose machine or cable is gone is
-/// noticed, also where no heart-beats were agreed on.
+/// An order is small and must not be delayed, so Nagle's algorithm is off; and a lost peer is detected, also without
+/// heartbeats.
 fn treat(socket: &TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let socket = SockRef::from(socket);

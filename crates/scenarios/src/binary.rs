@@ -1,4 +1,4 @@
-//! Where the binary is: `RIALTO_BIN`, else the release build, else the debug build beside the test.
+//! Path of the binary: `RIALTO_BIN`, else the release build, else the debug build beside the test.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -31,11 +31,11 @@ fn candidates() -> Vec<PathBuf> {
     ["release", "debug"].map(|profile| target.join(profile).join("rialto")).into()
 }
 
-/// The configuration keys of all the ports that a binary listens on, as it names them itself; every binary that is made of
-/// the server has the same.
+/// The configuration keys of all ports of a binary, as it lists them itself; every binary that contains the server has
+/// the same.
 ///
 /// # Panics
-/// Where it can't be run.
+/// Where it cannot be run.
 pub fn port_keys(program: &Path) -> &'static [String] {
     static KEYS: OnceLock<Vec<String>> = OnceLock::new();
     KEYS.get_or_init(|| {

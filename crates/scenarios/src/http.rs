@@ -1,4 +1,4 @@
-//! Requests over one connection that is kept. A client must know what it does not know: a request that could not be
+//! HTTP client over one kept connection, that tells "not sent" from "sent, not answered": a request that could not be
 //! sent had no effect, one that was sent and not answered may have had one.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::patience::PATIENCE;
 
-/// Longer than the server's own patience with its engine, so that its word comes first.
+/// Longer than the server's own time-out for its engine, so that the server's answer comes first.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(40);
 
 pub struct Client {
@@ -21,7 +21,7 @@ pub struct Client {
 pub struct Request<'a> {
     pub method: &'a str,
     pub path: &'a str,
-    /// `Host` and `Content-Type` may stand here in place of the usual ones.
+    /// `Host` and `Content-Type` in this list replace the defaults.
     pub headers: &'a [(&'a str, &'a str)],
     pub body: Option<&'a str>,
 }
@@ -36,9 +36,9 @@ pub struct Response {
 /// Why there is no response.
 #[derive(Debug)]
 pub enum Failure {
-    /// Nobody was reached: it had no effect.
+    /// No connection: it had no effect.
     NotSent(io::Error),
-    /// It was sent, and nobody knows.
+    /// It was sent; its effect is unknown.
     Unanswered(io::Error),
 }
 
@@ -47,7 +47,7 @@ impl Client {
         Self { address, answer_patience: ANSWER_PATIENCE, connection: None }
     }
 
-    /// Gives up sooner.
+    /// Sets a shorter time-out.
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.answer_patience = patience;
         self

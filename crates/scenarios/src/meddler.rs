@@ -1,5 +1,5 @@
-//! Makes system calls of one thread of a server fail or linger, as a bad disk does, by `strace`. Only servers that the
-//! story started itself are meddled with.
+//! Fault injector: makes system calls of one server thread fail or hang, as a bad disk does, by `strace`. Only servers
+//! that the scenario started itself are affected.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,15 +12,15 @@ use crate::server::{Ended, Server};
 /// The thread that writes the journal.
 pub const JOURNAL: &str = "journal";
 
-/// Lasts until it is dropped or the server ends.
+/// Active until it is dropped or the server ends.
 pub struct Meddler(Child);
 
-/// What happens to a system call, in the words of `strace`.
+/// The effect on a system call, as `strace` defines it.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// From the n-th of them on, all fail: the disk is broken.
+    /// From the n-th call on, all fail: the disk is broken.
     FailFrom(u32),
-    /// Each takes longer than any story.
+    /// Each call takes longer than any scenario.
     Linger,
 }
 
@@ -34,16 +34,16 @@ impl Fault {
 }
 
 impl Meddler {
-    /// SIGKILL for the server while a call of it lingers, which then has no effect any more.
+    /// SIGKILL for the server while one of its calls hangs, which then has no effect any more.
     pub fn kill(self, mut server: Server) -> Ended {
         server.strike();
-        // A thread that lingers is only gone when nobody holds it.
+        // A hanging thread only ends when `strace` has released it.
         drop(self);
         server.wait()
     }
 }
 
-/// Whether meddling is possible here; where not, says so.
+/// Whether fault injection is possible here; prints a line where not.
 pub fn is_possible() -> bool {
     let found = Command::new("strace").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let possible = found.is_ok_and(|status| status.success());
@@ -53,10 +53,10 @@ pub fn is_possible() -> bool {
     possible
 }
 
-/// Begins to meddle; returns when it has taken hold.
+/// Starts the injection; returns when it is active.
 ///
 /// # Panics
-/// Where it can't take hold.
+/// Where it cannot become active.
 pub fn meddle(server: &Server, thread_name: &str, call: &str, fault: Fault) -> Meddler {
     let thread_id = wait_for(thread_name, || thread_id(server.pid(), thread_name));
     let rule = fault.rule(call);
@@ -69,7 +69,7 @@ pub fn meddle(server: &Server, thread_name: &str, call: &str, fault: Fault) -> M
     let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
     let taken_hold = lines.find(|line| line.contains("attached"));
     assert!(taken_hold.is_some(), "strace could not attach to thread {thread_id} of process {}", server.pid());
-    // It would stop if nobody read on.
+    // It would block on a full pipe.
     thread::spawn(move || lines.for_each(drop));
     Meddler(child)
 }
@@ -83,7 +83,7 @@ fn thread_id(pid: u32, name: &str) -> Option<u32> {
 
 impl Drop for Meddler {
     fn drop(&mut self) {
-        // It ends by itself when the server does.
+        // It ends by itself with the server.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,18 +1,18 @@
-//! Waiting for what must come. A deadline is generous and is met only where something is broken.
+//! Waiting with a generous deadline, which is reached only where something is broken.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes, also on a loaded machine.
+/// Longer than any step takes, also on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Between two looks.
+/// Between two polls.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Looks again and again until there is something.
+/// Polls until there is a value.
 ///
 /// # Panics
-/// Where there still is nothing at the deadline.
+/// Where there is none at the deadline.
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     poll(PATIENCE, &mut look).unwrap_or_else(|| panic!("waited {PATIENCE:?} in vain for {what}"))
 }

@@ -1,4 +1,4 @@
-//! A wire that can be cut: connections to it are carried to another address until somebody cuts them.
+//! TCP proxy whose connections can be cut.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Carries everything to that address.
+    /// Forwards everything to that address.
     ///
     /// # Panics
     /// Where no port is free.
@@ -25,7 +25,7 @@ impl Proxy {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 if !is_cut.load(Ordering::Relaxed) {
-                    // A target that is away is as a wire that is cut.
+                    // An unreachable target counts as a cut.
                     let _ = carry(stream, target, &carried);
                 }
             }
@@ -37,7 +37,7 @@ impl Proxy {
         self.address
     }
 
-    /// Whoever is connected is cut off, and nobody gets through until it is mended.
+    /// All connections are cut, and new ones fail until `mend`.
     pub fn cut(&self) {
         self.is_cut.store(true, Ordering::Relaxed);
         for stream in self.carried.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {

@@ -1,4 +1,4 @@
-//! A server of our own: started on a folder of its own and on any free port, watched, and ended in any way there is.
+//! Server process: started on its own folder and free ports, stopped or killed.
 
 use std::fmt;
 use std::fs;
@@ -32,7 +32,7 @@ pub struct Server {
     pub time_to_ready: Duration,
 }
 
-/// How a process ended, with all it said.
+/// How a process ended, with all its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// None where a signal ended it.
@@ -42,7 +42,7 @@ pub struct Ended {
 }
 
 impl Launch {
-    /// On this data folder, with every door on a free port, where the market stands still and no strategy trades.
+    /// On this data folder, with all listeners on free ports, a standing market and no strategies.
     pub fn on(folder: &Path) -> Self {
         Self::of(&binary::rialto(), folder)
     }
@@ -54,7 +54,7 @@ impl Launch {
         binary::port_keys(program).iter().fold(launch, |launch, key| launch.set(key, 0))
     }
 
-    /// Sets a key; a later value counts.
+    /// Sets a key; the last value counts.
     pub fn set(mut self, key: &str, value: impl fmt::Display) -> Self {
         self.settings.retain(|setting| !setting.starts_with(&format!("{key}=")));
         self.settings.push(format!("{key}={value}"));
@@ -86,7 +86,7 @@ impl Launch {
         Server { process, address, https_port, ready_line: line, time_to_ready }
     }
 
-    /// Starts what will not serve, and waits for its end.
+    /// Starts a server that is expected to fail, and waits for its end.
     pub fn refused(&self) -> Ended {
         self.spawn().wait()
     }
@@ -111,18 +111,18 @@ impl Server {
         self.address
     }
 
-    /// Where it speaks HTTPS.
+    /// The HTTPS port.
     ///
     /// # Panics
-    /// Where that door is off.
+    /// Where that port is off.
     pub fn https_port(&self) -> u16 {
         self.https_port.expect("the door for HTTPS is open")
     }
 
-    /// Another door of the ready line by its key, such as `brokerTls`.
+    /// Another address of the ready line by its key, such as `brokerTls`.
     ///
     /// # Panics
-    /// Where that door is off.
+    /// Where that port is off.
     pub fn door(&self, key: &str) -> SocketAddr {
         let (_, rest) = self.ready_line.split_once(&format!("\"{key}\":\"")).expect("the door is open");
         let url = rest.split_once('"').map(|(url, _)| url);
@@ -143,7 +143,7 @@ impl Server {
         self.process.log()
     }
 
-    /// SIGKILL: no last word, no last write.
+    /// SIGKILL: no shutdown, no last write.
     pub fn kill(mut self) -> Ended {
         self.strike();
         self.wait()
@@ -166,13 +166,13 @@ impl Server {
         ended
     }
 
-    /// Waits for an end that it comes to by itself.
+    /// Waits until it ends by itself.
     pub fn wait(self) -> Ended {
         self.process.wait()
     }
 }
 
-/// The binary, untouched by what the environment of the test says of ports or folders.
+/// The binary, without the ports and folders of the test's environment.
 fn bare(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RIALTO_")) {
@@ -187,7 +187,7 @@ fn terminate(pid: u32) {
     assert!(told.is_ok_and(|status| status.success()), "process {pid} can't be told to stop");
 }
 
-/// What each thread of a process waits for.
+/// What each thread of a process is blocked on.
 fn threads(pid: u32) -> String {
     let read = |folder: &Path, name| fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned();
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
