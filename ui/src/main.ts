@@ -37,6 +37,9 @@ const surroundings = openDesk({
 follow(surroundings.desk.settings, document, matchMedia('(prefers-color-scheme: dark)'));
 document.addEventListener('visibilitychange', () => document.hidden || feed.hurry());
 window.addEventListener('online', () => feed.hurry());
+// A tab that is closed, or put away for good on a phone, says so by these and by nothing later.
+window.addEventListener('pagehide', () => void surroundings.flush());
+document.addEventListener('visibilitychange', () => document.hidden && void surroundings.flush());
 
 // Nobody should see one language and then another.
 await surroundings.whenLoaded();

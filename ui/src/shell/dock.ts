@@ -9,8 +9,7 @@ import {
   type SerializedDockview,
 } from 'dockview';
 import { type Component, mount, unmount } from 'svelte';
-import type { Clock, Stop } from '../state/api';
-import type { Memory } from '../state/storage';
+import type { Clock, Stop, UserMemory } from '../state/api';
 import type { Texts } from '../texts';
 import { type Form, formOf, layoutOf, type Page, type Placement, sizeOf } from './layouts';
 import { isWidget, WIDGETS, type WidgetId } from './widgets';
@@ -26,7 +25,7 @@ export interface DockTools {
   /** What a widget finds by `getContext`. */
   context: Map<unknown, unknown>;
   /** Of this user: each may see something else. */
-  memory: Memory;
+  memory: Pick<UserMemory, 'read' | 'write' | 'beforeFlush'>;
   clock: Clock;
   /** Which widgets the role may see. */
   maySee(widget: WidgetId): boolean;
@@ -39,6 +38,9 @@ export class Dock {
   private texts: Texts | null = null;
   private isArranging = false;
   private stopRemembering: Stop = () => undefined;
+  /** Changed, and not remembered yet. */
+  private isRestless = false;
+  private readonly stopFlushing: Stop;
   private stopFollowing: Stop = () => undefined;
   private readonly window: ResizeObserver;
   /** What is arranged now. */
@@ -52,6 +54,7 @@ export class Dock {
       theme: { name: 'rialto', className: 'rialto-dock', gap: 3, dndPanelOverlay: 'group' },
       disableFloatingGroups: true,
     });
+    this.stopFlushing = tools.memory.beforeFlush(() => this.settle());
     this.form = this.fittingForm();
     this.window = new ResizeObserver(() => this.follow());
     this.window.observe(tools.element);
@@ -60,6 +63,7 @@ export class Dock {
   }
 
   show(page: Page): void {
+    this.settle();
     this.page = page;
     this.form = this.fittingForm();
     this.arrange(() => this.restore() || this.build());
@@ -104,12 +108,14 @@ export class Dock {
   dispose(): void {
     this.window.disconnect();
     this.stopFollowing();
+    this.stopFlushing();
     this.stopRemembering();
     this.api.dispose();
   }
 
   private arrange(work: () => void): void {
     this.stopRemembering();
+    this.isRestless = false;
     this.isArranging = true;
     work();
     this.isArranging = false;
@@ -158,14 +164,21 @@ export class Dock {
   }
 
   private changed(): void {
-    // What is squeezed by the window was arranged by nobody.
     if (this.isArranging || this.fittingForm() !== this.form) return;
     this.tools.onOpenChange(this.openWidgets());
+    this.isRestless = true;
     this.stopRemembering();
     this.stopRemembering = this.tools.clock.after(REMEMBER_AFTER_MS, () => this.remember());
   }
 
+  /** What is squeezed by the window was arranged by nobody. */
+  private settle(): void {
+    if (this.isRestless && this.fittingForm() === this.form) this.remember();
+  }
+
   private remember(): void {
+    this.stopRemembering();
+    this.isRestless = false;
     this.tools.memory.write(this.key(), this.api.toJSON());
   }
 

@@ -443,6 +443,8 @@ export interface UserMemory extends Memory {
   isReady: Readable<boolean>;
   /** Tells of a value that came from elsewhere, not of what is written here. */
   watch(key: string, listener: (value: unknown) => void): Stop;
+  /** Whoever holds changes back for a while writes them when this is called: the user or the page is about to go. */
+  beforeFlush(write: () => void): Stop;
   /** The same for this browser alone, for what is looked at now. */
   here(): Memory;
 }

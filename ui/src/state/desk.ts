@@ -47,6 +47,8 @@ export interface OpenDesk extends Surroundings {
   access: Entrance;
   /** The words of the chosen language are there. */
   whenLoaded(): Promise<void>;
+  /** Writes what was arranged and waits to be written. */
+  flush(): Promise<void>;
   /** A call got no answer. */
   suspect(): void;
 }
@@ -129,7 +131,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     notifications.clear();
     herald.forget();
   });
-  return { desk, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), suspect: () => connection.suspect() };
+  return { desk, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), flush: () => preferences.flush(), suspect: () => connection.suspect() };
 }
 
 /** Whoever is let in listens; a lost connection may mean that the session ended, so it is asked about. */

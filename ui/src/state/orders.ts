@@ -1,11 +1,11 @@
 /** Orders, open and done, and what changed about them while somebody was looking. */
 
 import { order as orderDecoder } from '../wire/decoders';
-import { PAST_ROWS, type Server } from '../wire/server';
+import { type OrderQuery, PAST_ROWS, type Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire/types';
 import type { Fill, Freshness, Orders, Readable, Table } from './api';
-import { Join, type JoinTools } from './join';
+import { Join, type JoinTools, RETRY_AFTER_MS } from './join';
 import { Recall, SelectedPast } from './past';
 import { derive } from './readable';
 import { Rows, View } from './table';
@@ -14,6 +14,8 @@ import { Rows, View } from './table';
 export const ORDERS_MAX = 2 * PAST_ROWS;
 /** They are forgotten so many at a time, because each time looks through all. */
 export const FORGOTTEN_AT_ONCE = 500;
+
+const ANY_ORDER: OrderQuery = { text: '', strategyId: null, accountId: null, status: null, from: null, to: null, withoutStrategies: false };
 
 const DONE: ReadonlySet<OrderStatus> = new Set<OrderStatus>(['EXECUTED', 'CANCELED', 'REJECTED']);
 
@@ -30,7 +32,7 @@ export interface OrderNews {
 }
 
 export interface OrdersTools extends JoinTools {
-  server: Pick<Server, 'openOrders' | 'pastOrders' | 'orderEvents'>;
+  server: Pick<Server, 'openOrders' | 'pastOrders' | 'searchOrders' | 'orderEvents'>;
   strategy: Readable<number | null>;
   fills: Table<number, Fill>;
   onNews(news: OrderNews): void;
@@ -48,6 +50,8 @@ export class OrderBlotter implements Orders {
   private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
   /** Before the first picture of open ones and the past nothing is news. */
   private isKnown = false;
+  /** Counts the pictures and the losses of the connection: what was asked before is answered too late. */
+  private round = 0;
   /** They were open and are no longer: what became of them only the past knows. */
   private undecided = new Set<string>();
 
@@ -60,6 +64,7 @@ export class OrderBlotter implements Orders {
     this.fills = tools.fills;
     const { strategy, server } = tools;
     this.recalls = new Recall(tools);
+    tools.feed.onLink((isUp) => !isUp && (this.round += 1));
     this.past = new SelectedPast({ ...tools, selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders) });
     this.join = new Join(
       {
@@ -83,6 +88,7 @@ export class OrderBlotter implements Orders {
 
   /** What is done stays as it was, and what was open stays in doubt; what happened while we were away is news. */
   private reset(open: readonly OrderVO[]): void {
+    this.round += 1;
     const before = new Map(this.all.get().map((order) => [order.intId, order]));
     const isNews = this.isKnown;
     if (isNews) for (const order of open) this.compare(order, before.get(order.intId));
@@ -98,10 +104,34 @@ export class OrderBlotter implements Orders {
     const before = new Map([...this.undecided].map((intId) => [intId, this.all.row(intId)]));
     const unknown = this.keep(past);
     if (isNews) for (const order of unknown) this.compare(order, before.get(order.intId));
-    for (const intId of this.undecided) this.all.remove(intId);
-    this.undecided.clear();
     this.isKnown = true;
     this.past.pictured();
+    void this.settle(isNews);
+  }
+
+  /** What is older than the past that was read stays in doubt until the server has told of it, one after the other. */
+  private async settle(isNews: boolean): Promise<void> {
+    const { round } = this;
+    for (const intId of [...this.undecided]) {
+      const found = await this.find(intId).catch(() => null);
+      if (round !== this.round || !this.undecided.has(intId)) return;
+      if (found === null) return void this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && void this.settle(isNews));
+      this.decide(intId, found, isNews);
+    }
+  }
+
+  /** In all that the server remembers; nothing where it knows none, `null` where it can't tell yet. */
+  private async find(intId: string): Promise<OrderVO | undefined | null> {
+    const { value } = await this.tools.server.searchOrders({ ...ANY_ORDER, text: intId }, null);
+    const found = value.find((order) => order.intId === intId);
+    return found !== undefined && isOpen(found) ? null : found;
+  }
+
+  private decide(intId: string, found: OrderVO | undefined, isNews: boolean): void {
+    this.undecided.delete(intId);
+    if (found === undefined) return this.all.remove(intId);
+    if (isNews) this.compare(found, this.all.row(intId));
+    this.all.put(found);
   }
 
   /** Gives those that were not known. */

@@ -44,6 +44,9 @@ export class Preferences implements UserMemory {
   /** The server's name for what it had when we last looked; none where it has not answered yet. */
   private tag: string | null = null;
   private isBusy = false;
+  /** What is being read or written now. */
+  private running: Promise<void> = Promise.resolve();
+  private readonly heldBack = new Set<() => void>();
   private stopWaiting: Stop = () => undefined;
   private readonly listeners = new Map<string, Set<Listener>>();
 
@@ -101,9 +104,16 @@ export class Preferences implements UserMemory {
     });
   }
 
+  beforeFlush(write: () => void): Stop {
+    this.heldBack.add(write);
+    return () => this.heldBack.delete(write);
+  }
+
   /** Writes at once what waits; for one who is about to go. */
   async flush(): Promise<void> {
+    for (const write of this.heldBack) write();
     this.stopWaiting();
+    await this.running;
     if (this.dirty.size > 0) await this.synchronise();
   }
 
@@ -129,10 +139,14 @@ export class Preferences implements UserMemory {
   }
 
   /** Reads what the server has, where that is not known, and writes what was changed here. */
-  private async synchronise(): Promise<void> {
-    if (this.isBusy || this.owner === null) return;
-    const { owner } = this;
+  private synchronise(): Promise<void> {
+    if (this.isBusy || this.owner === null) return Promise.resolve();
     this.isBusy = true;
+    this.running = this.exchange(this.owner);
+    return this.running;
+  }
+
+  private async exchange(owner: string): Promise<void> {
     try {
       if (this.tag === null) await this.load(owner);
       if (this.owner === owner && this.dirty.size > 0 && this.tag !== null) await this.save(owner, this.tag);

@@ -15,6 +15,8 @@ export type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
 /** A call that takes longer is given up, in milliseconds. */
 const PATIENCE_MS = 15_000;
+/** Browsers let so much outlive its page, 64 KiB with room for letters of several bytes. */
+const LASTING_LENGTH_MAX = 30_000;
 
 export class Rest {
   constructor(private readonly fetch: Fetch) {}
@@ -49,7 +51,16 @@ export class Rest {
 
   /** The body is read to its end even where it is empty: a browser aborts what nobody reads. */
   async tell(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Headers> {
-    const response = await this.call(method, path, body, undefined, headers);
+    return this.finish(await this.call(method, path, body, undefined, headers));
+  }
+
+  /** As `tell`, and it gets there also when the page is left meanwhile, as far as browsers promise that. */
+  async tellLastingly(method: Method, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Headers> {
+    const keepalive = JSON.stringify(body).length < LASTING_LENGTH_MAX;
+    return this.finish(await this.call(method, path, body, undefined, headers, { keepalive }));
+  }
+
+  private async finish(response: Response): Promise<Headers> {
     await response.text().catch(unreached);
     return response.headers;
   }
@@ -60,10 +71,11 @@ export class Rest {
     body?: unknown,
     given?: AbortSignal,
     more: Record<string, string> = {},
+    init: RequestInit = {},
   ): Promise<Response> {
     const request = this.request(method, body, more);
     const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(given ? [given] : [])]);
-    const response = await this.reach(path, { ...request, signal });
+    const response = await this.reach(path, { ...request, ...init, signal });
     if (!response.ok) throw await refusal(response);
     return response;
   }

@@ -58,7 +58,7 @@ export class Server {
   settings = () => this.rest.tagged('/rest/settings', record);
   /** Only where the server still has what the tag names; gives the new tag. */
   async keepSettings(document: Record<string, unknown>, tag: string): Promise<string> {
-    const headers = await this.rest.tell('PUT', '/rest/settings', document, { 'If-Match': tag });
+    const headers = await this.rest.tellLastingly('PUT', '/rest/settings', document, { 'If-Match': tag });
     return headers.get('etag') ?? '';
   }
 

@@ -107,6 +107,16 @@ describe('what a user arranged', () => {
     expect(stored).toEqual({ tag: 0, value: {} });
   });
 
+  it('of one who goes is written to the end: what was held back, and what changed while an earlier change was being written', async () => {
+    await enter('anna');
+    preferences.write('watchlist', [1]);
+    preferences.beforeFlush(() => preferences.write('layout', 'held back'));
+    clock.advance(WRITE_AFTER_MS);
+    preferences.write('watchlist', [1, 2]);
+    await preferences.flush();
+    expect(stored.value).toEqual({ watchlist: [1, 2], layout: 'held back' });
+  });
+
   it('an answer that comes after its user left says nothing to the next one', async () => {
     const late = new Later<{ tag: string; value: Document }>();
     const answers = [late.promise, Promise.resolve({ tag: '"0"', value: {} })];

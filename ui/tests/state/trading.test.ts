@@ -2,8 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_AFTER_MS } from '../../src/state/join';
-import { FORGOTTEN_AT_ONCE, isOpen, ORDERS_MAX, OrderBlotter, type OrderNews } from '../../src/state/orders';
-import { Holdings, TRANSACTIONS_MAX } from '../../src/state/portfolio';
+import { FORGOTTEN_AT_ONCE, isOpen, ORDERS_MAX, OrderBlotter, type OrderNews, type OrdersTools } from '../../src/state/orders';
+import { Holdings, type PortfolioTools, TRANSACTIONS_MAX } from '../../src/state/portfolio';
 import { Cell } from '../../src/state/readable';
 import { TradingDesk } from '../../src/state/trading';
 import { WireError } from '../../src/wire/error';
@@ -23,6 +23,7 @@ let news: OrderNews[];
 /** So many questions for the past fail. */
 let failures: number;
 let blotter: OrderBlotter;
+let server: OrdersTools['server'] & PortfolioTools['server'];
 let holdings: Holdings;
 
 const picture = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
@@ -39,10 +40,12 @@ beforeEach(() => {
   [past, open, values, booked] = [[], [], [], []];
   failures = 0;
   const tools = { feed, clock, strategy, onTrouble: (error: unknown) => expect.fail(String(error)) };
-  const server = {
+  server = {
     openOrders: () => picture(open, 12),
     pastOrders: (strategyId: number | null = null) =>
       failures-- > 0 ? Promise.reject(new WireError(503, 'busy', 'not now')) : picture(newestOf(past, strategyId), 12),
+    searchOrders: ({ text }: { text: string }) =>
+      failures-- > 0 ? Promise.reject(new WireError(503, 'history-behind', 'not yet')) : picture(past.filter(({ intId }) => intId.includes(text)), 12),
     orderEvents: () => Promise.resolve([]),
     positions: () => picture([]),
     balances: () => picture([]),
@@ -147,6 +150,37 @@ describe('orders', () => {
     clock.advance(RETRY_AFTER_MS);
     await settle();
     expect(blotter.all.get().map(({ intId, status }) => [intId, status])).toEqual([['A-1', 'CANCELED']]);
+  });
+
+  it('in doubt that are older than the past which is read are asked for by their id, until the server has told', async () => {
+    open = [order({ id: 1, intId: 'A-1' }), order({ id: 2, intId: 'B-1' })];
+    await connect();
+    feed.down();
+    const newer = [11, 12, 13].map((id) => order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    [open, past] = [[], [order({ id: 1, intId: 'A-1', status: 'EXECUTED', filledQuantity: 100 }), order({ id: 3, intId: 'A-10', status: 'CANCELED' }), ...newer]];
+    let asked = 0;
+    const { searchOrders } = server;
+    server.searchOrders = (query, after) => (asked++ === 0 ? Promise.reject(new WireError(503, 'history-behind', 'not yet')) : searchOrders(query, after));
+    await connect();
+    const shown = () => blotter.all.get().filter(({ intId }) => !intId.startsWith('D')).map(({ intId, status, inDoubt }) => [intId, status, inDoubt]);
+    expect(shown()).toEqual([['A-1', 'SUBMITTED', true], ['B-1', 'SUBMITTED', true]]);
+    clock.advance(RETRY_AFTER_MS);
+    await settle();
+    expect([shown(), news.map(({ filled }) => filled)]).toEqual([[['A-1', 'EXECUTED', false]], [100]]);
+  });
+
+  it('in doubt are not asked for once the connection is lost', async () => {
+    open = [order()];
+    await connect();
+    feed.down();
+    open = [];
+    let asked = 0;
+    server.searchOrders = () => ((asked += 1), Promise.reject(WireError.unreachable()));
+    await connect();
+    feed.down();
+    clock.advance(5 * RETRY_AFTER_MS);
+    await settle();
+    expect([asked, blotter.all.get().map(({ inDoubt }) => inDoubt)]).toEqual([1, [true]]);
   });
 
   it('of the past are no news where the first question for them failed', async () => {
