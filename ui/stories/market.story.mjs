@@ -98,7 +98,7 @@ async function allInSight({ server, page }) {
     const headers = [...box.querySelectorAll('.ag-header-cell')];
     return headers.filter((header) => header.getBoundingClientRect().right <= right + 1).map((header) => header.textContent.trim());
   });
-  const wanted = ['Symbol', 'Bid sz', 'Bid', 'Ask', 'Ask sz', 'Last', 'Chg %', 'Trend', 'Age'];
+  const wanted = ['Symbol', 'Bid', 'Ask', 'Last', 'Chg %', 'Trend'];
   if (seen.join() !== wanted.join()) throw new Error(`in sight are ${seen.join(', ')}`);
   await page.waitForFunction((canvas) => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -130,6 +130,7 @@ async function filterColumnsCsv({ server, page, watch }) {
   await page.getByText('1 of 20 rows').waitFor();
   await page.getByRole('button', { name: 'Columns: Market' }).click();
   await page.getByRole('checkbox', { name: 'Description' }).check();
+  await page.getByRole('checkbox', { name: 'Age' }).check();
   await page.keyboard.press('Escape');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
@@ -157,13 +158,14 @@ async function columnsAreRemembered({ server, page, watch }) {
       );
   await openDesk(page, server);
   await page.getByRole('button', { name: 'Columns: Market' }).click();
-  await page.getByRole('checkbox', { name: 'Ask sz' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Ask sz' }).check();
+  await page.getByRole('checkbox', { name: 'Bid', exact: true }).uncheck();
   await page.getByRole('button', { name: 'Move Last to the left', exact: true }).click();
   await page.keyboard.press('Escape');
   const header = (name) => grid(page, 'Market').locator('.ag-header-cell').filter({ hasText: name }).first();
-  await header('Age').dragTo(header('Bid sz'));
+  await header('Trend').dragTo(header('Ask'));
   const before = (await titles()).join();
-  const isMoved = before.indexOf('Age') < before.indexOf('Chg %') && !before.includes('Ask sz');
+  const isMoved = before.indexOf('Trend') < before.indexOf('Chg %') && before.includes('Ask sz') && !before.includes('Bid');
   if (!isMoved) throw new Error(`the columns are ${before}`);
   watch.allow(/ERR_ABORTED/);
   await page.reload();

@@ -116,7 +116,7 @@ export default [
       await page.getByRole('tab', { name: 'Positions' }).click();
       const light = page.getByRole('status', { name: 'Connection' });
       const bid = page.getByRole('grid', { name: 'Market' }).locator('[col-id="bid"] .cell').first();
-      const size = page.getByRole('grid', { name: 'Market' }).locator('[col-id="bidSize"] .cell').first();
+      const size = page.getByRole('grid', { name: 'Market' }).locator('[col-id="changePercent"] .cell').first();
       const profit = page.getByRole('grid', { name: 'Positions' }).locator('[col-id="unrealized"] .cell').first();
       const cells = [bid, size, profit];
       await becomeStale(page, cells, false);

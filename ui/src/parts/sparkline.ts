@@ -37,11 +37,23 @@ export function drawSparkline(context: CanvasRenderingContext2D, values: readonl
   context.stroke();
 }
 
+/** A few letters instead of a line, in the middle of the box. */
+export function drawNote(context: CanvasRenderingContext2D, text: string, box: Box): void {
+  context.fillStyle = colourOf('--text-2');
+  context.font = '11px Inter, sans-serif';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.fillText(text, box.width / 2, box.height / 2, box.width - 2);
+}
+
 const strokes = new Map<string, string>();
 
-/** Reading a token asks for a style pass, so each is read once for every theme and palette. */
 function strokeFor(move: number): string {
-  const token = move > 0 ? '--up' : move < 0 ? '--down' : '--text-3';
+  return colourOf(move > 0 ? '--up' : move < 0 ? '--down' : '--text-3');
+}
+
+/** Reading a token asks for a style pass, so each is read once for every theme and palette. */
+function colourOf(token: string): string {
   const root = document.documentElement;
   const key = `${root.dataset['theme']} ${root.dataset['palette']} ${token}`;
   const known = strokes.get(key);

@@ -5,10 +5,12 @@ import {
   type DockviewApi,
   type IContentRenderer,
   type IDockviewPanel,
+  type IHeaderActionsRenderer,
   type ITabRenderer,
   type SerializedDockview,
 } from 'dockview';
 import { type Component, mount, unmount } from 'svelte';
+import { REGROUPED, STACK_TOOLS } from '../parts/stack';
 import type { Clock, Stop, UserMemory } from '../state/api';
 import type { Texts } from '../texts';
 import { type Form, formOf, layoutOf, type Page, type Placement, sizeOf } from './layouts';
@@ -51,6 +53,7 @@ export class Dock {
       createComponent: ({ name }) => new WidgetPanel(name, tools.context),
       createTabComponent: () => new WidgetTab(),
       defaultTabComponent: 'tab',
+      createRightHeaderActionComponent: () => new StackTools(),
       theme: { name: 'rialto', className: 'rialto-dock', gap: 3, dndPanelOverlay: 'group' },
       disableFloatingGroups: true,
     });
@@ -223,6 +226,7 @@ class WidgetPanel implements IContentRenderer {
 
   init({ api }: Parameters<IContentRenderer['init']>[0]): void {
     api.onDidVisibilityChange(({ isVisible }) => this.see(isVisible));
+    api.onDidGroupChange(() => queueMicrotask(() => this.element.dispatchEvent(new CustomEvent(REGROUPED))));
     this.see(api.isVisible);
   }
 
@@ -256,6 +260,21 @@ class WidgetPanel implements IContentRenderer {
     this.isWanted = false;
     if (this.instance) void unmount(this.instance);
     this.instance = null;
+  }
+}
+
+/** Room beside the tabs for what the widget in front needs. */
+class StackTools implements IHeaderActionsRenderer {
+  readonly element = document.createElement('div');
+
+  constructor() {
+    this.element.className = STACK_TOOLS;
+  }
+
+  init(): void {}
+
+  dispose(): void {
+    this.element.remove();
   }
 }
 

@@ -29,7 +29,7 @@ export interface Placement {
 }
 
 /** The columns that the market shows at first, and the room for a scroll bar. */
-const MARKET_LEAST_PX = 570;
+const MARKET_LEAST_PX = 420;
 const LEAST_WIDTH_PART = 0.44;
 
 const TALL: Record<Page, readonly Placement[]> = {
@@ -38,7 +38,7 @@ const TALL: Record<Page, readonly Placement[]> = {
     { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.19 },
     { widget: 'book', beside: 'ticket', direction: 'below', height: 0.4 },
     { widget: 'orders', beside: 'chart', direction: 'below', height: 0.34 },
-    { widget: 'market', beside: 'chart', direction: 'left', width: 0.31, leastWidth: MARKET_LEAST_PX },
+    { widget: 'market', beside: 'chart', direction: 'left', width: 0.26, leastWidth: MARKET_LEAST_PX },
     { widget: 'positions', beside: 'orders', direction: 'left', width: 0.39 },
     { widget: 'history', beside: 'orders', direction: 'within' },
     { widget: 'transactions', beside: 'orders', direction: 'within' },
@@ -70,7 +70,7 @@ const SHORT_TRADE: readonly Placement[] = [
   { widget: 'chart' },
   { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.2 },
   { widget: 'orders', beside: 'chart', direction: 'below', height: 0.4 },
-  { widget: 'market', beside: 'chart', direction: 'left', width: 0.36, leastWidth: MARKET_LEAST_PX },
+  { widget: 'market', beside: 'chart', direction: 'left', width: 0.28, leastWidth: MARKET_LEAST_PX },
   { widget: 'book', beside: 'orders', direction: 'left', width: 0.26 },
   { widget: 'positions', beside: 'orders', direction: 'within' },
   { widget: 'history', beside: 'orders', direction: 'within' },

@@ -20,8 +20,17 @@ test('the market has room for all columns that it shows at first', () => {
 });
 
 test('a panel keeps its part of a large screen, and leaves room for the others on a small one', () => {
-  expect([marketWidth(2_000), marketWidth(1_600), marketWidth(1_000)]).toEqual([620, 570, 440]);
+  expect([marketWidth(2_000), marketWidth(1_600), marketWidth(900)]).toEqual([520, 420, 396]);
   expect(sizeOf({ widget: 'orders', height: 0.25 }, { width: 1_600, height: 1_000 })).toEqual({ height: 250 });
+});
+
+test.each([
+  ['tall', 1_920],
+  ['short', 1_440],
+] as const)('the chart leads: it has more than half of a %s page of %d pixels', (form, width) => {
+  const beside = layoutOf('trade', form).filter(({ widget }) => widget === 'market' || widget === 'ticket');
+  const taken = beside.reduce((sum, place) => sum + (sizeOf(place, { width, height: 1_000 }).width ?? 0), 0);
+  expect(width - taken).toBeGreaterThan(width / 2);
 });
 
 test('a toast stands low in the chart and leaves its scales free', () => {

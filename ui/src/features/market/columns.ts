@@ -6,7 +6,7 @@ import { iconElement } from '../../parts/icons';
 import { setText } from '../../parts/grid/cells';
 import { aging, figures, gains, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
-import { drawSparkline } from '../../parts/sparkline';
+import { drawNote, drawSparkline } from '../../parts/sparkline';
 import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import type { SecurityVO, Side } from '../../wire/types';
@@ -66,13 +66,13 @@ function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks:
   const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
   return [
     symbolColumn(board, texts, clicks),
-    figures('bidSize', column.bidSize, SIZE_PX, read(({ tick }) => tick.volBid), formats.size),
+    figures('bidSize', column.bidSize, SIZE_PX, read(({ tick }) => tick.volBid), formats.size, { hidden: true }),
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
-    figures('askSize', column.askSize, SIZE_PX, read(({ tick }) => tick.volAsk), formats.size),
+    figures('askSize', column.askSize, SIZE_PX, read(({ tick }) => tick.volAsk), formats.size, { hidden: true }),
     lastColumn(price('last', column.last, ({ last }) => last), board, texts),
     gains('changePercent', column.changePercent, 60, read((quote) => quote.changePercent), formats.percent, { csv: PERCENT }),
-    sparkColumn(board, texts),
+    sparkColumn(board, texts, formats),
     ageColumn(board, texts, formats),
     gains('change', column.change, 72, read((quote) => quote.change), moves, { hidden: true }),
     figures('lastSize', column.lastSize, 60, read(({ tick }) => tick.volLast), formats.size, { hidden: true }),
@@ -152,15 +152,28 @@ function lastColumn(column: Column, board: QuoteBoard, texts: Texts): Column {
   };
 }
 
-function sparkColumn(board: QuoteBoard, texts: Texts): Column {
+/** Recent prices; where the newest is old its age stands there instead, because a trend that ended is none. */
+function sparkColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
+  const oldness = (row: SecurityVO): string | null => {
+    const quote = board.quote(row.id);
+    return quote !== undefined && board.isStale(quote) ? `! ${formats.age(board.ageOf(quote))}` : null;
+  };
   const name = (cell: HTMLElement, row: SecurityVO): void => {
+    const age = oldness(row);
+    const label = age === null ? texts.market.trend(row.symbol) : `${texts.market.stale} ${age}`;
+    if (cell.ariaLabel === label) return;
     cell.role = 'img';
-    cell.ariaLabel = texts.market.trend(row.symbol);
+    cell.ariaLabel = label;
+    cell.title = age === null ? '' : texts.market.stale;
   };
   return {
     ...words<SecurityVO>('spark', texts.column.spark, 48, () => ''),
     paint: name,
-    draw: (context, row, box) => drawSparkline(context, board.quote(row.id)?.spark ?? [], box),
+    draw: (context, row, box) => {
+      const age = oldness(row);
+      if (age === null) drawSparkline(context, board.quote(row.id)?.spark ?? [], box);
+      else drawNote(context, age, box);
+    },
   };
 }
 
@@ -184,5 +197,5 @@ function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
     cell.title = isStale && quote !== undefined ? texts.market.stale : '';
   };
   const csv = { title: texts.market.ageSeconds, value: (age: number) => age / 1_000 };
-  return { ...figures('age', texts.column.age, 42, value, show, { csv }), paint };
+  return { ...figures('age', texts.column.age, 42, value, show, { csv, hidden: true }), paint };
 }

@@ -65,12 +65,15 @@ export class DrawnColumn<Row> {
     return this.api.getDisplayedLeftColumns().reduce((sum, column) => sum + column.getActualWidth(), 0);
   }
 
-  /** A canvas that is given its size is empty. */
+  /** A canvas that is given another size, or place, is another layer: only where they really changed. */
   private lay({ left, top, width, height }: { left: number; top: number; width: number; height: number }): void {
     const { canvas } = this;
-    canvas.width = Math.round(width * devicePixelRatio);
-    canvas.height = Math.round(height * devicePixelRatio);
-    Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    const [wide, high] = [width, height].map((side) => Math.round(side * devicePixelRatio)) as [number, number];
+    if (canvas.width !== wide) canvas.width = wide;
+    if (canvas.height !== high) canvas.height = high;
+    canvas.getContext('2d')?.reset();
+    const place = { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` };
+    if (canvas.style.cssText === '' || Object.entries(place).some(([side, px]) => canvas.style.getPropertyValue(side) !== px)) Object.assign(canvas.style, place);
     if (!canvas.isConnected) this.root.querySelector(ROWS)?.append(canvas);
   }
 }
