@@ -18,15 +18,15 @@ const UNAUTHORIZED = 401;
 /** A session that ended shows in whichever call comes next, and so does a server that no longer answers. */
 async function fetchWatched(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(path, init).catch((error: unknown) => {
-    surroundings.suspect();
+    appContext.suspect();
     throw error;
   });
-  if (response.status === UNAUTHORIZED && path !== '/rest/login') surroundings.access.expire();
+  if (response.status === UNAUTHORIZED && path !== '/rest/login') appContext.access.expire();
   return response;
 }
 
 const feed = new StompFeed(`${location.origin.replace(/^http/, 'ws')}/stomp`);
-const surroundings = openDesk({
+const appContext = openDesk({
   server: new Server(new Rest(fetchWatched)),
   feed,
   clock: browserClock,
@@ -34,15 +34,15 @@ const surroundings = openDesk({
   language: navigator.language.startsWith('de') ? 'de' : 'en',
 });
 
-follow(surroundings.desk.settings, document, matchMedia('(prefers-color-scheme: dark)'));
+follow(appContext.desk.settings, document, matchMedia('(prefers-color-scheme: dark)'));
 document.addEventListener('visibilitychange', () => document.hidden || feed.hurry());
 window.addEventListener('online', () => feed.hurry());
 // A tab that is closed, or put away for good on a phone, says so by these and by nothing later.
-window.addEventListener('pagehide', () => void surroundings.flush());
-document.addEventListener('visibilitychange', () => document.hidden && void surroundings.flush());
+window.addEventListener('pagehide', () => void appContext.flush());
+document.addEventListener('visibilitychange', () => document.hidden && void appContext.flush());
 
 // Nobody should see one language and then another.
-await surroundings.whenLoaded();
+await appContext.whenLoaded();
 const target = document.getElementById('app');
-if (target) mount(App, { target, props: { surroundings } });
-void surroundings.access.ask();
+if (target) mount(App, { target, props: { appContext } });
+void appContext.access.ask();

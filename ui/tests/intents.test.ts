@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { IntentBoard } from '../src/state/intents';
+import { IntentBus } from '../src/state/intents';
 
 test('a wish opens its widget and is heard there', () => {
-  const intents = new IntentBoard();
+  const intents = new IntentBus();
   const heard: string[] = [];
   intents.opens('orderEvents', () => heard.push('opened'));
   intents.on('orderEvents', (intId) => heard.push(intId));
@@ -11,7 +11,7 @@ test('a wish opens its widget and is heard there', () => {
 });
 
 test('a widget that had to be opened first still hears the wish, once', () => {
-  const intents = new IntentBoard();
+  const intents = new IntentBus();
   const heard: string[] = [];
   intents.emit('orderEvents', 'ALPHA-1');
   intents.emit('orderEvents', 'ALPHA-2');

@@ -12,7 +12,7 @@ const SESSION_ENDED = 'session-ended';
 /** Each role may also do what those before it may; a strategy is a trader in one name. */
 const RANK: Record<Role, number> = { VIEWER: 0, STRATEGY: 1, TRADER: 1, ADMIN: 2 };
 
-export class Entrance implements Access {
+export class Session implements Access {
   readonly identity = new Cell<IdentityVO | null>(null);
   readonly phase = new Cell<'asking' | 'in' | 'out'>('asking');
   readonly isEnded = new Cell(false);

@@ -8,7 +8,7 @@ import type { Stop } from './api';
 /** Between two paintings, in milliseconds: sooner than anybody reads a number, and a tenth of the frames of a screen. */
 export const PAINT_EVERY_MS = 100;
 
-export interface Ground {
+export interface FrameSource {
   now(): number;
   after(ms: number, run: () => void): void;
   frame(run: () => void): void;
@@ -19,7 +19,7 @@ export class Batches {
   private isAsked = false;
   private paintedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly ground: Ground) {}
+  constructor(private readonly ground: FrameSource) {}
 
   /** Once, with the next painting; the first after a quiet while comes at once. */
   add(run: () => void): Stop {

@@ -6,17 +6,17 @@ import type { Formats } from '../texts/formats';
 import type { Desk, Readable } from './api';
 import type { Messages } from './messages';
 
-export interface Surroundings {
+export interface AppContext {
   desk: Desk;
   texts: Readable<Texts>;
   formats: Readable<Formats>;
   messages: Readable<Messages>;
 }
 
-const SURROUNDINGS = Symbol('surroundings');
+const APP_CONTEXT = Symbol('appContext');
 
-export function provide(surroundings: Surroundings): void {
-  setContext(SURROUNDINGS, surroundings);
+export function provide(appContext: AppContext): void {
+  setContext(APP_CONTEXT, appContext);
 }
 
 export function useDesk(): Desk {
@@ -38,6 +38,6 @@ export function useMessages(): Readable<Messages> {
   return use().messages;
 }
 
-function use(): Surroundings {
-  return getContext<Surroundings>(SURROUNDINGS);
+function use(): AppContext {
+  return getContext<AppContext>(APP_CONTEXT);
 }

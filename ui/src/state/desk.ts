@@ -3,26 +3,26 @@
 import { formatsOf } from '../texts/formats';
 import type { Feed } from '../wire/feed';
 import type { Server } from '../wire/server';
-import { Entrance } from './access';
+import { Session } from './access';
 import { administrationOf } from './administration';
 import type { Clock, Desk, Fill } from './api';
 import { LiveBars } from './bars';
 import { Connection } from './connection';
-import type { Surroundings } from './context';
+import type { AppContext } from './context';
 import { Book, Tape } from './depth';
-import { Herald } from './herald';
-import { IntentBoard } from './intents';
+import { Notifier } from './notifier';
+import { IntentBus } from './intents';
 import { Languages } from './languages';
 import { LogLines } from './log';
 import { MarketPrices } from './market';
 import { Messages } from './messages';
-import { NoticeBoard } from './notifications';
+import { Notifications } from './notifications';
 import { OrderBlotter } from './orders';
-import { Holdings } from './portfolio';
+import { PortfolioStore } from './portfolio';
 import { Preferences } from './preferences';
 import { derive } from './readable';
 import { ReferenceData } from './reference';
-import { RiskDesk } from './risk';
+import { RiskStore } from './risk';
 import { OrderFinder } from './search';
 import { rememberedSelection } from './selection';
 import { SessionList } from './sessions';
@@ -30,7 +30,7 @@ import { shownOrders } from './shown';
 import { rememberedSettings } from './settings';
 import type { Memory } from './storage';
 import { StrategyList } from './strategies';
-import { TradingDesk } from './trading';
+import { TradingStore } from './trading';
 
 const RETRY_AFTER_MS = 2_000;
 
@@ -43,8 +43,8 @@ export interface DeskTools {
   language: 'en' | 'de';
 }
 
-export interface OpenDesk extends Surroundings {
-  access: Entrance;
+export interface OpenDesk extends AppContext {
+  access: Session;
   /** The words of the chosen language are there. */
   whenLoaded(): Promise<void>;
   /** Writes what was arranged and waits to be written. */
@@ -54,7 +54,7 @@ export interface OpenDesk extends Surroundings {
 }
 
 export function openDesk({ server, feed, clock, memory, language }: DeskTools): OpenDesk {
-  const onRefused = (error: unknown) => herald.trouble(error);
+  const onRefused = (error: unknown) => notifier.trouble(error);
   const preferences = new Preferences({ server, clock, browser: memory, onRefused });
   const settings = rememberedSettings(preferences, { language });
   // The description of the interface is a page of its own that knows no user: it looks as the screen does.
@@ -63,35 +63,35 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const { texts } = languages;
   const formats = derive([settings], (chosen) => formatsOf(chosen, () => clock.now()));
   const messages = derive([texts, formats], (words, written) => new Messages(words, written));
-  const access = new Entrance(server, clock, () => preferences.flush());
+  const access = new Session(server, clock, () => preferences.flush());
   const connection = new Connection(feed, clock);
   const selection = rememberedSelection(preferences);
-  const notifications = new NoticeBoard(clock, (error) => messages.get().error(error));
-  const herald = new Herald({ notifications, settings, texts, formats, messages, strategy: selection.strategyId });
-  const onTrouble = (error: unknown) => herald.trouble(error);
+  const notifications = new Notifications(clock, (error) => messages.get().error(error));
+  const notifier = new Notifier({ notifications, settings, texts, formats, messages, strategy: selection.strategyId });
+  const onTrouble = (error: unknown) => notifier.trouble(error);
   const tools = { server, feed, clock, onTrouble, strategy: selection.strategyId };
 
   const onUnknown = () => {
     selection.strategyId.set(null);
-    herald.unknownStrategy();
+    notifier.unknownStrategy();
   };
   const strategies = new StrategyList({ ...tools, onUnknown });
   const reference = new ReferenceData(server, clock, strategies.all);
-  const onFill = (fill: Fill) => herald.booked(fill, reference);
-  const portfolio = new Holdings({ ...tools, security: selection.securityId, onFill });
+  const onFill = (fill: Fill) => notifier.booked(fill, reference);
+  const portfolio = new PortfolioStore({ ...tools, security: selection.securityId, onFill });
   const hidesStrategies = derive([settings], (chosen) => chosen.hideStrategyOrders);
   const orders = new OrderBlotter({
     ...tools,
     fills: portfolio.fills,
-    onNews: (news) => herald.orderNews(news, reference),
+    onNews: (news) => notifier.orderNews(news, reference),
   });
   const mayTrade = () => access.may('TRADER');
   const isLive = () => connection.state.get().link === 'live';
-  const onVenue = (name: string, isAway: boolean) => herald.venue(name, isAway);
+  const onVenue = (name: string, isAway: boolean) => notifier.venue(name, isAway);
   const sessions = new SessionList({ ...tools, accounts: reference.accounts, onVenue });
   const isAway = (feed: string) => sessions.isAway(feed);
   const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onHeard: (at) => connection.heard(at) });
-  const risk = new RiskDesk(tools);
+  const risk = new RiskStore(tools);
   const desk: Desk = {
     clock,
     access,
@@ -99,7 +99,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     connection: connection.state,
     settings,
     selection,
-    intents: new IntentBoard(),
+    intents: new IntentBus(),
     notifications,
     reference,
     market,
@@ -109,11 +109,11 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     orders,
     shownOrders: shownOrders(orders, selection.strategyId, hidesStrategies),
     searchOrders: () => new OrderFinder({ ...tools, all: orders.all, hidesStrategies, reference }),
-    trading: new TradingDesk(server, orders.open, access.identity),
+    trading: new TradingStore(server, orders.open, access.identity),
     portfolio,
     strategies,
     sessions,
-    log: new LogLines({ ...tools, onError: (line) => herald.serverError(line) }),
+    log: new LogLines({ ...tools, onError: (line) => notifier.serverError(line) }),
     risk,
     administration: administrationOf(server),
   };
@@ -123,19 +123,19 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
     if (selection.securityId.get() === null) selection.securityId.set(reference.securities.get().at(0)?.id ?? null);
   };
   access.identity.subscribe((identity) => identity && preferences.enter(identity.user));
-  comeAndGo(feed, clock, access, load, () => herald.reconnected());
+  followConnection(feed, clock, access, load, () => notifier.reconnected());
   // The next one in this tab hears nothing of what the last one was told.
   access.phase.subscribe((phase) => {
     if (phase !== 'out') return;
     preferences.leave();
     notifications.clear();
-    herald.forget();
+    notifier.forget();
   });
   return { desk, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), flush: () => preferences.flush(), suspect: () => connection.suspect() };
 }
 
 /** Whoever is let in listens; a lost connection may mean that the session ended, so it is asked about. */
-function comeAndGo(feed: Feed, clock: Clock, access: Entrance, load: () => Promise<void>, onReturn: () => void): void {
+function followConnection(feed: Feed, clock: Clock, access: Session, load: () => Promise<void>, onReturn: () => void): void {
   let isUp = false;
   let wasUp = false;
   const loadAll = (): void => {

@@ -4,7 +4,7 @@ import type { IntentMap, Intents, Stop } from './api';
 
 type Run = (value: never) => void;
 
-export class IntentBoard implements Intents {
+export class IntentBus implements Intents {
   private readonly runs = new Map<keyof IntentMap, Set<Run>>();
   private readonly openers = new Map<keyof IntentMap, () => void>();
   private readonly waiting = new Map<keyof IntentMap, unknown>();

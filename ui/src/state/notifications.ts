@@ -1,11 +1,11 @@
 /** What a person should hear of: a bounded list, newest first. A burst of fills is painted once a frame. */
 
-import type { Clock, Notice, NoticeKind, Notifications } from './api';
+import type { Clock, Notice, NoticeKind, Notifications as NotificationsApi } from './api';
 import { FrameCell } from './readable';
 
 export const NOTICES_MAX = 200;
 
-export class NoticeBoard implements Notifications {
+export class Notifications implements NotificationsApi {
   readonly all: FrameCell<readonly Notice[]>;
   private lastId = 0;
 

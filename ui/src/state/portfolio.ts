@@ -25,7 +25,7 @@ export interface PortfolioTools extends JoinTools {
   onFill?(fill: Fill): void;
 }
 
-export class Holdings implements Portfolio {
+export class PortfolioStore implements Portfolio {
   readonly positions: Table<number, PositionVO>;
   readonly balances: Table<number, CashBalanceVO>;
   readonly values: Table<number, PortfolioValueVO>;

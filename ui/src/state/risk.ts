@@ -15,7 +15,7 @@ export interface RiskTools extends JoinTools {
   server: Pick<Server, 'tradingStates' | 'setTradingState' | 'kill' | 'limits' | 'setLimits'>;
 }
 
-export class RiskDesk implements Risk {
+export class RiskStore implements Risk {
   readonly states: Rows<string, TradingState>;
   readonly limits: Rows<string, LimitsVO>;
   readonly platform: Readable<TradingStateName>;

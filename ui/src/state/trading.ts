@@ -12,7 +12,7 @@ const CANCELS_AT_ONCE = 8;
 
 type Source = Pick<Server, 'order' | 'orderEvents' | 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'reducePosition'>;
 
-export class TradingDesk implements Trading {
+export class TradingStore implements Trading {
   readonly mayTrade: Readable<boolean>;
 
   constructor(

@@ -7,4 +7,4 @@ export type * from './types/names';
 export type * from './types/reference';
 export type * from './types/trading';
 export type * from './types/market';
-export type * from './types/house';
+export type * from './types/platform';

@@ -1,7 +1,7 @@
 /** What is not heard of any more must not look alive. */
 
 import { expect, test } from 'vitest';
-import { marketColumns, type QuoteBoard } from '../../src/features/market/columns';
+import { marketColumns, type QuoteSource } from '../../src/features/market/columns';
 import { orderColumns } from '../../src/features/common/orderColumns';
 import { openOrderColumns } from '../../src/features/orders/columns';
 import { positionColumns } from '../../src/features/positions/columns';
@@ -38,12 +38,23 @@ function painted<Row>(columns: GridColumn<Row>[], id: string, row: Row): string 
 
 test('sizes and changes of a stale quote fade with its prices', () => {
   const shown = (isStale: boolean) => {
-    const board = { quote: () => QUOTE, isStale: () => isStale, digits: () => 2 } as unknown as QuoteBoard;
+    const board = { quote: () => QUOTE, isStale: () => isStale, digits: () => 2 } as unknown as QuoteSource;
     const columns = marketColumns(board, texts, formats, { remove: () => undefined });
     return ['bidSize', 'askSize', 'changePercent', 'change', 'volume'].map((id) => painted(columns, id, AAPL));
   };
   expect(shown(false)).toEqual(['10', '10', '+1.00%', '+1.00', '100']);
   expect(shown(true)).toEqual(['10 stale', '10 stale', '+1.00% stale', '+1.00 stale', '100 stale']);
+});
+
+test('a stale price says its age where its trend was', () => {
+  const label = (isStale: boolean) => {
+    const quotes = { quote: () => QUOTE, isStale: () => isStale, ageOf: () => 95_000 } as unknown as QuoteSource;
+    const cell = { ariaLabel: null, role: null, title: '' };
+    const spark = marketColumns(quotes, texts, formats, { remove: () => undefined }).find(({ id }) => id === 'spark');
+    spark?.paint?.(cell as unknown as HTMLElement, AAPL);
+    return [cell.ariaLabel, cell.title];
+  };
+  expect([label(false), label(true)]).toEqual([['Recent prices of AAPL', ''], ['stale ! 1 min', 'stale']]);
 });
 
 const REFERENCE = { priceDigits: () => 2, securities: { get: () => [] } } as unknown as Reference;

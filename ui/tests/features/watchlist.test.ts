@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Watchlist } from '../../src/features/market/watchlist';
 import type { SecurityVO } from '../../src/wire/types';
 
-function shelf(said: unknown = null) {
+function memoryWith(said: unknown = null) {
   let kept = said;
   let tell: (value: unknown) => void = () => undefined;
   return {
@@ -20,7 +20,7 @@ function shelf(said: unknown = null) {
 const SECURITIES = Array.from({ length: 30 }, (_, index) => ({ id: index + 1 }) as SecurityVO);
 
 test('a person without a list sees the first securities, and they are not kept as a choice', () => {
-  const place = shelf();
+  const place = memoryWith();
   const list = new Watchlist(place);
   list.offer(SECURITIES);
   expect(list.list()).toHaveLength(20);
@@ -28,7 +28,7 @@ test('a person without a list sees the first securities, and they are not kept a
 });
 
 test('a chosen security comes on top, once, and is found again', () => {
-  const place = shelf([3, 1]);
+  const place = memoryWith([3, 1]);
   const list = new Watchlist(place);
   list.offer(SECURITIES);
   list.add(7);
@@ -39,7 +39,7 @@ test('a chosen security comes on top, once, and is found again', () => {
 });
 
 test('what was removed by mistake comes back to its place', () => {
-  const place = shelf([3, 1, 2]);
+  const place = memoryWith([3, 1, 2]);
   const list = new Watchlist(place);
   const was = list.remove(1);
   expect([was, list.list()]).toEqual([1, [3, 2]]);
@@ -48,19 +48,19 @@ test('what was removed by mistake comes back to its place', () => {
 });
 
 test('an emptied list stays empty', () => {
-  const list = new Watchlist(shelf([]));
+  const list = new Watchlist(memoryWith([]));
   list.offer(SECURITIES);
   expect(list.list()).toEqual([]);
 });
 
 test.each(['', {}, ['a'], [1.5]])('what cannot be read is no list: %j', (said) => {
-  const list = new Watchlist(shelf(said));
+  const list = new Watchlist(memoryWith(said));
   list.offer(SECURITIES);
   expect(list.list()).toHaveLength(20);
 });
 
 test('who listens hears the list now and after each change', () => {
-  const list = new Watchlist(shelf([1]));
+  const list = new Watchlist(memoryWith([1]));
   const heard: (readonly number[])[] = [];
   const stop = list.subscribe((ids) => heard.push(ids));
   list.add(2);
@@ -70,7 +70,7 @@ test('who listens hears the list now and after each change', () => {
 });
 
 test('the list that the same person made elsewhere is taken over', () => {
-  const place = shelf([1]);
+  const place = memoryWith([1]);
   const list = new Watchlist(place);
   const stop = list.follow();
   place.say([5, 6]);

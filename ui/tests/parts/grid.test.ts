@@ -2,24 +2,24 @@ import { expect, test } from 'vitest';
 import { csvTitle, csvValue, isExported } from '../../src/parts/grid/csv';
 import { recall, remember, type GridMemory } from '../../src/parts/grid/memory';
 
-class Shelf {
+class GridStorage {
   readonly kept = new Map<string, unknown>();
   read = (key: string): unknown => this.kept.get(key) ?? null;
   write = (key: string, value: unknown): void => void this.kept.set(key, value);
 }
 
 test('a grid finds its columns and filter again', () => {
-  const shelf = new Shelf();
+  const storage = new GridStorage();
   const memory: GridMemory = { columns: [{ colId: 'symbol', width: 90, sort: 'asc' }], filter: 'side:buy' };
-  remember('orders', memory, shelf);
-  expect(recall('orders', shelf)).toEqual(memory);
-  expect(recall('positions', shelf)).toBeUndefined();
+  remember('orders', memory, storage);
+  expect(recall('orders', storage)).toEqual(memory);
+  expect(recall('positions', storage)).toBeUndefined();
 });
 
 test.each(['', null, 7, { columns: [1], filter: '' }, { columns: [] }])('what cannot be read is forgotten: %j', (said) => {
-  const shelf = new Shelf();
-  shelf.write('grid.orders', said);
-  expect(recall('orders', shelf)).toBeUndefined();
+  const storage = new GridStorage();
+  storage.write('grid.orders', said);
+  expect(recall('orders', storage)).toBeUndefined();
 });
 
 test('a cell is exported exactly, and never as a formula', () => {

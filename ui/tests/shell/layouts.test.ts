@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { marketColumns, SYMBOL_PX, type QuoteBoard } from '../../src/features/market/columns';
+import { marketColumns, SYMBOL_PX, type QuoteSource } from '../../src/features/market/columns';
 import { layoutOf, sizeOf } from '../../src/shell/layouts';
 import { toastEdges } from '../../src/shell/toasts';
 import { ENGLISH } from '../../src/texts';
@@ -13,7 +13,7 @@ function marketWidth(width: number): number | undefined {
 
 test('the market has room for all columns that it shows at first', () => {
   const formats = formatsOf({ locale: 'en-GB', timeZone: 'UTC' });
-  const columns = marketColumns({ symbolPx: SYMBOL_PX } as QuoteBoard, ENGLISH, formats, { remove: () => undefined });
+  const columns = marketColumns({ symbolPx: SYMBOL_PX } as QuoteSource, ENGLISH, formats, { remove: () => undefined });
   const needed = columns.filter(({ hidden }) => !hidden).reduce((sum, { width }) => sum + width, 0);
   expect(marketWidth(1_440)).toBeGreaterThan(needed);
   expect(marketWidth(1_600)).toBeGreaterThan(needed);

@@ -1,11 +1,11 @@
-/** Orders, holdings and what is told of them. */
+/** Orders, portfolioStore and what is told of them. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_AFTER_MS } from '../../src/state/join';
 import { FORGOTTEN_AT_ONCE, isOpen, ORDERS_MAX, OrderBlotter, type OrderNews, type OrdersTools } from '../../src/state/orders';
-import { Holdings, type PortfolioTools, TRANSACTIONS_MAX } from '../../src/state/portfolio';
+import { PortfolioStore, type PortfolioTools, TRANSACTIONS_MAX } from '../../src/state/portfolio';
 import { Cell } from '../../src/state/readable';
-import { TradingDesk } from '../../src/state/trading';
+import { TradingStore } from '../../src/state/trading';
 import { WireError } from '../../src/wire/error';
 import type { OrderVO, PortfolioValueVO, TransactionVO } from '../../src/wire/types';
 import { settle, VirtualClock, VirtualFeed } from '../virtual';
@@ -24,7 +24,7 @@ let news: OrderNews[];
 let failures: number;
 let blotter: OrderBlotter;
 let server: OrdersTools['server'] & PortfolioTools['server'];
-let holdings: Holdings;
+let portfolioStore: PortfolioStore;
 
 const picture = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
 
@@ -54,8 +54,8 @@ beforeEach(() => {
     transactionsIn: (securityId: number) => picture(booked.filter((row) => row.securityId === securityId).slice(-PAGE)),
   };
   security = new Cell<number | null>(null);
-  holdings = new Holdings({ ...tools, server, security });
-  blotter = new OrderBlotter({ ...tools, server, fills: holdings.fills, onNews: (item) => news.push(item) });
+  portfolioStore = new PortfolioStore({ ...tools, server, security });
+  blotter = new OrderBlotter({ ...tools, server, fills: portfolioStore.fills, onNews: (item) => news.push(item) });
 });
 
 async function connect(): Promise<void> {
@@ -238,15 +238,15 @@ describe('totals', () => {
   it('are the sum of the selected strategies', async () => {
     values = [value(), value({ strategyId: 2, netLiqValue: 500, openPositions: 0 })];
     await connect();
-    expect(holdings.totals.get()).toMatchObject({ netLiqValue: 1_500, realizedPL: 10, openPositions: 1, currency: 'USD' });
+    expect(portfolioStore.totals.get()).toMatchObject({ netLiqValue: 1_500, realizedPL: 10, openPositions: 1, currency: 'USD' });
     strategy.set(2);
-    expect(holdings.totals.get()).toMatchObject({ netLiqValue: 500, openPositions: 0 });
+    expect(portfolioStore.totals.get()).toMatchObject({ netLiqValue: 500, openPositions: 0 });
   });
 
   it('are unknown where one part is', async () => {
     values = [value(), value({ strategyId: 2, unrealizedPL: null })];
     await connect();
-    expect(holdings.totals.get()).toMatchObject({ unrealizedPL: null, realizedPL: 10 });
+    expect(portfolioStore.totals.get()).toMatchObject({ unrealizedPL: null, realizedPL: 10 });
   });
 });
 
@@ -256,7 +256,7 @@ describe('fills', () => {
     await connect();
     feed.say('transaction.>', 11, transaction({ id: 3, type: 'SELL', quantity: -4 }));
     clock.frame();
-    expect(holdings.fills.get().map(({ id, side, quantity }) => [id, side, quantity])).toEqual([
+    expect(portfolioStore.fills.get().map(({ id, side, quantity }) => [id, side, quantity])).toEqual([
       [1, 'BUY', 10],
       [3, 'SELL', 4],
     ]);
@@ -269,7 +269,7 @@ describe('fills', () => {
     await settle();
     clock.frame();
     clock.frame();
-    expect([holdings.transactions.get(), holdings.fills.get()].map((rows) => rows.map(({ id }) => id))).toEqual([[1], [1]]);
+    expect([portfolioStore.transactions.get(), portfolioStore.fills.get()].map((rows) => rows.map(({ id }) => id))).toEqual([[1], [1]]);
   });
 
   it('in a security that others hide are found when it is selected, and after a reconnect', async () => {
@@ -278,7 +278,7 @@ describe('fills', () => {
     const fills = () => {
       clock.frame();
       clock.frame();
-      return holdings.fills.get().flatMap(({ id, securityId }) => (securityId === 7 ? [id] : []));
+      return portfolioStore.fills.get().flatMap(({ id, securityId }) => (securityId === 7 ? [id] : []));
     };
     await connect();
     expect(fills()).toEqual([1]);
@@ -294,7 +294,7 @@ describe('fills', () => {
     for (let id = 2; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('transaction.>', 11, transaction({ id }));
     clock.frame();
     clock.frame();
-    expect([holdings.fills.row(1)?.id, holdings.fills.row(2), holdings.fills.size()]).toEqual([1, undefined, TRANSACTIONS_MAX]);
+    expect([portfolioStore.fills.row(1)?.id, portfolioStore.fills.row(2), portfolioStore.fills.size()]).toEqual([1, undefined, TRANSACTIONS_MAX]);
   });
 
   it('are forgotten with the oldest bookings', async () => {
@@ -302,7 +302,7 @@ describe('fills', () => {
     for (let id = 1; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('transaction.>', 11, transaction({ id }));
     clock.frame();
     clock.frame();
-    expect([holdings.transactions.size(), holdings.fills.size(), holdings.fills.row(2)]).toEqual([
+    expect([portfolioStore.transactions.size(), portfolioStore.fills.size(), portfolioStore.fills.row(2)]).toEqual([
       TRANSACTIONS_MAX,
       TRANSACTIONS_MAX,
       undefined,
@@ -326,7 +326,7 @@ describe('cancelling all', () => {
       if (intId === 'gone') throw new WireError(409, 'order-is-done', 'too late');
       if (intId === 'stuck') throw new WireError(503, 'adapter-down', 'not now');
     };
-    const desk = new TradingDesk({ cancel } as never, blotter.open, new Cell(null));
+    const desk = new TradingStore({ cancel } as never, blotter.open, new Cell(null));
     const named = ['A-1', 'gone', 'stuck', 'pending', 'unheard of'];
     expect(await desk.cancelAll(named)).toEqual({ asked: 3, failed: 1 });
     expect(asked.sort()).toEqual(['A-1', 'gone', 'stuck']);

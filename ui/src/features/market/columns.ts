@@ -13,7 +13,7 @@ import type { SecurityVO, Side } from '../../wire/types';
 import { clickName, CLICKED, type QuoteSide } from '../common/clicks';
 import { paintSymbol } from '../common/symbols';
 
-export interface QuoteBoard {
+export interface QuoteSource {
   quote(securityId: number): Quote | undefined;
   ageOf(quote: Quote): number;
   isStale(quote: Quote): boolean;
@@ -46,7 +46,7 @@ const PERCENT = { value: (part: number) => part * 100 };
 /** Beside the prices, which see to it themselves, these are as old as their quote. */
 const AGING: ReadonlySet<string> = new Set(['bidSize', 'askSize', 'changePercent', 'change', 'lastSize', 'volume']);
 
-export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
+export function marketColumns(board: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
   const isStale = (row: SecurityVO): boolean => {
     const quote = board.quote(row.id);
     return quote !== undefined && board.isStale(quote);
@@ -55,7 +55,7 @@ export function marketColumns(board: QuoteBoard, texts: Texts, formats: Formats,
   return columns.map((column) => (AGING.has(column.id) ? aging(column, isStale) : column));
 }
 
-function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
+function quoteColumns(board: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
   const { column } = texts;
   const read = (reading: Reading) => (row: SecurityVO) => {
     const quote = board.quote(row.id);
@@ -85,7 +85,7 @@ function quoteColumns(board: QuoteBoard, texts: Texts, formats: Formats, clicks:
   ];
 }
 
-function symbolColumn(board: QuoteBoard, texts: Texts, { remove }: Clicks): Column {
+function symbolColumn(board: QuoteSource, texts: Texts, { remove }: Clicks): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     if (cell.childElementCount > 0) return;
     const button = document.createElement('button');
@@ -119,7 +119,7 @@ function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }
 }
 
 /** A price lights up when it moves and fades when it is stale. */
-function priceColumn(id: string, title: string, board: QuoteBoard, formats: Formats, reading: Reading): Column {
+function priceColumn(id: string, title: string, board: QuoteSource, formats: Formats, reading: Reading): Column {
   const before = new WeakMap<HTMLElement, number | null>();
   const value = (row: SecurityVO): number | null => {
     const quote = board.quote(row.id);
@@ -137,7 +137,7 @@ function priceColumn(id: string, title: string, board: QuoteBoard, formats: Form
 }
 
 /** What was not traded since the server started fades, as any price that may be old. */
-function lastColumn(column: Column, board: QuoteBoard, texts: Texts): Column {
+function lastColumn(column: Column, board: QuoteSource, texts: Texts): Column {
   const { paint } = column;
   return {
     ...column,
@@ -153,7 +153,7 @@ function lastColumn(column: Column, board: QuoteBoard, texts: Texts): Column {
 }
 
 /** Recent prices; where the newest is old its age stands there instead, because a trend that ended is none. */
-function sparkColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
+function sparkColumn(board: QuoteSource, texts: Texts, formats: Formats): Column {
   const oldness = (row: SecurityVO): string | null => {
     const quote = board.quote(row.id);
     return quote !== undefined && board.isStale(quote) ? `! ${formats.age(board.ageOf(quote))}` : null;
@@ -177,7 +177,7 @@ function sparkColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column 
   };
 }
 
-function ageColumn(board: QuoteBoard, texts: Texts, formats: Formats): Column {
+function ageColumn(board: QuoteSource, texts: Texts, formats: Formats): Column {
   const value = (row: SecurityVO): number | null => {
     const quote = board.quote(row.id);
     return quote === undefined ? null : board.ageOf(quote);

@@ -16,7 +16,7 @@ import { followOrder } from './follow';
 import * as ticket from './form';
 import { followPrice } from './price';
 import { DryRuns, isKnownRefused, judge, NO_REMARKS, remarksOf, type Check, type DryRun, type Remarks } from './verdict';
-import { bodyFor, SHOWN, viewOf, type Surroundings, type TicketState, type TicketView } from './view';
+import { bodyFor, SHOWN, viewOf, type ViewContext, type TicketState, type TicketView } from './view';
 
 type DeskParts =
   | 'clock'
@@ -191,7 +191,7 @@ export class TicketModel {
     this.set({ lastRun, ...(isOver && { sendRemarks: NO_REMARKS }) });
   }
 
-  private around(): Surroundings {
+  private around(): ViewContext {
     const { desk, texts, formats, messages } = this.tools;
     const { form, changing } = this.state;
     const security = form.securityId === null ? undefined : desk.reference.securities.row(form.securityId);

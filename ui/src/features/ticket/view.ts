@@ -36,7 +36,7 @@ export interface TicketState {
   isStale: boolean;
 }
 
-export interface Surroundings {
+export interface ViewContext {
   security: SecurityVO | null;
   /** The symbol of the order that is being changed. */
   changingSymbol: string;
@@ -67,7 +67,7 @@ export interface TicketView extends TicketState {
   changedTerms: string;
 }
 
-export function viewOf(state: TicketState, around: Surroundings): TicketView {
+export function viewOf(state: TicketState, around: ViewContext): TicketView {
   const { form, changing } = state;
   const { security, formats } = around;
   const unclear = ticket.unclearIn(form, formats);
@@ -92,26 +92,26 @@ export function viewOf(state: TicketState, around: Surroundings): TicketView {
 }
 
 /** The order, or what changes of a live one. */
-export function bodyFor({ changing, form }: TicketState, security: SecurityVO, { formats, timeZone }: Surroundings): OrderBody {
+export function bodyFor({ changing, form }: TicketState, security: SecurityVO, { formats, timeZone }: ViewContext): OrderBody {
   return changing ? ticket.changeOf(changing, form, formats, timeZone) : ticket.bodyOf(form, security.id, formats);
 }
 
 /** What is unclear stays here; of all else the server speaks. */
-function remarksNow({ form, sendRemarks }: TicketState, run: DryRun, unclear: TicketView['unclear'], around: Surroundings): Remarks {
+function remarksNow({ form, sendRemarks }: TicketState, run: DryRun, unclear: TicketView['unclear'], around: ViewContext): Remarks {
   const { texts, formats, messages } = around;
   const fields = Object.fromEntries(unclear.map((field) => [field, texts.ticket.unclear(readingsOf(form[field], formats))]));
   if (unclear.length > 0) return { fields, general: '' };
   return sendRemarks === NO_REMARKS ? remarksOf(run, SHOWN, messages) : sendRemarks;
 }
 
-function hindranceOf({ texts, mayTrade, link }: Surroundings, isUntradeable: boolean): string | undefined {
+function hindranceOf({ texts, mayTrade, link }: ViewContext, isUntradeable: boolean): string | undefined {
   if (!mayTrade) return texts.refusal.needsTrader;
   if (link === 'offline' || link === 'connecting') return texts.refusal.offline;
   return isUntradeable ? texts.refusal.notTradeable : undefined;
 }
 
 /** What the button would do, and what it still needs for that. */
-function labelOf(state: TicketState, missing: TicketView['missing'], isUntradeable: boolean, { security, texts, formats }: Surroundings): string {
+function labelOf(state: TicketState, missing: TicketView['missing'], isUntradeable: boolean, { security, texts, formats }: ViewContext): string {
   if (state.isSending) return texts.ticket.sending;
   if (state.changing !== null) return texts.ticket.applyChange;
   if (security !== null && isUntradeable) return texts.ticket.untradeable(security.symbol);
@@ -120,7 +120,7 @@ function labelOf(state: TicketState, missing: TicketView['missing'], isUntradeab
   return texts.ticket.missing(summary, missing.map((field) => texts.ticket.needed[field]));
 }
 
-function termsOf(order: OrderVO, { changingSymbol, timeZone, texts, formats }: Surroundings): string {
+function termsOf(order: OrderVO, { changingSymbol, timeZone, texts, formats }: ViewContext): string {
   const terms = ticket.bodyOf(ticket.formOf(order, formats, timeZone), order.securityId, formats);
   return summaryOf(terms, changingSymbol, texts, formats);
 }

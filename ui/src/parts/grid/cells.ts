@@ -7,7 +7,7 @@ import type { ICellRendererComp, ICellRendererParams } from 'ag-grid-community';
 import type { GridColumn } from './types';
 
 /** The cells of one grid that are in sight, by the id of their row. */
-export class CellsInSight<Row> {
+export class VisibleCells<Row> {
   private readonly byRow = new Map<string, Set<PaintedCell<Row>>>();
 
   add(rowId: string, cell: PaintedCell<Row>): void {
@@ -36,7 +36,7 @@ export class CellsInSight<Row> {
 
 interface PaintedCellParams<Row> extends ICellRendererParams<Row> {
   spec: GridColumn<Row>;
-  inSight: CellsInSight<Row>;
+  inSight: VisibleCells<Row>;
 }
 
 export class PaintedCell<Row> implements ICellRendererComp<Row> {

@@ -1,14 +1,14 @@
 /** Our columns in the grid library's words. */
 
 import type { ColDef, ValueGetterParams } from 'ag-grid-community';
-import { PaintedCell, type CellsInSight } from './cells';
+import { PaintedCell, type VisibleCells } from './cells';
 import { paintActions, withButton } from './actions';
 import type { GridColumn, RowAction } from './types';
 
 export const ACTIONS = 'actions';
 const ACTION_WIDTH = 28;
 
-export function columnDefinition<Row>(column: GridColumn<Row>, inSight: CellsInSight<Row>): ColDef<Row> {
+export function columnDefinition<Row>(column: GridColumn<Row>, inSight: VisibleCells<Row>): ColDef<Row> {
   return {
     colId: column.id,
     headerName: column.title,
@@ -30,7 +30,7 @@ export function columnDefinition<Row>(column: GridColumn<Row>, inSight: CellsInS
 export function actionsDefinition<Row>(
   actions: readonly RowAction<Row>[],
   title: string,
-  inSight: CellsInSight<Row>,
+  inSight: VisibleCells<Row>,
 ): ColDef<Row> {
   const column: GridColumn<Row> = {
     id: ACTIONS,

@@ -10,13 +10,13 @@ import {
   type ProcessHeaderForExportParams,
 } from 'ag-grid-community';
 import { runByKey, withButton } from './actions';
-import { CellsInSight } from './cells';
+import { VisibleCells } from './cells';
 import { ACTIONS, actionsDefinition, columnDefinition } from './columns';
 import { csvTitle, csvValue, isExported } from './csv';
 import { DrawnColumn } from './drawn';
 import { parseFilter, type Filter } from './filter';
 import { HEADER_HEIGHT, icons, ROW_HEIGHT, theme } from './library';
-import { recall, remember, type Shelf } from './memory';
+import { recall, remember, type GridStorage } from './memory';
 import { styleContainer } from './styles';
 import type { CellValue, GridColumn, GridLabels, RowAction, RowChange } from './types';
 
@@ -50,7 +50,7 @@ const LEADING_KEYS: ReadonlySet<string> = new Set(['ArrowUp', 'ArrowDown', 'Page
 export class GridController<Row> {
   private readonly api: GridApi<Row>;
   private readonly root = document.createElement('div');
-  private readonly inSight = new CellsInSight<Row>();
+  private readonly inSight = new VisibleCells<Row>();
   private readonly drawn: DrawnColumn<Row> | null;
   private width = 0;
   private filter: Filter;
@@ -59,9 +59,9 @@ export class GridController<Row> {
   constructor(
     host: HTMLElement,
     private plan: GridPlan<Row>,
-    private readonly shelf: Shelf,
+    private readonly storage: GridStorage,
   ) {
-    const memory = recall(plan.name, shelf);
+    const memory = recall(plan.name, storage);
     this.filterLine = memory?.filter ?? '';
     this.filter = this.filterOf(this.filterLine);
     this.root.className = 'grid-root';
@@ -329,6 +329,6 @@ export class GridController<Row> {
 
   private keep(): void {
     const columns = this.api.getColumnState().filter((column) => column.colId !== ACTIONS);
-    remember(this.plan.name, { columns, filter: this.filterLine }, this.shelf);
+    remember(this.plan.name, { columns, filter: this.filterLine }, this.storage);
   }
 }

@@ -8,7 +8,7 @@ export interface GridMemory {
   filter: string;
 }
 
-export interface Shelf {
+export interface GridStorage {
   read(key: string): unknown;
   write(key: string, value: unknown): void;
 }
@@ -16,21 +16,21 @@ export interface Shelf {
 const PREFIX = 'grid.';
 const SHELF = Symbol('where grids remember');
 
-export function provideGridMemory(shelf: Shelf): void {
-  setContext(SHELF, shelf);
+export function provideGridMemory(storage: GridStorage): void {
+  setContext(SHELF, storage);
 }
 
-export function useGridMemory(): Shelf {
-  return getContext<Shelf>(SHELF);
+export function useGridMemory(): GridStorage {
+  return getContext<GridStorage>(SHELF);
 }
 
 /** What was remembered under this name; nothing where there is none or it can't be read. */
-export function recall(name: string, shelf: Pick<Shelf, 'read'>): GridMemory | undefined {
-  return asMemory(shelf.read(PREFIX + name));
+export function recall(name: string, storage: Pick<GridStorage, 'read'>): GridMemory | undefined {
+  return asMemory(storage.read(PREFIX + name));
 }
 
-export function remember(name: string, memory: GridMemory, shelf: Pick<Shelf, 'write'>): void {
-  shelf.write(PREFIX + name, memory);
+export function remember(name: string, memory: GridMemory, storage: Pick<GridStorage, 'write'>): void {
+  storage.write(PREFIX + name, memory);
 }
 
 function asMemory(read: unknown): GridMemory | undefined {

@@ -9,7 +9,7 @@ import { OrderFills } from './fills';
 import type { Messages } from './messages';
 import type { OrderNews } from './orders';
 
-export interface HeraldTools {
+export interface NotifierTools {
   notifications: Notifications;
   settings: Readable<Settings>;
   texts: Readable<Texts>;
@@ -21,13 +21,13 @@ export interface HeraldTools {
 
 type Names = Pick<Reference, 'symbol' | 'priceDigits' | 'strategyName'>;
 
-export class Herald {
+export class Notifier {
   private readonly told = new Set<string>();
   private readonly fills = new OrderFills();
   /** Orders of strategies that were rejected, by strategy, since the screen was opened. */
   private readonly rejects = new Map<number, number>();
 
-  constructor(private readonly tools: HeraldTools) {}
+  constructor(private readonly tools: NotifierTools) {}
 
   orderNews(news: OrderNews, names: Names): void {
     const { order } = news;
