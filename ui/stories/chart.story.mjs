@@ -62,8 +62,10 @@ async function barThatHasBegun({ server, page, context }) {
 async function headerIsOneLine({ server, page }) {
   await openDesk(page, server);
   await chart(page).getByText(/O\s+[\d.]+\s+H/).waitFor();
-  const { height } = await chart(page).locator('header').boundingBox();
-  if (height > HEADER_PX) throw new Error(`the header of the chart is ${height} pixels high`);
+  const { height } = await chart(page).locator('.stack-tools').boundingBox();
+  if (height > HEADER_PX) throw new Error(`the bar of the chart is ${height} pixels high`);
+  const [panel, last] = await Promise.all([chart(page).boundingBox(), chart(page).getByText('1d', { exact: true }).boundingBox()]);
+  if (last.x + last.width > panel.x + panel.width) throw new Error('an interval is out of sight');
 }
 
 export default [
