@@ -1,4 +1,4 @@
-//! The door itself: its sessions, its listener, and what operators can see and do.
+//! Gateway: sessions, listener, and the commands of operators.
 
 use std::future::Future;
 use std::io;
@@ -24,7 +24,7 @@ use crate::session::{Board, Claim, Desk, Knock, MessageLog, Switchboard, look_af
 use crate::settings::Sessions;
 use crate::words::ExecIds;
 
-/// What the door stands on.
+/// The dependencies of the gateway.
 pub struct Parts {
     pub bus: Bus,
     pub ledger: Arc<dyn Ledger>,
@@ -41,7 +41,7 @@ pub struct Gateway {
     boards: Arc<Vec<Arc<Board>>>,
 }
 
-/// A session that nobody serves yet.
+/// A session whose task is not started yet.
 struct Opened {
     board: Arc<Board>,
     dictionary: Option<Arc<Dictionary>>,
@@ -50,7 +50,7 @@ struct Opened {
 }
 
 impl Gateway {
-    /// Takes up every session where it was.
+    /// Restores every session from its store.
     pub fn open(parts: Parts, sessions: &Sessions) -> Result<Self, String> {
         let Parts { bus, ledger, access, instance, clock } = parts;
         let shapes = Dictionary::fix44_with_extensions();
@@ -95,14 +95,14 @@ impl Gateway {
         stop.send_replace(true);
         let all_gone = timeout(Duration::from_secs(STOP_SECONDS), async { while tasks.join_next().await.is_some() {} });
         if all_gone.await.is_err() {
-            tracing::warn!("not every FIX client answered the Logout in time");
+            tracing::warn!("FIX clients did not answer the Logout in time; connections are closed");
         }
         ears.abort();
         Ok(())
     }
 }
 
-/// Passwords take their time to be looked at, and a session has one chair: who may sit down is settled before.
+/// A session accepts one connection: the logon is authenticated before the connection slot is taken.
 fn doorman(house: Arc<House>, boards: Arc<Vec<Arc<Board>>>) -> Doorman {
     Arc::new(move |id, peer, message| {
         let board = boards.iter().find(|board| board.settings.id == *id).filter(|_| message.msg_type() == b"A");
@@ -135,7 +135,7 @@ impl Opened {
     }
 }
 
-/// What operators see of the door, and what they can do to its sessions.
+/// Sessions for operators: status and commands.
 #[derive(Clone)]
 pub struct Operators {
     boards: Arc<Vec<Arc<Board>>>,
@@ -148,7 +148,7 @@ impl Operators {
         self.boards.iter().map(|board| board.show(self.clock.now())).collect()
     }
 
-    /// Waits until it is done, and so must not be called by a thread of a runtime.
+    /// Blocks until it is done, and so must not be called by a thread of a runtime.
     pub fn act(&self, id: &str, act: FixAct) -> Result<(), FixTrouble> {
         let board = self.boards.iter().find(|board| board.id() == id).ok_or(FixTrouble::Unknown)?;
         board.act(act, &self.runtime)

@@ -1,4 +1,4 @@
-//! What all sessions share.
+//! Gateway context: what all sessions share.
 
 use std::sync::Arc;
 
@@ -16,6 +16,6 @@ pub(crate) struct House {
     pub(crate) clock: Clock,
     pub(crate) ids: ExecIds,
     pub(crate) switchboard: Switchboard,
-    /// How the messages of FIX 4.4 are built, whatever dictionary a session validates with.
+    /// The standard messages of FIX 4.4, whatever dictionary a session validates with.
     pub(crate) shapes: Dictionary,
 }

@@ -1,4 +1,4 @@
-//! Waiting for a place in the engine's queue, but not for ever.
+//! Retry while the engine's inbox is full, up to a time limit.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::limits::{BUSY_MILLISECONDS_MAX, BUSY_PAUSE_MILLISECONDS};
 
-/// Tries while the engine has too much to do.
+/// Retries while the engine's inbox is full.
 pub(crate) async fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Closed>) -> Result<T, Closed> {
     let patience = Instant::now() + Duration::from_millis(BUSY_MILLISECONDS_MAX);
     loop {

@@ -1,4 +1,4 @@
-//! The session file, read and checked: every session of it is one of this door, and clients can be told apart.
+//! Session file: parsed and checked. Every session is one of this gateway, and CompIDs are unique.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -39,22 +39,22 @@ impl Sessions {
         Ok(Self { all: all?, warnings: settings.warnings, folder })
     }
 
-    /// Who talks to whom, as the file has it.
+    /// Sender and target of each session, as in the file.
     pub fn names(&self) -> Vec<String> {
         self.all.iter().map(|(session, _)| session.id.to_string()).collect()
     }
 
-    /// The port that the file names, where it names one; all sessions share it.
+    /// The port in the file, where there is one; all sessions share it.
     pub fn port(&self) -> Option<u16> {
         self.all.iter().find_map(|(session, _)| port(session))
     }
 
-    /// Whether callers must speak TLS.
+    /// Whether clients must use TLS.
     pub fn use_tls(&self) -> bool {
         self.all.iter().any(|(session, _)| session.use_tls)
     }
 
-    /// Where the message log of a session goes; a relative path is meant from the session file.
+    /// The folder of a session's message log; a relative path is relative to the session file.
     pub(crate) fn log_folder(&self, session: &SessionSettings) -> Option<PathBuf> {
         session.message_log.as_ref().map(|path| self.folder.join(path))
     }

@@ -1,4 +1,4 @@
-//! TLS in front of the door, with the certificate of the house.
+//! TLS of the FIX port, with the server's certificate.
 
 use std::sync::Arc;
 

@@ -1,13 +1,9 @@
-//! What a session remembers, over the Ledger of the platform: its numbers, what it sent, and how far its client has been
-//! told. Messages become durable in pages, one for all that leaves with a write.
+//! Session store over the Ledger: sequence numbers, sent messages, and how far the client has received its reports.
+//! Records become durable in groups, one per write.
 
-/// Which message, in which life of the session.
 mod place;
-/// Messages and numbers as they stand in the Ledger.
 mod page;
-/// What is being written, shared by the session's two sides.
 mod pen;
-/// The store that `fix` and `fix-net` work with.
 mod store;
 
 #[cfg(test)]

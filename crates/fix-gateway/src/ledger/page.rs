@@ -1,9 +1,10 @@
-//! A page of a session's book: some messages that were sent, and how far the session was with the last of them.
+//! Store record: a group of sent messages and the session's position after the last of them.
 
 use minicbor::bytes::{ByteSlice, ByteVec};
 use minicbor::{Decode, Encode};
 
-/// How far a session has told its client what happened: up to so many of an input's events, counted over all orders.
+/// Report cursor: how far a session has reported events to its client, as a sequence and the number of its events, over
+/// all orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub(crate) struct Cursor {
     #[n(0)]
@@ -13,14 +14,14 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Behind everything that this input caused.
+    /// After all events of this input.
     pub(crate) fn behind(sequence: u64) -> Self {
         Self { sequence, told: u32::MAX }
     }
 }
 
-/// The client's last word: in which life of the session it was told what it had missed, and up to where it has proved to have
-/// read everything.
+/// The client's last logon: the epoch in which missed reports were sent, and the sequence up to which the client has
+/// confirmed everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct LastLogon {
     #[n(0)]
@@ -29,10 +30,10 @@ pub(crate) struct LastLogon {
     pub(crate) sequence: u64,
 }
 
-/// Generic over who holds the messages: written from where they lie, read into memory of its own.
+/// Generic over the owner of the messages: encoded from where they lie, decoded into own memory.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct Page<M = ByteVec> {
-    /// When the numbers began, in nanoseconds since 1970.
+    /// When the sequence numbers were reset, in nanoseconds since 1970.
     #[n(0)]
     pub(crate) created: i64,
     #[n(1)]
@@ -43,7 +44,7 @@ pub(crate) struct Page<M = ByteVec> {
     pub(crate) cursor: Option<Cursor>,
     #[n(4)]
     pub(crate) logon: Option<LastLogon>,
-    /// From the page's own number on; those of the session layer are never sent again, and empty.
+    /// From the record's own number on; those of the session layer are never sent again, and empty.
     #[n(5)]
     pub(crate) messages: Vec<M>,
 }

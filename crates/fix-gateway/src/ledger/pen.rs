@@ -1,8 +1,8 @@
-//! The session's book while it is written. The store appends to it, the application reads numbers from it; both live in
-//! the same task, and operators look at it from theirs.
+//! Session store: sequence numbers, sent messages and the report cursor of one session. The FIX store appends, the
+//! application reads in the same task, and operators look at it from other threads.
 //!
-//! A page is handed to the Ledger before any command that came behind its messages: so when a command is durable, what was
-//! answered before it is too, and the number of the command tells the whole truth.
+//! A record is submitted before any command that arrived after its messages: when a command is durable, the answers
+//! before it are durable too, and its MsgSeqNum is a complete position.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,40 +30,40 @@ struct Book {
     next_outgoing: SeqNum,
     cursor: Option<Cursor>,
     logon: Option<LastLogon>,
-    /// Of the page that is being written.
+    /// First number of the record that is being filled.
     first: SeqNum,
-    /// More than fit a page only while the Ledger has no place for one.
+    /// More than fit a record only while the Ledger's queue is full.
     messages: Vec<Written>,
     bytes: usize,
-    /// The number of a command that waits to be handed over: no page may count it as received before.
+    /// The number of a command that is not submitted yet: no record may count it as received before.
     held: Option<SeqNum>,
-    /// The page that opens a life has no message.
+    /// The record that starts an epoch has no message.
     opens_life: bool,
-    /// What the newest page says beside its messages.
+    /// The position in the newest record beside its messages.
     kept: Marks,
-    /// Handed to the Ledger and perhaps not yet durable: messages from a number on, and the newest page's ticket.
+    /// Submitted to the Ledger and perhaps not durable yet: messages from a number on, and the newest record's ticket.
     handed_over: Vec<(SeqNum, Vec<u8>)>,
     ticket: Option<Ticket>,
 }
 
-/// A command with its place in the engine's queue.
+/// A command with its permit for the engine's inbox.
 pub(crate) struct Handing {
     pub(crate) place: LanePlace,
     pub(crate) envelope: Envelope,
     pub(crate) allowance: Allowance,
 }
 
-/// A message as it was written: what it answers, and how far everything had come before it.
+/// A sent message: what it answers, and the position before it.
 struct Written {
     bytes: Vec<u8>,
     marks: Marks,
 }
 
-/// How far both sides have come, beside the messages that were sent.
+/// The position of both sides, beside the sent messages.
 type Marks = (SeqNum, Option<Cursor>, Option<LastLogon>);
 
 impl Pen {
-    /// The session as it was when the process ended, or a new one.
+    /// The session as stored when the process ended, or a new one.
     pub(crate) fn open(ledger: Arc<dyn Ledger>, id: &SessionId, now: Time) -> Result<Self, String> {
         let mut book = Book::new(ledger, id.to_string().into(), now);
         match book.ledger.last(&book.stream) {
@@ -75,7 +75,7 @@ impl Pen {
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
-        // A book is whole between any two calls that hold the lock.
+        // The state is consistent after every call under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,7 +83,7 @@ impl Pen {
         self.book().created
     }
 
-    /// The next number in, and the next out.
+    /// The next incoming and the next outgoing number.
     pub(crate) fn numbers(&self) -> (SeqNum, SeqNum) {
         let book = self.book();
         (book.next_incoming, book.next_outgoing)
@@ -97,7 +97,7 @@ impl Pen {
         self.book().append(number, message)
     }
 
-    /// Numbers begin anew; what was sent before can't be asked for any more.
+    /// Starts an epoch: sequence numbers are reset, and earlier messages cannot be requested any more.
     pub(crate) fn begin_life(&self, created: Time, incoming: SeqNum, outgoing: SeqNum) -> Result<(), StoreError> {
         self.book().begin_life(created, incoming, outgoing)
     }
@@ -111,19 +111,19 @@ impl Pen {
         book.cursor = book.cursor.max(Some(cursor));
     }
 
-    /// Whether numbers began anew since the client was told last, and up to where it has proved to have read everything.
+    /// Whether sequence numbers were reset since the last report, and up to where the client has confirmed everything.
     pub(crate) fn read_before(&self) -> (bool, Option<u64>) {
         let book = self.book();
         (book.logon.is_none_or(|logon| logon.life != book.life), book.logon.map(|logon| logon.sequence))
     }
 
-    /// Whether anything was told that the client has not proved to have read.
+    /// Whether a report was sent that the client has not confirmed.
     pub(crate) fn is_owed(&self) -> bool {
         let book = self.book();
         book.cursor > book.logon.map(|logon| Cursor::behind(logon.sequence))
     }
 
-    /// A client that was never here has missed nothing of what happened so far.
+    /// A new client has missed nothing of what happened so far.
     pub(crate) fn meet(&self, sequence: u64) {
         let mut book = self.book();
         if book.logon.is_none() {
@@ -132,21 +132,21 @@ impl Pen {
         }
     }
 
-    /// What the client may have missed has numbers of this life now, and can be asked for by them.
+    /// Missed reports have numbers of this epoch now, and can be requested by them.
     pub(crate) fn caught_up(&self) {
         let mut book = self.book();
         let life = book.life;
         book.logon = book.logon.map(|logon| LastLogon { life, ..logon });
     }
 
-    /// The client has proved to have read everything up to here.
+    /// The client has confirmed everything up to here.
     pub(crate) fn read_up_to(&self, sequence: u64) {
         let mut book = self.book();
         book.logon = book.logon.map(|logon| LastLogon { sequence: logon.sequence.max(sequence), ..logon });
     }
 
-    /// The origin of a command that came in the message which was taken last. Until the command is handed over, no page
-    /// counts that message.
+    /// The origin of a command in the last received message. Until the command is submitted, no record counts that
+    /// message.
     pub(crate) fn hold(&self, memo: String) -> Origin {
         let mut book = self.book();
         book.held = Some(book.next_incoming.saturating_sub(1));
@@ -154,8 +154,8 @@ impl Pen {
         Origin { session, number, memo: Some(memo.into()), may_be_known: false }
     }
 
-    /// Hands over what was written before the command, and then the command; where there is no place for what was written,
-    /// nothing is done.
+    /// Submits the records before the command, and then the command; where there is no room for the records, nothing is
+    /// done.
     pub(crate) fn release(&self, inbox: &Inbox, handing: &mut Option<Handing>) -> Result<(), Closed> {
         let mut book = self.book();
         book.hand_over()?;
@@ -166,30 +166,30 @@ impl Pen {
         Ok(())
     }
 
-    /// Names the message that was taken last, over all lives of the session.
+    /// Identifies the last received message, over all epochs of the session.
     pub(crate) fn message_key(&self) -> u64 {
         self.book().message_key()
     }
 
-    /// Hands over what is written; gives the ticket of the newest page that is perhaps not yet durable.
+    /// Submits pending messages; returns the ticket of the newest record that may not be durable yet.
     pub(crate) fn hand_over(&self) -> Result<Option<Ticket>, Closed> {
         let mut book = self.book();
         book.hand_over()?;
         Ok(book.ticket.take())
     }
 
-    /// Hands over also what no message has followed: the numbers that were taken last, and what the client has read.
+    /// Submits also the position after the last message: received numbers, and what the client has confirmed.
     pub(crate) fn hand_over_all(&self) -> Result<Option<Ticket>, Closed> {
         let mut book = self.book();
         book.hand_over()?;
-        // Behind the highest number there is no place for a page; only a reset follows it.
+        // After the highest number there is no key for a record; only a reset follows it.
         if book.marks() != book.kept && book.first <= SEQ_NUM_MAX {
             book.write_page()?;
         }
         Ok(book.ticket.take())
     }
 
-    /// All that was handed over is durable, and read from the Ledger.
+    /// All submitted records are durable, and are read from the Ledger.
     pub(crate) fn settled(&self) {
         self.book().handed_over.clear();
     }
@@ -234,7 +234,7 @@ impl Book {
         self.kept = self.marks();
     }
 
-    /// Commands that are durable count as received, also where no page was written behind them.
+    /// Durable commands count as received, also where no record follows them.
     fn count_commands(&mut self) {
         let newest = self.ledger.last(&numbers_of(&self.session)).map(|entry| Place::of(entry.key));
         if let Some(place) = newest.filter(|place| place.life == self.life) {
@@ -248,14 +248,14 @@ impl Book {
 
     fn append(&mut self, number: SeqNum, message: &[u8]) -> Result<(), StoreError> {
         if number != self.next_outgoing {
-            return Err(StoreError(format!("number {number} comes instead of {}", self.next_outgoing)));
+            return Err(StoreError(format!("MsgSeqNum {number} instead of {}", self.next_outgoing)));
         }
         if number > SEQ_NUM_MAX {
             return Err(StoreError("sequence numbers are exhausted: reset the session".to_owned()));
         }
         let is_full = self.messages.len() as u64 >= PAGE_MESSAGES_MAX || self.bytes + message.len() > PAGE_BYTES_MAX;
         match if is_full { self.hand_over() } else { Ok(()) } {
-            // It is handed over as soon as there is a place: what was counted keeps its answer.
+            // It is submitted as soon as there is room: a counted message keeps its answer.
             Ok(()) | Err(Closed::Busy) => {}
             Err(Closed::Stopped) => return Err(unavailable(&Closed::Stopped)),
         }
@@ -273,12 +273,12 @@ impl Book {
         self.next_outgoing = outgoing;
         self.first = outgoing;
         self.opens_life = true;
-        // Its number is of the life before.
+        // Its number is of the previous epoch.
         self.held = None;
         self.handed_over.clear();
         let opening = Place { life: self.life, number: 0 }.key();
         self.hand_over().map_err(|closed| unavailable(&closed))?;
-        // What is forgotten late does no harm: a newer life is found first.
+        // A late truncation does no harm: a newer epoch is found first.
         drop(self.ledger.mark(&self.stream, opening));
         Ok(())
     }
@@ -290,7 +290,7 @@ impl Book {
         Ok(())
     }
 
-    /// A page without messages is replaced by the next, which has its place.
+    /// A record without messages is replaced by the next, which has its key.
     fn write_page(&mut self) -> Result<(), Closed> {
         let number = if self.opens_life { 0 } else { self.first };
         let key = Place { life: self.life, number }.key();
@@ -307,7 +307,7 @@ impl Book {
         Ok(())
     }
 
-    /// As many as fit a page, and one at least.
+    /// As many as fit a record, at least one.
     fn page_messages(&self) -> usize {
         let mut bytes = 0;
         let fits = |(message, _): &(&Written, u64)| {
@@ -318,8 +318,8 @@ impl Book {
         count.max(1).min(self.messages.len())
     }
 
-    /// A page counts as received only what its last message answers, because the answer to what came later is not in it; and
-    /// it has told what was told before the next page begins.
+    /// A record counts as received only what its last message answers, because it does not contain later answers; its
+    /// report cursor is the one before the next record begins.
     fn page_marks(&self, count: usize) -> Marks {
         let (incoming, cursor, logon) = self.messages.get(count).map_or(self.marks(), |next| next.marks);
         let answered =

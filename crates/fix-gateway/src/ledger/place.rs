@@ -1,5 +1,5 @@
-//! Where a message stands: its number, and the life of the session in which it has it. A life begins whenever the numbers
-//! begin anew. Both fit one key of the Ledger, so that newer lives come behind older ones.
+//! MsgSeqNum key: sequence number and epoch in one Ledger key. An epoch starts with every sequence reset; newer epochs
+//! sort after older ones.
 
 use fix::{SEQ_NUM_MAX, SeqNum};
 
@@ -13,7 +13,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The session takes no number from its peer that does not fit, and gives none.
+    /// The session neither accepts nor uses a number that does not fit.
     pub(crate) fn key(self) -> u64 {
         debug_assert!(self.number >> NUMBER_BITS == 0);
         u64::from(self.life) << NUMBER_BITS | self.number

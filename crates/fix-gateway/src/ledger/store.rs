@@ -1,4 +1,4 @@
-//! The store of a session, over its book in the Ledger.
+//! Implements `fix::MessageStore` over the session store.
 
 use bus::{Closed, Ticket};
 use fix::{SeqNum, Store, StoreError, Time, Traffic, Visit};
@@ -27,8 +27,8 @@ impl Store for LedgerStore {
         self.0.append(number, if traffic == Traffic::Application { message } else { &[] })
     }
 
-    /// Becomes durable with the command that came in the message, or with the next page. A number that a crash takes back
-    /// is one that nothing was answered to, so the peer may send its message again.
+    /// Becomes durable with the command of the message, or with the next record. A number that is lost in a crash
+    /// belongs to an unanswered message, so the peer may send it again.
     fn set_next_incoming(&mut self, next: SeqNum, _: Traffic) -> Result<(), StoreError> {
         self.0.set_next_incoming(next);
         Ok(())
@@ -48,7 +48,7 @@ impl Store for LedgerStore {
         self.0.begin_life(now, 1, 1)
     }
 
-    /// The book is ours alone: nobody else can have changed it.
+    /// No other process changes this store.
     fn refresh(&mut self) -> Result<(), StoreError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A session's book over the Ledger, with an engine that makes durable what it is told to.
+//! Session store over the Ledger, with an engine that commits on request.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Platform {
         Pen::open(self.ledger.clone(), &id, Time::from_nanos(7)).unwrap()
     }
 
-    /// What the engine's loop does with its queue: journal, absorb, answer. Says how many records it took.
+    /// The engine's loop on its queue: journal, apply, answer. Returns the number of records.
     fn commit(&self) -> usize {
         let requests = self.lanes.requests.try_iter().map(|request| {
             let Wanted::Remember(record) = request.wanted else { panic!("{:?}", request.wanted) };
@@ -68,7 +68,7 @@ impl Platform {
         self.again()
     }
 
-    /// As a process would find it that starts now.
+    /// As a process that starts now would read it.
     fn again(&self) -> Self {
         let next = Self::new();
         next.ledger.import(&self.ledger.export()).unwrap();
@@ -140,7 +140,7 @@ async fn at_rest_the_numbers_are_kept_that_nothing_was_sent_behind() {
     let mut store = LedgerStore(platform.session());
     report(&mut store, 1);
     let mut store = platform.at_rest(store).await;
-    // The client's Logout, which answers ours, and what it has proved to have read.
+    // The client's Logout, which answers ours, and its confirmation.
     store.set_next_incoming(5, Traffic::Session).unwrap();
     store.0.meet(40);
     let store = platform.at_rest(store).await;
@@ -151,7 +151,7 @@ async fn at_rest_the_numbers_are_kept_that_nothing_was_sent_behind() {
     let mut store = LedgerStore(platform.session());
     assert_eq!((store.next_incoming(), store.next_outgoing()), (5, 2));
     assert_eq!((store.0.read_before(), read(&mut store, 1, 9)), ((false, Some(40)), reports([1])));
-    // What is sent next takes the place of the page without messages.
+    // The next message replaces the record without messages.
     report(&mut store, 2);
     let store = platform.at_rest(store).await;
     assert_eq!(read(&mut LedgerStore(platform.restart().session()), 1, 9), reports([1, 2]));
@@ -215,7 +215,7 @@ fn an_answer_is_written_down_before_the_command_behind_it() {
 fn what_is_counted_has_its_answer_also_where_the_engine_has_no_place_for_a_page() {
     let platform = Platform::with(Room { records: 1, ..Room::default() });
     let mut store = LedgerStore(platform.session());
-    // The opening of the book has the only place; refusals are written meanwhile.
+    // The first record fills the queue; rejects are stored meanwhile.
     for number in 1..=700 {
         store.set_next_incoming(number + 1, Traffic::Application).unwrap();
         report(&mut store, number);
@@ -227,7 +227,7 @@ fn what_is_counted_has_its_answer_also_where_the_engine_has_no_place_for_a_page(
         let (incoming, outgoing) = (again.next_incoming(), again.next_outgoing());
         assert_eq!(read(&mut again, 1, 999), reports(1..outgoing));
         counted.push((incoming, outgoing));
-        // As soon as there is a place, the next page takes it.
+        // As soon as there is room, the next record is submitted.
         let _ = store.0.hand_over();
     }
     assert_eq!(counted, [(1, 1), (257, 257), (513, 513), (701, 701)]);
@@ -285,7 +285,7 @@ fn what_a_client_has_not_proved_to_have_read_is_told_after_every_new_beginning()
     assert!(!pen.is_owed());
     pen.advance(Cursor { sequence: 50, told: 1 });
     assert!(pen.is_owed());
-    // The line breaks, numbers begin anew, pictures are sent; and it breaks again before they are read.
+    // The connection breaks, sequence numbers are reset, states are sent; and it breaks again before they are read.
     for beginning in 1..=3 {
         pen.begin_life(Time::from_nanos(beginning), 1, 1).unwrap();
         assert_eq!(pen.read_before(), (true, Some(40)));
@@ -306,7 +306,8 @@ fn every_way_to_begin_anew_is_one() {
     let platform = Platform::new();
     let mut store = LedgerStore(platform.session());
     store.0.meet(40);
-    // A Logon, a Logout, a disconnect, an operator and the clock all reset the store; numbers set by hand are new ones too.
+    // A Logon, a Logout, a disconnect, an operator and the schedule all reset the store; numbers set by an operator
+    // start an epoch too.
     store.reset(Time::from_nanos(8)).unwrap();
     assert_eq!(store.0.read_before(), (true, Some(40)));
     store.0.caught_up();

@@ -1,4 +1,4 @@
-//! Who may log on: checked before anything of the session changes.
+//! Logon authentication, before any session state changes.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::board::Board;
 
-/// Who has logged on.
+/// The authenticated client.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) name: Option<Text>,
     /// Trades for this strategy alone.
     pub(crate) strategy: Option<Text>,
-    /// He may stay as long as this stands; the session file's own credentials stand until the program stops.
+    /// The session ends when this is revoked; credentials of the session file are valid until the program stops.
     pub(crate) pass: Option<Pass>,
 }
 
-/// What a Logon shows.
+/// The credentials in a Logon.
 pub(crate) struct Claim {
     username: Option<String>,
     password: Option<SecretString>,
@@ -44,12 +44,12 @@ impl Claim {
     }
 }
 
-/// One who asks to be let in.
+/// A logon attempt.
 pub(crate) struct Knock {
     pub(crate) access: Arc<Access>,
     pub(crate) session: String,
     pub(crate) peer: Option<IpAddr>,
-    /// What the session file asks for; none: what the users of the platform have.
+    /// Credentials of the session file; none: those of the platform's users.
     pub(crate) expected: Option<fix::Credentials>,
 }
 
@@ -62,7 +62,7 @@ impl Knock {
         Self { access, session: board.settings.id.to_string(), peer, expected }
     }
 
-    /// Thinks it over; whoever is let in takes his seat when his session says so.
+    /// Authenticates; the principal is set when the session applies the decision.
     pub(crate) async fn introduction(self, claim: Claim, board: Arc<Board>) -> Introduction {
         match self.admit(claim).await {
             Ok(guest) => Box::new(move || {
@@ -73,7 +73,7 @@ impl Knock {
         }
     }
 
-    /// Who it is, or the text for the one who is not let in.
+    /// The principal, or the text for a rejected client.
     pub(crate) async fn admit(&self, claim: Claim) -> Result<Guest, String> {
         let visit = Visit { door: Door::Fix, peer: self.peer, action: format!("Logon {}", self.session).into() };
         let admitted = match &self.expected {
@@ -89,8 +89,8 @@ impl Knock {
         Ok(Guest { name: identity.name, strategy: identity.role.strategy().cloned(), pass })
     }
 
-    /// Where there are no users a password says nothing: its bearer is whoever he would be without. So an engine that sends
-    /// one because it always does is let in from this machine, and hears from elsewhere that a login is needed.
+    /// Where no users are configured a password is ignored and the client is anonymous. So an engine that always sends
+    /// a password is accepted from this machine, and is rejected from elsewhere because a login is required.
     fn shown(&self, claim: Claim) -> Credentials {
         match claim.credentials() {
             Credentials::Password { .. } if self.access.has_users().is_ok_and(|any| !any) => Credentials::Anonymous,
@@ -107,7 +107,7 @@ impl Knock {
     }
 }
 
-/// Takes the same time wherever they differ.
+/// In constant time, wherever they differ.
 fn is_same(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
     differing == 0 && one.len() == other.len()

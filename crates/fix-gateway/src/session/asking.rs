@@ -1,5 +1,5 @@
-//! Questions about orders (H, AF): the session setting `ExtendedMessages=Y` offers them. An answer belongs to the connection
-//! on which it was asked for; whoever loses that asks again.
+//! Order status requests (H, AF), with `ExtendedMessages=Y`. Answers belong to the connection of the request; after a
+//! disconnect the client has to request again.
 
 use std::iter;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::desk::unavailable;
 use crate::house::House;
 use crate::words::{Complaint, Memo, Scope, field, not_answered, not_available, standing, unknown_order};
 
-/// A question that came in a message, and where its answer goes.
+/// A status request, and where its answer goes.
 pub(crate) struct Question {
     pub(crate) house: Arc<House>,
     pub(crate) handle: SessionHandle,
@@ -24,29 +24,29 @@ pub(crate) struct Question {
     pub(crate) memo: Memo,
     /// MsgSeqNum (34) of the message.
     pub(crate) number: u64,
-    /// Or why it can't be answered.
+    /// Or why it cannot be answered.
     pub(crate) scope: Result<Scope, Complaint>,
 }
 
-/// Orders of the session, and as of which input.
+/// Orders of the session, and the sequence of that state.
 struct Seen {
     sequence: u64,
     orders: Vec<Arc<Order>>,
 }
 
 impl Question {
-    /// However many reports that takes: each is made when the session has room for it.
+    /// Any number of reports: each is made when the session has room for it.
     pub(crate) async fn answer(self) {
         let sent = match self.memo.get(tag::MSG_TYPE) {
             Some("H") => self.handle.send_all(iter::once(self.status().await)).await,
             _ => match self.open_orders().await {
                 Ok(seen) => self.handle.send_all(self.mass_status(seen)).await,
-                // Nothing is said about orders that nobody could look at.
+                // Without a result nothing is reported about the orders.
                 Err(reject) => self.handle.send_all(iter::once(reject)).await,
             },
         };
         if sent.is_err() {
-            tracing::warn!(session = %self.comp_id, "a question is not answered, because the session has ended");
+            tracing::warn!(session = %self.comp_id, "status request not answered: the session has ended");
         }
     }
 
@@ -63,7 +63,7 @@ impl Question {
         self.echo(answer, field::ORD_STATUS_REQ_ID)
     }
 
-    /// A report on each order, made as it is taken; one that says so where there is none.
+    /// A report on each order, made on demand; a single one where there is no order.
     fn mass_status(&self, seen: Seen) -> impl Iterator<Item = Outgoing> + Send + use<'_> {
         let Seen { sequence, orders } = seen;
         let total = orders.len();
@@ -87,7 +87,7 @@ impl Question {
         Ok(seen)
     }
 
-    /// This session's own of what is asked for.
+    /// The session's own orders within the scope.
     async fn query(&self, query: Query) -> Result<Seen, Complaint> {
         let ticket = self.house.bus.inbox.query_when_free(query).await;
         let ticket = ticket.map_err(|closed| unavailable(&closed))?;

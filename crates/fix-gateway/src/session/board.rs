@@ -1,4 +1,4 @@
-//! A session as an operator sees it, and what he can do to it.
+//! Session status for operators, and their commands (logout, reset, set sequence numbers).
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ pub(crate) struct Board {
     pub(crate) handle: SessionHandle,
     pub(crate) pen: Pen,
     seen: Mutex<Seen>,
-    /// Whom the newest Logon let in; set before the session hears of it.
+    /// The principal of the newest Logon; set before the session knows of it.
     guest: Mutex<Option<Guest>>,
 }
 
@@ -39,7 +39,7 @@ impl Board {
         Self { settings, handle, pen, seen: Mutex::new(seen), guest: Mutex::default() }
     }
 
-    /// Operators know a session by its client's CompID.
+    /// Operators identify a session by its client's CompID.
     pub(crate) fn id(&self) -> &str {
         &self.settings.id.target
     }
@@ -61,7 +61,7 @@ impl Board {
         self.seen().state = SessionState::LoggedOn;
     }
 
-    /// The line stands, but nothing is taken for this client any more.
+    /// The connection is open, but no message of this client is handled any more.
     pub(crate) fn logging_out(&self) {
         self.seen().state = SessionState::Connected;
     }
@@ -98,7 +98,7 @@ impl Board {
         }
     }
 
-    /// Waits until it is done, and so must not be called by a thread of the runtime.
+    /// Blocks until it is done, and so must not be called by a thread of the runtime.
     pub(crate) fn act(&self, act: FixAct, runtime: &Handle) -> Result<(), FixTrouble> {
         let busy = |_| FixTrouble::Busy;
         match act {
@@ -118,7 +118,7 @@ impl Board {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        // Each value is whole on its own.
+        // Each value is consistent on its own.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,5 +1,5 @@
-//! Brings a session what happened, from where its client was told last: first out of history, then live. Whether the client
-//! was away, the process was, or the session was too slow: it is the same way.
+//! Report feeder: order events for a session from its cursor on, first from history, then live. The same path serves a
+//! reconnect, a restart and a session that fell behind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,34 +20,35 @@ use crate::house::House;
 use crate::ledger::Cursor;
 use crate::limits::{HISTORY_PAGE, HISTORY_PAUSE_MILLISECONDS};
 
-/// What a session is to tell its client.
+/// A report item for a session's client.
 #[derive(Debug)]
 pub(crate) enum News {
     Happened(Happening),
-    /// What was told before, and the client may not have read.
+    /// Sent before, and perhaps not read by the client.
     Again(Happening),
-    /// How an order stands, for a client whose numbers began anew.
+    /// The state of an order, for a client whose sequence numbers were reset.
     Standing {
         sequence: u64,
         order: Arc<Order>,
-        /// The newest of what the client may not have heard.
+        /// The newest event that the client may have missed.
         missed: Option<Arc<OrderStatus>>,
     },
-    /// Everything up to this sequence is told.
+    /// Everything up to this sequence is sent.
     CaughtUp(u64),
 }
 
-/// Where a session's telling goes on.
+/// Where the reports of a session resume.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bookmark {
     pub(crate) cursor: Option<Cursor>,
-    /// Numbers began anew since the Logon before: the client can't ask for what it missed, so it gets pictures.
+    /// Sequence numbers were reset since the previous Logon: the client cannot request what it missed, so it receives
+    /// states.
     pub(crate) begins_anew: bool,
-    /// Up to where the client has proved to have read everything.
+    /// Up to where the client has confirmed everything.
     pub(crate) read_before: Option<u64>,
 }
 
-/// Tells a session's task that news wait.
+/// Wakes a session's task for new items.
 #[derive(Debug, Clone)]
 pub(crate) struct Bell {
     pub(crate) handle: SessionHandle,
@@ -61,17 +62,18 @@ pub(crate) struct Courier {
     pub(crate) bell: Bell,
 }
 
-/// The session takes no more news: the client is gone.
+/// The session accepts no more items: the client has disconnected.
 struct Gone;
 
-/// Where history ends and the live line begins: a question that stands in the engine's queue, and what is heard since.
+/// Catch-up point: where history ends and the live feed begins. A query in the engine's inbox, and the live events
+/// since then.
 pub(crate) struct Seam {
     live: mpsc::Receiver<Happening>,
     asked: Option<Ticket>,
 }
 
 impl Courier {
-    /// To be called before the client's next message is taken: what that causes comes behind the seam.
+    /// To be called before the client's next message is handled: its events come after the catch-up point.
     pub(crate) fn seam(&self) -> Seam {
         let live = self.house.switchboard.join(&self.comp_id);
         Seam { live, asked: self.ask() }
@@ -84,7 +86,7 @@ impl Courier {
         }
     }
 
-    /// Up to the moment when the live line broke.
+    /// Until the live feed breaks.
     async fn bring(&self, seam: Seam, bookmark: Bookmark) -> Result<Cursor, Gone> {
         let Seam { mut live, asked } = seam;
         let (now, open) = self.present(asked).await?;
@@ -96,7 +98,7 @@ impl Courier {
         self.tell(News::CaughtUp(now)).await?;
         let mut cursor = Cursor::behind(now);
         while let Some(happening) = self.next_live(&mut live).await? {
-            // What is older was told out of history.
+            // Older events were sent from history.
             if happening.published.sequence > now {
                 cursor = Cursor { sequence: happening.published.sequence, told: happening.place + 1 };
                 self.tell(News::Happened(happening)).await?;
@@ -106,7 +108,7 @@ impl Courier {
     }
 
     async fn next_live(&self, live: &mut mpsc::Receiver<Happening>) -> Result<Option<Happening>, Gone> {
-        // Most often there is more already, and nobody has to wait.
+        // Usually there is more already, without a wait.
         if let Ok(happening) = live.try_recv() {
             return Ok(Some(happening));
         }
@@ -116,7 +118,7 @@ impl Courier {
         }
     }
 
-    /// What has happened by now, and all open orders of this client.
+    /// The current sequence, and all open orders of this client.
     async fn present(&self, mut asked: Option<Ticket>) -> Result<(u64, Vec<Arc<Order>>), Gone> {
         loop {
             if let Some(ticket) = asked.take().or_else(|| self.ask())
@@ -129,7 +131,7 @@ impl Courier {
         }
     }
 
-    /// None while the engine has too much to do.
+    /// `None` while the engine's inbox is full.
     fn ask(&self) -> Option<Ticket> {
         self.house.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()
     }
@@ -148,8 +150,8 @@ impl Courier {
         Ok(())
     }
 
-    /// One picture of each order that is open or has changed since the client has proved to have read everything; and the
-    /// answers since then, those that were sent before marked as such.
+    /// One state of each order that is open or has changed since the client's last confirmation; and the answers since
+    /// then, those that were sent before marked as such.
     async fn bring_pictures(&self, bookmark: Bookmark, now: u64, open: Vec<Arc<Order>>) -> Result<(), Gone> {
         let mut orders: BTreeMap<_, _> = open.into_iter().map(|order| (order.id, order)).collect();
         let untold = bookmark.cursor.unwrap_or(Cursor::behind(now));
@@ -179,7 +181,7 @@ impl Courier {
         Ok(())
     }
 
-    /// None for one that is too old to be asked for.
+    /// `None` for one that is too old to be queried.
     async fn order_named(&self, int_id: &str) -> Result<Option<Arc<Order>>, Gone> {
         loop {
             if let Ok(ticket) = self.house.bus.inbox.query(Query::Order(int_id.into()))
@@ -192,7 +194,7 @@ impl Courier {
         }
     }
 
-    /// The client's own events of the next page; none at the end.
+    /// The client's own events of the next page; `None` at the end.
     async fn read(&self, past: &mut Past, now: u64) -> Result<Option<Vec<Happening>>, Gone> {
         if past.after >= now {
             return Ok(None);
@@ -209,8 +211,8 @@ impl Courier {
                     return Ok(Some(past.own(&self.comp_id, now, published)));
                 }
                 Ok(Err(HistoryError::Behind { .. })) => {}
-                Ok(Err(error)) => tracing::warn!(%error, session = %self.comp_id, "history can't be read"),
-                Err(error) => tracing::warn!(%error, session = %self.comp_id, "history can't be read"),
+                Ok(Err(error)) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
+                Err(error) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
             }
             self.pause().await?;
         }
@@ -231,7 +233,7 @@ impl Courier {
 }
 
 impl Bell {
-    /// Once is enough until the session has looked. Not heard while the session's queue is full.
+    /// Once is enough until the session has handled it. Fails while the session's queue is full.
     fn ring(&self) -> bool {
         let is_heard = self.rung.swap(true, Ordering::AcqRel) || self.handle.wake().is_ok();
         if !is_heard {
@@ -241,7 +243,7 @@ impl Bell {
     }
 }
 
-/// How far history is read.
+/// Read position in history.
 struct Past {
     after: u64,
     from: Cursor,
@@ -249,7 +251,7 @@ struct Past {
 }
 
 impl Past {
-    /// The input of the cursor itself is read again, because only a part of its events may be told.
+    /// The input of the cursor itself is read again, because only a part of its events may be sent.
     fn after(from: Cursor) -> Self {
         Self { after: from.sequence.saturating_sub(1), from, counting: Counting::default() }
     }
@@ -261,8 +263,8 @@ impl Past {
     }
 }
 
-/// Whether it answers a request of the client that the venue, or the loss of its connection, has refused: no picture of the
-/// order shows that.
+/// Whether it answers a request of the client that the venue, or the loss of its connection, has refused: the state of
+/// the order does not show that.
 fn is_refusal(status: &OrderStatus) -> bool {
     status.request.is_some() && matches!(status.step, Step::CancelRefused | Step::ReplaceRefused)
 }

@@ -1,4 +1,4 @@
-//! The application of one session: its messages become commands, and what happened becomes its reports.
+//! Gateway application of one session: messages become commands, order events become execution reports.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::ledger::{Cursor, Pen};
 use crate::limits::{NEWS_MAX, QUESTIONS_MAX};
 use crate::words::{self, Answering, Complaint, Memo, Profile, ReportIds, Scope, field};
 
-/// The adapter type under which clients' sessions are announced: topic `session.FIX`.
+/// The adapter type in session events of clients: topic `session.FIX`.
 const ADAPTER_TYPE: &str = "FIX";
 
 pub(crate) struct Desk {
@@ -40,23 +40,23 @@ pub(crate) struct Desk {
     pen: Pen,
     orders: Throttle,
     cancels: Throttle,
-    /// The limits that hold for this session, its user and its address.
+    /// The limits of this session, its user and its address.
     client: Arc<Client>,
-    /// A command has no room yet: until it is handed over, nothing more is taken.
+    /// A command is waiting: until it is submitted, no further message is handled.
     waits: Arc<AtomicBool>,
     log: MessageLog,
     peer: Option<IpAddr>,
     guest: Option<Guest>,
-    /// Absent for a guest whose credentials stand as long as the program runs.
+    /// `None` for credentials that are valid as long as the program runs.
     sentry: Option<Sentry>,
-    /// Absent while nobody is logged on.
+    /// `None` while no client is logged on.
     news: Option<mpsc::Receiver<News>>,
     rung: Arc<AtomicBool>,
     receipt: Receipt,
-    /// What it has asked; nobody answers any more when it is gone.
+    /// Status requests in progress; dropped with the connection.
     questions: JoinSet<()>,
     present: watch::Sender<bool>,
-    /// Whether others were told that this client is on the line: not before its Logon, because anybody can call.
+    /// Whether a session event was published: not before the Logon, because any peer can connect.
     is_announced: bool,
 }
 
@@ -109,7 +109,7 @@ impl Desk {
         let adapter = AdapterName::new(ADAPTER_TYPE, Some(&self.comp_id));
         let command = Command::AnnounceSession { adapter, state };
         if self.house.bus.inbox.command(Envelope { caller: Caller::platform(), command }).is_err() {
-            tracing::warn!(session = %self.comp_id, state = state.name(), "the engine had no time to announce this");
+            tracing::warn!(session = %self.comp_id, state = state.name(), "session state not published: the engine inbox is full");
         }
     }
 
@@ -122,7 +122,7 @@ impl Desk {
         }
         let (memo, complaint) = (Memo::of(message), self.too_fast());
         match memo.may_be_known() {
-            // Perhaps it stands long since: the engine knows, and nothing new comes of it.
+            // It may be known already: the engine decides, and no new order results.
             true => self.submit(message, Err(complaint), line),
             false => self.refuse(&memo, number_of(message), &complaint, line),
         }
@@ -136,7 +136,7 @@ impl Desk {
         self.submit(message, command, line);
     }
 
-    /// Held back only far above what anybody needs.
+    /// Limited only far above normal rates.
     fn cancel(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let command = match self.cancels.admits(line.now()) {
             true => words::cancel(message, &self.reference()).map(Command::Cancel),
@@ -153,7 +153,7 @@ impl Desk {
         }
     }
 
-    /// A field that comes twice, whatever the session validates: an order with two quantities is not traded on one of them.
+    /// A repeated field, whatever the session validates: an order with two quantities is not traded on one of them.
     fn doubled(&self, message: &Message<'_>) -> Option<Fault> {
         let tag = self.house.shapes.repeated(message)?;
         Some(Fault::at(RejectReason::TagAppearsTwice, tag))
@@ -169,8 +169,8 @@ impl Desk {
         Complaint::other("too-many-cancels", &format!("more than {most} cancels a second"))
     }
 
-    /// Hands a command to the engine with the number of its message, or answers why it is none. What the engine says
-    /// comes with the news.
+    /// Submits a command to the engine with the number of its message, or rejects the message. The engine's answer
+    /// comes with the reports.
     fn submit(&mut self, message: &Message<'_>, command: Result<Command, Complaint>, line: &mut dyn Line) {
         let memo = Memo::of(message);
         let command = command.or_else(|complaint| words::declined(&memo, complaint));
@@ -195,14 +195,14 @@ impl Desk {
         }
     }
 
-    /// Also where the client goes away meanwhile: what was counted is done.
+    /// Also where the client disconnects meanwhile: a counted message is executed.
     fn wait_with(&self, submission: Submission) {
         self.waits.store(true, Ordering::Release);
         let (waits, handle) = (self.waits.clone(), self.handle().clone());
         tokio::spawn(async move {
             if submission.when_free().await.is_ok() {
                 waits.store(false, Ordering::Release);
-                // A session whose task has ended takes nothing more.
+                // A session whose task has ended accepts nothing more.
                 let _ = handle.wake_when_free().await;
             }
         });
@@ -221,14 +221,14 @@ impl Desk {
         self.send(&answer, line);
     }
 
-    /// A message that can't even be answered as what it is.
+    /// A message that cannot be answered at application level.
     fn reject_unfit(&mut self, fault: Fault, message: &Message<'_>, line: &mut dyn Line) {
         let mut reject = Outgoing::default();
         fault.reject(message, &mut reject);
         self.send(&reject, line);
     }
 
-    /// An application message that is none of ours, or without the name that its answer needs.
+    /// An application message of an unsupported type, or without the id that its answer needs.
     fn reject(&mut self, reason: BusinessRejectReason, text: Option<&str>, message: &Message<'_>, line: &mut dyn Line) {
         let mut reject = Outgoing::default();
         reason.reject(message, text, &mut reject);
@@ -256,14 +256,14 @@ impl Desk {
         self.questions.spawn(question.answer());
     }
 
-    /// Says whether it went out; a line that fails is left to the session, which ends it.
+    /// Returns whether it was sent; the session ends a connection that fails.
     fn send(&mut self, message: &Outgoing, line: &mut dyn Line) -> bool {
         match line.send(message) {
             Ok(_) => true,
             Err(SendError::NotLoggedOn) => false,
             Err(SendError::Store(error)) => {
-                tracing::error!(session = %self.comp_id, %error, "a message could not be written down");
-                // What was not told is brought again after the next Logon.
+                tracing::error!(session = %self.comp_id, %error, "session store failed: message not sent, logging the client out");
+                // Reports that were not sent follow after the next Logon.
                 let _ = self.handle().log_out(Some(error.to_string()));
                 false
             }
@@ -291,11 +291,11 @@ impl Desk {
         }
     }
 
-    /// Until the client has proved to have read what it was told, it is told again after a Logon that begins anew.
+    /// Until the client has confirmed its reports, they are sent again after a Logon with a sequence reset.
     fn ask_for_proof(&mut self, sequence: u64, line: &mut dyn Line) {
         match self.receipt.caught_up(sequence) {
             Proof::Needless => self.pen.read_up_to(sequence),
-            // A line that fails is left to the session, which ends it; then there is no proof.
+            // The session ends a connection that fails; then there is no confirmation.
             Proof::AskFor(id) => drop(line.ask_for_sign(&id)),
             Proof::Later => {}
         }
@@ -324,7 +324,7 @@ impl Desk {
         self.receipt.owe();
         let is_told = self.send(&report, line);
         if is_told {
-            // Behind the report, so that both become durable together.
+            // After the report, so that both become durable together.
             self.pen.advance(Cursor { sequence: published.sequence, told: place + 1 });
         }
         is_told
@@ -343,7 +343,7 @@ impl Application for Desk {
         let introduction = knock.introduction(claim, self.board.clone());
         tokio::spawn(async move {
             let verdict = introduction.await;
-            // A session that takes no more messages runs into the time-out of its Logon.
+            // A session that accepts no more requests runs into the time-out of its Logon.
             let _ = handle.decide(ticket, verdict());
         });
         Verdict::Later
@@ -414,7 +414,7 @@ impl Application for Desk {
         self.rung.store(false, Ordering::Release);
         while let Some(news) = self.news.as_mut().and_then(|news| news.try_recv().ok()) {
             if !self.tell(news, line) {
-                // Not logged on any more: the next Logon's courier begins where this one was heard last.
+                // Not logged on any more: the report feeder of the next Logon begins after the last sent report.
                 self.news = None;
             }
         }

@@ -1,5 +1,5 @@
-//! The messages of a session in a file, secrets masked. A thread of its own writes: the disk never holds up an order, and a
-//! line that it has no time for is counted and dropped.
+//! Message log of a session, secrets masked. A thread of its own writes, so that the disk never delays an order; lines
+//! that it cannot keep up with are dropped and counted.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use fix::{Direction, SessionId, Time, masked};
 
 use crate::limits::{LOG_FILE_BYTES_MAX, LOG_LINES_MAX};
 
-/// Where the lines of one session go; without a path, nowhere.
+/// The log of one session; without a path there is none.
 #[derive(Debug)]
 pub(crate) struct MessageLog {
     lines: Option<SyncSender<Line>>,
@@ -22,7 +22,7 @@ struct Line {
     at: Time,
     direction: Direction,
     frame: Vec<u8>,
-    /// How many lines before it were not written.
+    /// Number of lines before it that were not written.
     dropped: u64,
 }
 
@@ -35,7 +35,7 @@ impl MessageLog {
         let (lines, waiting) = sync_channel(LOG_LINES_MAX);
         let write = move || {
             if let Err(error) = file.write_all_of(&waiting) {
-                tracing::error!(%error, file = %file.path.display(), "the message log of a FIX session ends here");
+                tracing::error!(%error, file = %file.path.display(), "FIX message log cannot be written and is closed");
             }
         };
         std::thread::Builder::new().name("fix-log".into()).spawn(write)?;
@@ -80,7 +80,7 @@ impl LogFile {
         self.file.write_all(text.as_bytes())
     }
 
-    /// The file before is kept, the one before that is not.
+    /// The previous file is kept, the one before that is not.
     fn begin_anew(&mut self) -> io::Result<()> {
         self.file.flush()?;
         std::fs::rename(&self.path, self.path.with_extension("log.1"))?;

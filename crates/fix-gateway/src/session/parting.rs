@@ -1,5 +1,5 @@
-//! What becomes of a client's orders when it is gone: with `CancelOnDisconnect` they are cancelled after a grace period,
-//! unless the client is back by then. A process that was away itself begins the period at its start.
+//! Cancel on disconnect: open orders are cancelled after a grace period unless the client logs on again. After a
+//! restart the period begins at start-up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) async fn look_after(
     }
 }
 
-/// A venue may be away too, so it is tried until nothing is left.
+/// A venue may be disconnected too, so it is retried until no order is left.
 async fn cancel_all(house: &House, comp_id: &Text, which: CancelOnDisconnect, present: &watch::Receiver<bool>) {
     while !*present.borrow() {
         match left_over(house, comp_id, which).await {
@@ -48,7 +48,7 @@ async fn cancel_all(house: &House, comp_id: &Text, which: CancelOnDisconnect, pr
     }
 }
 
-/// None while the engine does not answer.
+/// `None` while the engine does not answer.
 async fn left_over(house: &House, comp_id: &Text, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
     let reply = house.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()?.reply().await.ok()?;
     let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
@@ -66,7 +66,7 @@ fn needs_cancel(order: &Order) -> bool {
     !matches!(order.pending, Pending::Cancel(..))
 }
 
-/// Whoever asks for a longer life than the day means it.
+/// An order with a longer life than the day is meant to stay.
 fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
     match which {
         CancelOnDisconnect::Off => false,
@@ -77,7 +77,7 @@ fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
 
 async fn cancel(house: &House, comp_id: &Text, orders: &[Arc<Order>]) {
     for order in orders.iter().filter(|order| needs_cancel(order)) {
-        tracing::info!(session = %comp_id, order = %order.int_id, "cancelled, because the client is gone");
+        tracing::info!(session = %comp_id, order = %order.int_id, "cancel on disconnect: order is cancelled");
         let command = Command::Cancel(CancelOrder::of(order.int_id.clone()));
         let user = Some("cancel on disconnect".into());
         let caller = Caller { source: Source::Platform, user, origin: None };
@@ -85,7 +85,7 @@ async fn cancel(house: &House, comp_id: &Text, orders: &[Arc<Order>]) {
             && let Ok(reply) = ticket.reply().await
             && let Err(refusal) = reply.outcome
         {
-            tracing::warn!(order = %order.int_id, %refusal, "could not be cancelled after a disconnect");
+            tracing::warn!(order = %order.int_id, %refusal, "cancel on disconnect was refused; retrying");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a client has proved to have read. What was written may be lost with the line, and where numbers begin anew nobody can
-//! ask for it again; so behind what a client may have missed a Test Request follows, and only its answer is believed.
+//! Read confirmation: a Test Request after reports that the client may have missed; only its answer proves that they
+//! were read. After a sequence reset unconfirmed reports are sent again.
 
 /// Begins with a Logon and ends with its connection.
 #[derive(Debug, Default)]
@@ -13,19 +13,19 @@ pub(crate) struct Receipt {
 enum Stage {
     #[default]
     CatchingUp,
-    /// Until the Test Request behind this sequence is answered.
+    /// Until the Test Request after this sequence is answered.
     Asked(u64),
     Settled,
 }
 
-/// What is to be done when a client has caught up.
+/// What to do when a client has caught up.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// There was nothing to read.
     Needless,
     /// A Test Request with this TestReqID (112).
     AskFor(String),
-    /// A session that was too slow catches up once more: what it tells then belongs to the present connection.
+    /// A session that fell behind catches up once more: its reports belong to the present connection.
     Later,
 }
 
@@ -34,12 +34,12 @@ impl Receipt {
         Self { is_owed, stage: Stage::CatchingUp }
     }
 
-    /// Something is told that the client may have missed.
+    /// A report is sent that the client may have missed.
     pub(crate) fn owe(&mut self) {
         self.is_owed = true;
     }
 
-    /// Everything up to this sequence is told.
+    /// Everything up to this sequence is sent.
     pub(crate) fn caught_up(&mut self, sequence: u64) -> Proof {
         match (&self.stage, self.is_owed) {
             (Stage::CatchingUp, true) => {
@@ -54,7 +54,7 @@ impl Receipt {
         }
     }
 
-    /// The sequence up to which the client has read everything, where this is the answer that was awaited.
+    /// The sequence up to which the client has read everything, where this is the expected answer.
     pub(crate) fn answered(&mut self, id: &[u8]) -> Option<u64> {
         match self.stage {
             Stage::Asked(sequence) if test_req_id(sequence).as_bytes() == id => {
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(receipt.answered(b"TOLD-7"), None);
         assert_eq!(receipt.caught_up(7), Proof::AskFor("TOLD-7".to_owned()));
         assert_eq!(receipt.answered(b"TEST"), None);
-        // A session that lagged catches up again: the mark of its Logon stays.
+        // A session that fell behind catches up again: the mark of its Logon stays.
         assert_eq!(receipt.caught_up(9), Proof::Later);
         assert_eq!(receipt.answered(b"TOLD-9"), None);
         assert_eq!(receipt.answered(b"TOLD-7"), Some(7));

@@ -1,5 +1,4 @@
-//! Whoever has logged on stays only as long as what let him in stands: a token that is revoked or expires and a user who
-//! is changed or removed end the session.
+//! Credential watch: logs a client out when its token, user or password is no longer valid.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +11,10 @@ use tokio::time::sleep;
 
 use crate::limits::ADMISSION_CHECK_SECONDS;
 
-/// What a client reads in Text (58) when it is shown out.
+/// Text (58) of the Logout after the credentials were revoked.
 pub(crate) const NO_LONGER_ADMITTED: &str = "forbidden: what you logged on with is no longer valid";
 
-/// Looks again and again until it is dropped.
+/// Checks periodically until it is dropped.
 pub(crate) struct Sentry {
     is_over: Arc<AtomicBool>,
     /// Dropped with it.
@@ -30,7 +29,7 @@ impl Sentry {
         Self { is_over, _round: round }
     }
 
-    /// From now on nothing is done for this client, also while its answer to the Logout is awaited.
+    /// From now on nothing is executed for this client, also while its answer to the Logout is awaited.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
@@ -39,7 +38,7 @@ impl Sentry {
 async fn show_out(access: Arc<Access>, pass: Pass, handle: SessionHandle, is_over: Arc<AtomicBool>) {
     until_it_falls(&access, &pass).await;
     is_over.store(true, Ordering::Release);
-    // A full mailbox has room again when the session has worked it off.
+    // A full session queue has room again when the session has handled it.
     while handle.log_out(Some(NO_LONGER_ADMITTED.into())).is_err() {
         sleep(Duration::from_secs(ADMISSION_CHECK_SECONDS)).await;
     }
@@ -51,10 +50,10 @@ async fn until_it_falls(access: &Access, pass: &Pass) {
     }
 }
 
-/// Where the file cannot be asked nobody new comes in, and whoever is there stays.
+/// Where the users file is not readable no new client is accepted, and logged-on clients stay.
 fn stands(access: &Access, pass: &Pass) -> bool {
     access.stands(pass).unwrap_or_else(|error| {
-        tracing::error!(%error, "whether a FIX client may stay cannot be looked up");
+        tracing::error!(%error, "cannot check credentials of a FIX client: users file not readable; it stays logged on");
         true
     })
 }

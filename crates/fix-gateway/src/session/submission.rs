@@ -1,5 +1,5 @@
-//! A command on its way to the engine. Where there is no room for it under every limit it waits, and as long as it does
-//! nothing more is taken from its client: what was counted as received is never dropped.
+//! Command submission: a command waits while a limit is reached, and nothing more is read from its client meanwhile; a
+//! received message is never dropped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +19,10 @@ pub(crate) struct Submission {
     pub(crate) envelope: Envelope,
 }
 
-/// What became of a try.
+/// The result of an attempt.
 pub(crate) enum Tried {
     HandedOver,
-    /// There is no room now.
+    /// A limit is reached.
     Waits(Box<Submission>),
     Stopped,
 }
@@ -47,7 +47,7 @@ impl Submission {
         }
     }
 
-    /// Waits as long as it takes; only an engine that has stopped refuses.
+    /// Waits as long as it takes; only a stopped engine refuses.
     pub(crate) async fn when_free(self) -> Result<(), Closed> {
         let Self { house, pen, client, envelope } = self;
         let inbox = &house.bus.inbox;

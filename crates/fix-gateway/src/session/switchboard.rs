@@ -1,4 +1,4 @@
-//! One pair of ears for all sessions: the feed's events are sorted once and handed to those whose orders they are about.
+//! Event router: sorts the engine's events once and forwards them to the sessions that they concern.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,17 +9,17 @@ use tokio::sync::mpsc;
 
 use crate::limits::{EVENTS_MAX, LIVE_EVENTS_MAX};
 
-/// What can be about a client.
+/// Event classes that can concern a client.
 const HEARD: [EventClass; 3] = [EventClass::OrderStatus, EventClass::Refused, EventClass::MassCancel];
 
-/// What the engine did to a session's order, or did not do for it; with its place among the order events of its input.
+/// An event or a refusal of a session's order, with its index among the order events of its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Happening {
     pub(crate) place: u32,
     pub(crate) published: Published,
 }
 
-/// Counts the order events of each input, over all orders, so that every one has a name that a replay repeats.
+/// Counts the order events of each input, over all orders, so that every one has an id that a replay repeats.
 #[derive(Debug, Default)]
 pub(crate) struct Counting {
     sequence: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    /// Its place; none for an event that is not about an order of ours.
+    /// Its index; `None` for an event that does not concern an order of ours.
     pub(crate) fn place(&mut self, published: Published) -> Option<Happening> {
         if !matches!(published.event, Event::OrderStatus(_) | Event::Refused(_) | Event::MassCancel(_)) {
             return None;
@@ -41,7 +41,7 @@ impl Counting {
     }
 }
 
-/// The client whom an event is about.
+/// The client that an event concerns.
 pub(crate) fn client_of(event: &Event) -> Option<&Text> {
     match event {
         Event::OrderStatus(status) => status.client.as_ref().map(|view| &view.comp_id),
@@ -62,17 +62,17 @@ fn client_behind(source: &Source) -> Option<&Text> {
 pub(crate) struct Switchboard(Arc<Mutex<BTreeMap<Text, mpsc::Sender<Happening>>>>);
 
 impl Switchboard {
-    /// Everything about a client from now on. When it ends, the session has lagged: catch up and join again.
+    /// Everything about a client from now on. When it ends, the session fell behind: catch up and join again.
     pub(crate) fn join(&self, comp_id: &Text) -> mpsc::Receiver<Happening> {
         let (sender, receiver) = mpsc::channel(LIVE_EVENTS_MAX);
         self.lines().insert(comp_id.clone(), sender);
         receiver
     }
 
-    /// Listens as long as the process lives.
+    /// Runs as long as the process.
     pub(crate) async fn run(self, feed: Feed) {
         loop {
-            // First the ears, then the cut: whoever joins behind the cut misses nothing.
+            // First the new listener, then the cut: a session that joins after the cut misses nothing.
             let mut listener = feed.listen(&HEARD, EVENTS_MAX);
             self.lines().clear();
             let mut counting = Counting::default();
@@ -81,7 +81,9 @@ impl Switchboard {
                     self.hand_on(happening);
                 }
             }
-            tracing::warn!("the FIX sessions fell behind the engine, or it has stopped; they catch up from history");
+            tracing::warn!(
+                "FIX event router fell behind the engine, or the engine stopped; sessions catch up from history"
+            );
         }
     }
 
@@ -95,7 +97,7 @@ impl Switchboard {
     }
 
     fn lines(&self) -> std::sync::MutexGuard<'_, BTreeMap<Text, mpsc::Sender<Happening>>> {
-        // Each line is whole on its own.
+        // Each sender is consistent on its own.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Orders a second, over a window that slides.
+//! Message rate limiter: a sliding window of one second.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ impl Throttle {
         Self { per_second: per_second.map(|rate| rate as usize), taken: VecDeque::new() }
     }
 
-    /// Whether one more may pass now; one that may not does not count.
+    /// Whether one more is allowed now; a rejected one does not count.
     pub(crate) fn admits(&mut self, now: Time) -> bool {
         let Some(most) = self.per_second else { return true };
         while self.taken.front().is_some_and(|oldest| oldest.plus_tenths(WINDOW_TENTHS) <= now) {

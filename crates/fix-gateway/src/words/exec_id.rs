@@ -1,4 +1,4 @@
-//! Ids of reports: made from what they tell, so that a replay repeats them, and in the form of a UUID.
+//! Ids of reports: derived from their content, so that a replay repeats them, in the form of a UUID.
 
 use domain::Uuid;
 use domain::index::fingerprint;
@@ -8,7 +8,7 @@ use domain::index::fingerprint;
 pub(crate) struct ExecIds(pub(crate) u64);
 
 impl ExecIds {
-    /// Of the `place`-th order event that an input caused.
+    /// Of the order event with this index among those of an input.
     pub(crate) fn of_event(self, sequence: u64, place: u32) -> String {
         self.of(&[b"event", &sequence.to_be_bytes(), &place.to_be_bytes()])
     }
@@ -18,12 +18,12 @@ impl ExecIds {
         self.of(&[b"execution", &order.to_be_bytes(), execution.as_bytes()])
     }
 
-    /// Of the answer to a message that never became a command; `key` is its place in the session's life.
+    /// Of the answer to a message that never became a command; `key` is its position in the session.
     pub(crate) fn of_message(self, session: &str, key: u64) -> String {
         self.of(&[b"message", session.as_bytes(), &key.to_be_bytes()])
     }
 
-    /// Of the state of an order, told to whoever asked or came back: `asked` is different for each occasion.
+    /// Of the state of an order, on request or after a reconnect: `asked` is different for each occasion.
     pub(crate) fn of_state(self, asked: &str, sequence: u64, order: u64) -> String {
         self.of(&[b"state", asked.as_bytes(), &sequence.to_be_bytes(), &order.to_be_bytes()])
     }

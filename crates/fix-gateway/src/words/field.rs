@@ -1,4 +1,4 @@
-//! The fields and values that orders and reports are made of.
+//! Tags and values of orders and reports.
 
 use domain::order::{Side, Status, TimeInForce};
 use domain::{OrderKind, SecurityKind};
@@ -52,7 +52,7 @@ pub(crate) const STRATEGY_ID: Tag = 7001;
 pub(crate) const STRATEGY_NAME: Tag = 7002;
 pub(crate) const EXCHANGE_ORDER: Tag = 7003;
 
-/// Stands where an id is required and there is none.
+/// Used where an id is required and there is none.
 pub(crate) const NONE: &str = "NONE";
 
 const NAMES: [(Tag, &str); 25] = [
@@ -131,12 +131,12 @@ pub(crate) fn named_status(status: Status) -> &'static str {
     }
 }
 
-/// Whether FIX 4.4 has such a Side (54), be it one of ours or not.
+/// Whether FIX 4.4 has such a Side (54), supported or not.
 pub(crate) fn is_side(value: &str) -> bool {
     matches!(value.as_bytes(), [b'1'..=b'9' | b'A'..=b'G'])
 }
 
-/// Whether FIX 4.4 has such a TimeInForce (59), be it one of ours or not.
+/// Whether FIX 4.4 has such a TimeInForce (59), supported or not.
 pub(crate) fn is_time_in_force(value: &str) -> bool {
     matches!(value.as_bytes(), [b'0'..=b'7'])
 }

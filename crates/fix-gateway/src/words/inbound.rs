@@ -1,4 +1,5 @@
-//! Orders and requests on their way in: New Order Single (D), Order Cancel/Replace Request (G), Order Cancel Request (F).
+//! Inbound orders: New Order Single (D), Order Cancel/Replace Request (G), Order Cancel Request (F), Order Mass Cancel
+//! Request (q).
 
 use domain::command::{CancelOrder, CancelOwn, Command, DeclineRequest, ModifyOrder, PlaceOrder, Restated};
 use domain::{Calendar, IntId, OrderKind, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce};
@@ -16,7 +17,7 @@ use super::reasons::{UNKNOWN_ORDER, UNSUPPORTED};
 use super::scope::Scope;
 use super::terms;
 
-/// A new order; what is absent is given its default by the engine, the same as for every door.
+/// A new order; the engine applies the defaults, the same for every interface.
 pub(crate) fn order(
     message: &Message<'_>,
     reference: &ReferenceData,
@@ -80,7 +81,7 @@ pub(crate) fn replace(
     })
 }
 
-/// To cancel, a client needs only two names; what else it says must be readable, and not of another order.
+/// A cancel needs only two ids; other fields must be readable, and must match the order.
 pub(crate) fn cancel(message: &Message<'_>, reference: &ReferenceData) -> Result<CancelOrder, Complaint> {
     let cl_ord_id = cl_ord_id(message)?;
     let int_id = meant(message)?;
@@ -94,7 +95,7 @@ pub(crate) fn cancel(message: &Message<'_>, reference: &ReferenceData) -> Result
     Ok(CancelOrder { int_id, cl_ord_id: Some(cl_ord_id), restated })
 }
 
-/// What can't be read still gets its answer from the engine, which knows how the order stands; also one whose name was used
+/// An unreadable request is answered by the engine, which knows the state of the order; also one whose id was used
 /// before.
 pub(crate) fn declined(memo: &Memo, complaint: Complaint) -> Result<Command, Complaint> {
     let order = match memo {
@@ -105,7 +106,7 @@ pub(crate) fn declined(memo: &Memo, complaint: Complaint) -> Result<Command, Com
     Ok(Command::Decline(DeclineRequest { order, code: complaint.code.into(), text: complaint.text.into() }))
 }
 
-/// Which of its orders a client wants to be rid of.
+/// The scope of a mass cancel.
 pub(crate) fn mass_cancel(message: &Message<'_>, reference: &ReferenceData) -> Result<CancelOwn, Complaint> {
     let cl_ord_id = text_of(message, CL_ORD_ID).map(Text::from);
     Scope::of(message, reference).map(|scope| CancelOwn { security: scope.security(), cl_ord_id })
@@ -119,14 +120,14 @@ fn cl_ord_id(message: &Message<'_>) -> Result<Text, Complaint> {
     Ok(id.as_str().into())
 }
 
-/// The order that a request is about, by any ClOrdID of its chain, or by its OrderID (37).
+/// The order of a request, by any ClOrdID of its chain, or by its OrderID (37).
 fn meant(message: &Message<'_>) -> Result<IntId, Complaint> {
     let named = text_of(message, ORIG_CL_ORD_ID).or_else(|| text_of(message, ORDER_ID));
     let name = named.ok_or_else(|| Complaint::missing(ORIG_CL_ORD_ID))?;
     name.parse().map_err(|_| Complaint::new(UNKNOWN_ORDER, "unknown-order", &format!("order {name} is not known")))
 }
 
-/// OrderID (37) beside OrigClOrdID (41): the engine knows whether both mean the same order.
+/// OrderID (37) beside OrigClOrdID (41): the engine checks that both identify the same order.
 fn second_name(message: &Message<'_>) -> Option<Text> {
     text_of(message, ORIG_CL_ORD_ID).and_then(|_| text_of(message, ORDER_ID)).map(Text::from)
 }

@@ -1,5 +1,5 @@
-//! What is remembered of a request until it is answered: the fields that its answer repeats. It travels with the command
-//! and comes back with a refusal, after a crash too.
+//! Request echo: the fields that the answer repeats. It travels with the command and comes back with a rejection, after
+//! a crash too.
 
 use fix::Message;
 use fix::tag::{self, Tag};
@@ -27,7 +27,7 @@ const KEPT: [Tag; 15] = [
     ORD_STATUS_REQ_ID,
 ];
 
-/// Between fields; it can stand in none.
+/// Field separator; it cannot occur in a field.
 const END: char = '\u{1}';
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct Memo(Vec<(Tag, String)>);
 
 impl Memo {
     pub(crate) fn of(message: &Message<'_>) -> Self {
-        // What is not text can't be repeated as it was.
+        // A value that is not text cannot be repeated exactly.
         let value = |tag: Tag| std::str::from_utf8(message.get(tag)?).ok().filter(|value| !value.is_empty());
         Self(KEPT.into_iter().filter_map(|tag| Some((tag, value(tag)?.to_owned()))).collect())
     }
@@ -73,12 +73,13 @@ impl Memo {
         self.get(tag::MSG_TYPE) == Some("q")
     }
 
-    /// The name of the order that a request is about.
+    /// The id of the order of a request.
     pub(crate) fn order_meant(&self) -> Option<&str> {
         self.get(ORIG_CL_ORD_ID).or(self.get(ORDER_ID))
     }
 
-    /// The sender says that it may have sent this before. A request can't have been taken under the name of its order.
+    /// PossResend: the message may have been sent before. A request cannot have been accepted under the id of its
+    /// order.
     pub(crate) fn may_be_known(&self) -> bool {
         let is_distinct = self.is_new_order() || self.get(CL_ORD_ID) != self.order_meant();
         self.get(POSS_RESEND) == Some("Y") && is_distinct

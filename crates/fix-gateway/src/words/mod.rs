@@ -1,28 +1,16 @@
-//! Their words and ours, both ways; pure.
+//! Translation between FIX messages and domain commands and events; pure.
 
-/// The fields and values that orders and reports are made of.
 pub(crate) mod field;
-/// Reading the fields of a message, with a complaint that names the tag.
 mod reading;
-/// Which security, exchange, account and strategy a message means.
 mod naming;
-/// Which of its orders a client asks about.
 mod scope;
-/// Messages that can't even be answered as what they are.
 mod unfit;
-/// Which fields of an order are honoured, refused or ignored.
 mod terms;
-/// Orders and requests on their way in.
 mod inbound;
-/// What is remembered of a request until it is answered.
 mod memo;
-/// Why something was refused, in FIX's codes.
 mod reasons;
-/// Reports on their way out.
 mod report;
-/// Answers to requests that were refused.
 mod refusal;
-/// Ids of reports that a replay repeats.
 mod exec_id;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which security, exchange, account and strategy a message means.
+//! Resolves security, exchange, account and strategy of a message.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use super::reasons::{UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL};
 const ISIN: &str = "4";
 const RIC: &str = "5";
 
-/// The code of a complaint about names that mean several securities.
+/// The code of a rejection because several securities match.
 const AMBIGUOUS: &str = "security-ambiguous";
 
-/// Symbol (55) of whoever has to send one and has none.
+/// Symbol (55) of a client that must send one and has none.
 const NO_SYMBOL: &str = "[N/A]";
 
 /// By SecurityID (48), which is the platform's id or, with 22, an ISIN or RIC; else by Symbol (55). An exchange decides
-/// where several are meant; both names must mean the same security.
+/// where several match; both fields must identify the same security.
 pub(crate) fn security<'a>(
     message: &Message<'_>,
     reference: &'a ReferenceData,
@@ -38,7 +38,7 @@ pub(crate) fn security<'a>(
     only(SYMBOL, &symbol, exchange, reference, |security| *security.symbol == *symbol).map(Some)
 }
 
-/// As far as a cancel tells: a single name that stands for several, or for none, leaves it to the order's.
+/// As far as a cancel has it: an id that matches several securities, or none, is left to the order's.
 pub(crate) fn security_if_told(
     message: &Message<'_>,
     reference: &ReferenceData,
@@ -83,7 +83,7 @@ fn agrees(security: &Security, id: &str, symbol: Option<&str>) -> Result<(), Com
     }
 }
 
-/// The one security that is meant.
+/// The only security that matches.
 fn only<'a>(
     tag: Tag,
     name: &str,
@@ -106,7 +106,7 @@ fn unknown_security(tag: Tag, name: &str) -> Complaint {
     Complaint::new(UNKNOWN_SYMBOL, "unknown-security", &text)
 }
 
-/// Where the security is listed, as far as the message says.
+/// The exchange of the listing, as far as the message has it.
 fn listing(message: &Message<'_>, reference: &ReferenceData) -> Result<Option<ExchangeId>, Complaint> {
     match exchange_in(message, SECURITY_EXCHANGE, reference)? {
         Some(exchange) => Ok(Some(exchange)),

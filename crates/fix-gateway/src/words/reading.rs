@@ -1,4 +1,4 @@
-//! Reading the fields of a message. What is wrong is told with the tag, because the client's engineer looks for that.
+//! Field readers. Errors name the tag, because the client's engineers search for it.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use fix::{Message, Time};
 use super::field::named;
 use super::reasons::OTHER;
 
-/// Why a message can't become a command; its codes are those of OrdRejReason and CxlRejReason.
+/// Why a message cannot become a command; its codes are those of OrdRejReason and CxlRejReason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
     pub(crate) reason: u64,
@@ -23,7 +23,7 @@ impl Complaint {
         Self { reason, code: code.to_owned(), text: text.to_owned() }
     }
 
-    /// As Text (58) has it.
+    /// As in Text (58).
     pub(crate) fn shown(&self) -> String {
         format!("{}: {}", self.code, self.text)
     }
@@ -50,13 +50,13 @@ pub(crate) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], 
     message.get(tag).filter(|value| !value.is_empty()).ok_or_else(|| Complaint::missing(tag))
 }
 
-/// Text as a client sent it; what is not UTF-8 is shown as far as it can be.
+/// Text of a client; bytes that are not UTF-8 are replaced.
 pub(crate) fn text_of(message: &Message<'_>, tag: Tag) -> Option<String> {
     let value = message.get(tag).filter(|value| !value.is_empty())?;
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// A field that need not be there.
+/// An optional field.
 pub(crate) fn optional<T: FromStr>(message: &Message<'_>, tag: Tag, wanted: &str) -> Result<Option<T>, Complaint> {
     let Some(value) = message.get(tag).filter(|value| !value.is_empty()) else { return Ok(None) };
     let parsed = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
@@ -69,7 +69,7 @@ pub(crate) fn decimal(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>
     parsed.map(Some).ok_or_else(|| Complaint::bad(tag, value, "a decimal"))
 }
 
-/// A decimal as FIX writes it: digits, perhaps a sign and a point.
+/// A decimal in FIX format: digits, optional sign and point.
 pub(crate) fn parse_decimal(text: &str) -> Option<Decimal> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
     Decimal::from_str_exact(text).ok().filter(|_| is_plain)

@@ -1,4 +1,5 @@
-//! Why something was refused, in FIX's codes. A code that has no better one is `other`, and Text says the rest.
+//! Reject codes: OrdRejReason, CxlRejReason, MassCancelRejectReason for our refusal codes. Without a better one it is
+//! `other`, and Text has the rest.
 
 /// OrdRejReason (103).
 pub(crate) const VENUE_REFUSED: u64 = 0;
@@ -30,7 +31,7 @@ pub(crate) const NOT_AVAILABLE: u64 = 4;
 /// Of OrdRejReason and CxlRejReason.
 pub(crate) const OTHER: u64 = 99;
 
-/// The code of a term that could change an execution and is not honoured.
+/// The code of a term that could change an execution and is not supported.
 pub(crate) const TERM_NOT_OFFERED: &str = "term-not-offered";
 
 /// OrdRejReason for the code of a refusal.
@@ -44,7 +45,7 @@ pub(crate) fn of_order(code: &str, text: &str) -> u64 {
         "duplicate-order" => DUPLICATE_ORDER,
         "no-auction" | "order-type-not-offered" | TERM_NOT_OFFERED => UNSUPPORTED,
         "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
-        // These are of a quantity or of a price, and the text begins with which.
+        // These concern a quantity or a price, and the text begins with which.
         "not-positive" | "not-a-multiple" | "too-small" | "too-large" if text.starts_with("quantity") => {
             INCORRECT_QUANTITY
         }
@@ -64,8 +65,8 @@ pub(crate) fn of_request(code: &str) -> u64 {
     }
 }
 
-/// MassCancelRejectReason for the reason of a complaint. The field is a single letter, so dictionaries refuse the 99 (other)
-/// of FIX 4.4, and Text says the rest.
+/// MassCancelRejectReason for a rejection. The field is a single letter, so dictionaries reject the 99 (other) of FIX
+/// 4.4, and Text has the rest.
 pub(crate) fn of_mass_cancel(reason: u64) -> u64 {
     match reason {
         UNKNOWN_SYMBOL => MASS_CANCEL_UNKNOWN_SECURITY,
@@ -79,7 +80,7 @@ mod tests {
 
     const PAGE: &str = include_str!("../../../../docs/fix.md");
 
-    /// The rows of the page's table: code, 103, 102.
+    /// The rows of the table in the documentation: code, 103, 102.
     fn rows() -> Vec<[&'static str; 3]> {
         let (_, rest) = PAGE.split_once("<!-- codes:").unwrap();
         let (table, _) = rest.split_once("<!-- end of codes -->").unwrap();

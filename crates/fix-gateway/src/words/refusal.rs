@@ -1,4 +1,4 @@
-//! Answers to requests that were refused, by our own checks or by the engine's: no order has changed.
+//! Rejects: answers to requests that changed no order, from our own checks or the engine's.
 
 use domain::event::{MassCancel, RefusedCommand};
 use domain::{Order, ReferenceData, Refusal, Timestamp};
@@ -10,7 +10,7 @@ use super::reading::{Complaint, parse_decimal};
 use super::reasons;
 use super::report::{Profile, plain, standing_as, utc};
 
-/// When and as what an answer goes out.
+/// Time and id of an answer.
 pub(crate) struct Answering<'a> {
     pub(crate) at: Timestamp,
     pub(crate) reference: &'a ReferenceData,
@@ -18,7 +18,7 @@ pub(crate) struct Answering<'a> {
     pub(crate) exec_id: &'a str,
 }
 
-/// The engine did not obey.
+/// The engine refused the command.
 pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_>) -> Outgoing {
     let memo = Memo::read(refused.origin.memo.as_deref().unwrap_or_default());
     let text = format!("{}: {}", refused.code, refused.text);
@@ -29,7 +29,7 @@ pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_
     if let Some((reason, order)) = refused.refused_before.as_deref().zip(order) {
         return refused_again(&memo, order, reason, answering.at);
     }
-    // An order that can't be read, under the name of one that lives or that it may repeat, is no other.
+    // An unreadable order under the id of a live one, or of one that it may repeat, is the same order.
     let is_again = refused.is_repeated || (memo.is_new_order() && memo.may_be_known());
     match order.filter(|known| &*refused.code == "duplicate-order" || is_again || known.is_open()) {
         Some(known) if is_again => standing_again(&memo, known, answering),
@@ -43,8 +43,7 @@ pub(crate) fn refused_command(refused: &RefusedCommand, answering: &Answering<'_
     }
 }
 
-/// A message that could not become a command. How the order of a request stands is not known here, so nothing is said of
-/// it.
+/// A message that could not become a command. The state of its order is not known here and not reported.
 pub(crate) fn refused_here(memo: &Memo, number: u64, complaint: &Complaint, answering: &Answering<'_>) -> Outgoing {
     match memo {
         memo if memo.is_new_order() => order_reject(memo, complaint.reason, &complaint.shown(), answering),
@@ -59,7 +58,7 @@ fn refused_again(memo: &Memo, order: &Order, reason: &str, at: Timestamp) -> Out
     cancel_reject(memo, Some(order), if is_over { reasons::TOO_LATE } else { reasons::OTHER }, reason, at)
 }
 
-/// What was sent again is answered by how its order stands, under the name that it has in the message.
+/// A repeated message is answered with the state of its order, under the id in the message.
 fn standing_again(memo: &Memo, known: &Order, answering: &Answering<'_>) -> Outgoing {
     let reason = known.reason.as_deref().map(str::to_owned);
     repeated(memo, known, "I", reason, answering)
@@ -87,13 +86,13 @@ fn repeated(
     standing_as(known, cl_ord_id, exec_type, text, at, reference, exec_id)
 }
 
-/// Execution Report 8/8 for an order that is not kept.
+/// Execution Report 8/8 for an order that is not stored.
 fn order_reject(memo: &Memo, reason: u64, text: &str, answering: &Answering<'_>) -> Outgoing {
     order_report(memo, "8", reason, text, answering)
 }
 
-/// Repeats what the client sent; there is nothing else to tell. A value that FIX does not have is not repeated, because the
-/// client's own dictionary would refuse the answer.
+/// Repeats the client's fields; nothing else is known. A value that FIX does not have is not repeated, because the
+/// client's own dictionary would reject the answer.
 fn order_report(memo: &Memo, exec_type: &str, reason: u64, text: &str, answering: &Answering<'_>) -> Outgoing {
     let sent = |tag, otherwise| memo.get(tag).unwrap_or(otherwise);
     let sane =
@@ -113,7 +112,7 @@ fn order_report(memo: &Memo, exec_type: &str, reason: u64, text: &str, answering
     reject
 }
 
-/// The answer to a question about orders of which there is none; it names what was asked for.
+/// The answer to a status request without a matching order, with the ids of the request.
 pub(crate) fn unknown_order(memo: &Memo, at: Timestamp, exec_id: &str) -> Outgoing {
     let order = memo.get(field::CL_ORD_ID).or(memo.get(field::ORDER_ID));
     let refusal = Refusal::UnknownOrder(order.unwrap_or(field::NONE).into());
@@ -136,7 +135,8 @@ fn none_is_open(memo: &Memo) -> String {
     }
 }
 
-/// Business Message Reject of a question that can't be understood: whoever asked must not think that there is nothing.
+/// Business Message Reject of a status request that cannot be parsed: the client must not conclude that there is no
+/// order.
 pub(crate) fn not_answered(memo: &Memo, number: u64, complaint: &Complaint) -> Outgoing {
     let is_security = complaint.reason == reasons::UNKNOWN_SYMBOL;
     business_reject(
@@ -147,7 +147,7 @@ pub(crate) fn not_answered(memo: &Memo, number: u64, complaint: &Complaint) -> O
     )
 }
 
-/// Business Message Reject of a question that the engine had no time for.
+/// Business Message Reject of a status request that the engine could not serve in time.
 pub(crate) fn not_available(memo: &Memo, number: u64, complaint: &Complaint) -> Outgoing {
     business_reject(memo, number, reasons::NOT_AVAILABLE, complaint)
 }
@@ -162,7 +162,7 @@ fn business_reject(memo: &Memo, number: u64, reason: u64, complaint: &Complaint)
     reject
 }
 
-/// Order Mass Cancel Report of a request that the engine obeys; the reports of each order follow.
+/// Order Mass Cancel Report of an accepted request; the reports of each order follow.
 pub(crate) fn mass_cancelled(cancel: &MassCancel, at: Timestamp) -> Outgoing {
     let memo = Memo::read(cancel.origin.memo.as_deref().unwrap_or_default());
     mass_cancel_report(&memo, Ok(cancel), at)
@@ -192,7 +192,7 @@ fn mass_cancel_report(memo: &Memo, outcome: Result<&MassCancel, &Complaint>, at:
     report
 }
 
-/// Order Cancel Reject; without an order it is as if it had been rejected.
+/// Order Cancel Reject; without an order its status is rejected.
 fn cancel_reject(memo: &Memo, order: Option<&Order>, reason: u64, text: &str, at: Timestamp) -> Outgoing {
     let orig = order.and_then(|order| order.cl_ord_id.as_deref()).or(memo.get(field::ORIG_CL_ORD_ID));
     let mut reject = Outgoing::new("9");

@@ -1,4 +1,4 @@
-//! Reports on their way out: what happened to an order, in the words of its client.
+//! Execution Reports and Order Cancel Rejects.
 
 use domain::order::{ClientView, OrderStatus, Status, Step, Terms};
 use domain::{AccountId, Order, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp};
@@ -9,14 +9,14 @@ use super::exec_id::ExecIds;
 use super::field::{self, named_status};
 use super::reasons;
 
-/// How a session wants its reports.
+/// Report options of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Profile {
     /// `StandardExecTypes=Y`: ExecTypes that the specification's list does not have.
     pub(crate) standard: bool,
 }
 
-/// What an Execution Report tells of an order.
+/// The content of an Execution Report.
 pub(super) struct Execution<'a> {
     pub(super) exec_id: &'a str,
     pub(super) exec_type: &'static str,
@@ -40,12 +40,12 @@ pub(super) struct Execution<'a> {
 #[derive(Debug)]
 pub(crate) struct ReportIds {
     exec_id: String,
-    /// Of the execution that is taken back or corrected.
+    /// Of the execution that is busted or corrected.
     exec_ref_id: Option<String>,
 }
 
 impl ReportIds {
-    /// Of the `place`-th order event that an input caused.
+    /// Of the order event with this index among those of an input.
     pub(crate) fn of(ids: ExecIds, status: &OrderStatus, view: &ClientView, (sequence, place): (u64, u32)) -> Self {
         let execution = |id: &str| ids.of_execution(status.order.0, id);
         let exec_id = view.execution.as_deref().map_or_else(|| ids.of_event(sequence, place), execution);
@@ -107,12 +107,12 @@ fn change(
     report
 }
 
-/// Whether the client asked for it, or nobody can.
+/// Whether the client requested it, or no request for it exists.
 fn is_asked(status: &OrderStatus) -> bool {
     status.request.is_some() || !is_request(status.step)
 }
 
-/// Whether it begins or ends what somebody can ask for.
+/// Whether it begins or ends a request.
 fn is_request(step: Step) -> bool {
     matches!(
         step,
@@ -129,7 +129,7 @@ fn is_request(step: Step) -> bool {
 fn exec_type(step: Step, status: Status, was_asked: bool, profile: Profile) -> &'static str {
     match step {
         Step::Placed => "A",
-        // A fill that overtook the confirmation has said more already.
+        // A fill that overtook the confirmation has reported more already.
         Step::Accepted if matches!(status, Status::PartiallyExecuted | Status::Executed) => "I",
         Step::Accepted => "0",
         Step::Refused => "8",
@@ -153,7 +153,7 @@ fn exec_type(step: Step, status: Status, was_asked: bool, profile: Profile) -> &
     }
 }
 
-/// The venue's reason, and for what the client did not ask for, who did.
+/// The venue's reason and, without a request of the client, the originator.
 fn text(status: &OrderStatus, view: &ClientView) -> Option<String> {
     let reason = status.reason.as_deref().map(str::to_owned);
     if is_asked(status) {
@@ -181,7 +181,7 @@ fn restatement(view: &ClientView) -> u64 {
     if view.asked_by.is_none() { 8 } else { 4 }
 }
 
-/// The state of an order, for a client that came back: with the words of what it missed last.
+/// The state of an order, after a reconnect: with the text of the last missed event.
 pub(crate) fn picture(
     order: &Order,
     missed: Option<&OrderStatus>,
@@ -194,7 +194,7 @@ pub(crate) fn picture(
     standing_as(order, accepted(order), "I", text, at, reference, exec_id)
 }
 
-/// The state of an order, for whoever asked.
+/// The state of an order, on request.
 pub(crate) fn standing(order: &Order, at: Timestamp, reference: &ReferenceData, exec_id: &str) -> Outgoing {
     standing_as(order, accepted(order), "I", order.reason.as_deref().map(str::to_owned), at, reference, exec_id)
 }
@@ -286,9 +286,9 @@ impl Execution<'_> {
     }
 }
 
-/// A request that the venue has refused; the order stands as its status says.
+/// A request that the venue has refused; the order has the status of the event.
 fn cancel_reject(status: &OrderStatus, view: &ClientView, request: &str) -> Outgoing {
-    // Also where another request that waits hides it in the status.
+    // Also where another pending request hides it in the status.
     let is_over = status.remaining.is_zero();
     let mut reject = Outgoing::new("9");
     reject.field(field::ORDER_ID, status.int_id.as_str()).field(field::CL_ORD_ID, request);
@@ -305,12 +305,12 @@ fn cancel_reject(status: &OrderStatus, view: &ClientView, request: &str) -> Outg
     reject
 }
 
-/// A time as FIX writes it, to the millisecond.
+/// A time in FIX format, to the millisecond.
 pub(crate) fn utc(report: &mut Outgoing, tag: Tag, at: Timestamp) {
     report.time(tag, Time::from_nanos(at.0), 3);
 }
 
-/// A text that can stand in a field: what is not printable becomes a blank.
+/// A text that is valid in a field: unprintable characters become blanks.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -1,4 +1,4 @@
-//! Which of its orders a client asks about, or wants to be rid of.
+//! Scope of a mass request: all orders, or those of one security.
 
 use domain::{Order, ReferenceData, SecurityId};
 use fix::Message;
@@ -15,7 +15,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// By 585 of an AF or 530 of a q; an H names its order itself.
+    /// By 585 of an AF or 530 of a q; an H has the id of its order.
     pub(crate) fn of(message: &Message<'_>, reference: &ReferenceData) -> Result<Self, Complaint> {
         let kind = match message.msg_type() {
             b"AF" => MASS_STATUS_REQ_TYPE,

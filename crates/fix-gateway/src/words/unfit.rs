@@ -1,12 +1,12 @@
-//! Messages that can't even be answered as what they are: what the answer has to repeat is missing, or FIX has no such value.
-//! They are rejected on the level of the session (3), also where messages are not validated.
+//! Validation: messages that cannot be answered because a required field is missing or malformed get a session-level
+//! Reject (3), also where messages are not validated.
 
 use fix::tag::Tag;
 use fix::{Fault, Message, RejectReason};
 
 use super::field::{CL_ORD_ID, MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_ID, MASS_STATUS_REQ_TYPE, ORDER_ID};
 
-/// What is wrong with it; none for a message that somebody can answer.
+/// The error; `None` for a message that can be answered.
 pub(crate) fn unfit(message: &Message<'_>) -> Option<Fault> {
     match message.msg_type() {
         b"D" | b"G" | b"F" => unreadable(message, CL_ORD_ID),
@@ -32,7 +32,7 @@ fn absent(tag: Tag) -> Fault {
     Fault::at(RejectReason::RequiredTagMissing, tag)
 }
 
-/// The platform's ids are text; what is none could not be repeated in a report.
+/// The platform's ids are text; other bytes could not be repeated in a report.
 fn unreadable(message: &Message<'_>, tag: Tag) -> Option<Fault> {
     let is_text = message.get(tag).is_none_or(|value| std::str::from_utf8(value).is_ok());
     (!is_text).then(|| Fault::at(RejectReason::IncorrectDataFormat, tag))

@@ -1,5 +1,4 @@
-//! Fields that describe the security. They are honoured by comparing: who names one security and describes another gets
-//! neither.
+//! Fields that describe the security: they must match it, or the order is rejected.
 
 use domain::reference::OptionRight;
 use domain::{Date, Security, SecurityKind};
@@ -8,7 +7,7 @@ use fix::tag::Tag;
 use super::super::field::security_type;
 use super::super::reading::parse_decimal;
 
-/// Whether a field says what the security is.
+/// Whether a field matches the security.
 pub(super) fn fits(tag: Tag, value: &[u8], security: &Security) -> bool {
     let Ok(value) = std::str::from_utf8(value) else { return false };
     match tag {
@@ -61,7 +60,7 @@ fn put_or_call(right: OptionRight) -> &'static str {
     }
 }
 
-/// Product (460) as far as it says what is traded and not what lies under it.
+/// Product (460) as far as it describes the security and not its underlying.
 fn product(kind: &SecurityKind) -> Option<&'static str> {
     match kind {
         SecurityKind::Stock => Some("5"),

@@ -1,11 +1,8 @@
-//! Which fields of an order are honoured, which are refused because they could change an execution and are not honoured, and
-//! which are ignored because they can't change one. Nobody trades on other terms than the sender wrote.
+//! Order fields: honoured, compared, refused (they could change an execution and are not supported) or ignored. No
+//! order is traded on other terms than the client sent.
 
-/// Every field of New Order Single and Order Cancel/Replace Request, with what becomes of it.
 mod table;
-/// Fields that must say what the security is anyway.
 mod compared;
-/// The table as `docs/fix.md` prints it.
 #[cfg(test)]
 mod page;
 
@@ -27,7 +24,7 @@ pub(crate) struct Term {
     pub(crate) fields: &'static [(Tag, &'static str)],
     pub(crate) messages: Messages,
     pub(crate) treatment: Treatment,
-    /// For the reader of the page.
+    /// For the documentation.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test that holds the page against the table prints it"))]
     pub(crate) why: &'static str,
 }
@@ -37,7 +34,7 @@ pub(crate) fn name_of(tag: Tag) -> Option<&'static str> {
     known(tag).map(|known| known.name)
 }
 
-/// Complains about the first term that is not honoured.
+/// Rejects the first term that is not supported.
 pub(crate) fn check(
     message: &Message<'_>,
     security: Option<&Security>,
@@ -74,7 +71,7 @@ fn judge(
     }
 }
 
-/// ExecInst is a list, and all of it must pass; a quantity or a count of zero is written in many ways.
+/// ExecInst is a list, and all of it must be allowed; a quantity or a count of zero has many forms.
 fn is_passing(tag: Tag, value: &[u8], passing: &[&str]) -> bool {
     let one = |value: &[u8]| passing.iter().any(|known| known.as_bytes() == value);
     match tag {
@@ -83,7 +80,7 @@ fn is_passing(tag: Tag, value: &[u8], passing: &[&str]) -> bool {
     }
 }
 
-/// A client's own tags mean nothing here only where the operator has said so; any other could be a term.
+/// User-defined tags are ignored only where the operator has set so; any other could be a term.
 fn unknown(tag: Tag, rules: &GatewaySettings) -> Result<(), Complaint> {
     match tag >= tag::USER_DEFINED_MIN && rules.ignore_user_defined_fields {
         true => Ok(()),
@@ -91,12 +88,12 @@ fn unknown(tag: Tag, rules: &GatewaySettings) -> Result<(), Complaint> {
     }
 }
 
-/// Order fields that belong to the session layer; of them only an order for somebody else is looked at.
+/// Order fields of the session layer; of them only an order on behalf of another firm is checked.
 fn is_of_the_session(tag: Tag) -> bool {
     (tag::is_header(tag) && tag != tag::DELIVER_TO_COMP_ID) || tag::is_trailer(tag)
 }
 
-/// An end of the order's life that its time in force does not have.
+/// An expiry that the time in force does not have.
 fn expires_as_said(message: &Message<'_>) -> Result<(), Complaint> {
     let is_told = |tag: &Tag| message.get(*tag).is_some_and(|value| !value.is_empty());
     match [EXPIRE_TIME, EXPIRE_DATE].into_iter().find(is_told) {

@@ -1,4 +1,4 @@
-//! The table as `docs/fix.md` prints it, and whether it is whole.
+//! The table as in `docs/fix.md`, and whether it is complete.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Every field of New Order Single and Order Cancel/Replace Request of FIX 4.4, groups and their members included. A test
-//! holds it against the dictionary, and `docs/fix.md` against it.
+//! Every field of New Order Single and Order Cancel/Replace Request of FIX 4.4, groups and their members included.
+//! Tests compare it with the dictionary, and `docs/fix.md` with it.
 
 use fix::tag::Tag;
 
@@ -7,20 +7,20 @@ use super::Term;
 
 pub(super) const EXEC_INST: Tag = 18;
 
-/// What becomes of a field.
+/// Treatment of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Treatment {
     /// The order is traded by it.
     Honoured,
-    /// Must be what the security has.
+    /// Must match the security.
     Compared,
-    /// Could change an execution and is not honoured. These values pass: they ask for what is done anyway.
+    /// Could change an execution and is not supported. These values are allowed: they have no effect.
     Refused { passing: &'static [&'static str] },
-    /// Can't change an execution.
+    /// Cannot change an execution.
     Ignored,
 }
 
-/// On which messages a field is known.
+/// The messages that have a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Messages {
     Both,
@@ -38,7 +38,7 @@ impl Messages {
     }
 }
 
-/// Values of counts and quantities that ask for nothing.
+/// Values of counts and quantities without effect.
 const ZERO: &[&str] = &["0", "0.0", "0.00"];
 const NEVER: &[&str] = &[];
 

@@ -1,4 +1,4 @@
-//! Who did what the client did not ask for stands in Text (58), the same when it happens and when it is told later.
+//! The originator of an unrequested change is in Text (58), the same when it happens and when it is reported later.
 
 use expect_test::expect;
 

@@ -1,5 +1,5 @@
-//! A client, the engine and a venue on one floor, without sockets: FIX messages and the venue's words go in line by line,
-//! and what the client hears comes out.
+//! Test harness: FIX client, engine and venue without sockets; messages and venue reports in, the client's messages
+//! out.
 
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ pub(super) struct Floor {
     sequence: u64,
     now: Timestamp,
     pub(super) rules: GatewaySettings,
-    /// What happened to an order last.
+    /// The last event of an order.
     last: Option<Arc<OrderStatus>>,
     /// How much of a report is shown.
     pub(super) shows_all: bool,
@@ -72,7 +72,7 @@ impl Floor {
         floor
     }
 
-    /// Everything is worth ten.
+    /// Everything has a price of ten.
     fn price(&mut self) {
         let mark = |security| Mark {
             security: SecurityId(security),
@@ -99,14 +99,14 @@ impl Floor {
         self.engine.reference()
     }
 
-    /// An order as a client sees it whose numbers began anew, and who missed the last that happened.
+    /// The state of an order for a client whose sequence numbers were reset, and that missed the last event.
     pub(super) fn picture(&self, name: &str) -> String {
         let (order, exec_id) = (self.order(name), ExecIds(1).of_state("logon", self.sequence, 1));
         let missed = self.last.as_deref();
         in_short(&words::picture(&order, missed, self.now, self.engine.reference(), &exec_id))
     }
 
-    /// Every line with what the client hears because of it.
+    /// Every line with the messages that the client receives because of it.
     pub(super) fn tell(&mut self, story: &str) -> String {
         let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
         lines
@@ -162,7 +162,7 @@ impl Floor {
         told.iter().map(|report| if self.shows_all { in_full(report) } else { in_short(report) }).collect()
     }
 
-    /// What the desk of a session does with a message.
+    /// Handles a message as the gateway application does.
     fn message(&mut self, text: &str) -> Vec<Outgoing> {
         let bytes = wire(text);
         let mut decoder = Decoder::new();
@@ -253,7 +253,7 @@ impl Floor {
         }
     }
 
-    /// The venue compares: it has these orders, with the terms that we know.
+    /// The venue reconciles: it has these orders, with the terms that we know.
     fn come_back(&mut self, live: &[&str]) -> Vec<Outgoing> {
         let seen = |name: &&str| {
             let Order { id, ext_id, terms, .. } = self.order(name);
@@ -266,7 +266,7 @@ impl Floor {
         told
     }
 
-    /// What a question about one order is answered with.
+    /// The answer to a status request for one order.
     fn status(&self, name: &str) -> Outgoing {
         let query = Query::OwnOrder(Source::Fix("CLIENT".into()), name.into());
         let exec_id = ExecIds(1).of_state("asked", self.sequence, 1);
@@ -288,7 +288,7 @@ impl Floor {
         self.sequence += 1;
         let (sequence, at) = (self.sequence, self.now);
         let mut out = Outbox::default();
-        // The client hears refusals by an event.
+        // The client receives refusals by an event.
         let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut out);
         let is_told =
             |event: &&Event| matches!(event, Event::OrderStatus(_) | Event::Refused(_) | Event::MassCancel(_));
@@ -365,7 +365,7 @@ fn an_order() -> PlaceOrder {
     }
 }
 
-/// The terms that the order's pending request asks for.
+/// The terms of the order's pending request.
 fn wanted(order: &Order) -> Terms {
     order.pending.replace().map_or(order.terms, |(_, terms)| terms)
 }
@@ -374,7 +374,7 @@ fn number<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
     text.parse().unwrap()
 }
 
-/// A client that checks what it gets against FIX 4.4 takes it.
+/// A client that validates messages with FIX 4.4 accepts it.
 fn assert_sound(report: &Outgoing) {
     static FIX44: OnceLock<Dictionary> = OnceLock::new();
     let header = "|34=1|49=RIALTO|52=20261116-12:00:00|56=CLIENT|";

@@ -1,4 +1,4 @@
-//! All orders of a client at once: one command, one report, then what becomes of each.
+//! Mass cancel: one command, one report, then the reports of each order.
 
 use expect_test::expect;
 

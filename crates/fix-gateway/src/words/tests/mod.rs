@@ -1,28 +1,16 @@
-//! What a client hears, told as stories on a floor with a real engine.
+//! Reports to a client, as stories with a real engine.
 
-/// Client, engine and venue without sockets.
 mod floor;
-/// The scenarios of FIX 4.4's Appendix D.
 mod matrix;
-/// More of them, and those it is silent about.
 mod unasked;
-/// Requests that overtake each other or come too late.
 mod overtaken;
-/// Ids that are used again, and messages that are sent again.
 mod names;
-/// What a venue does by itself, and what is answered while it is away.
 mod outside;
-/// Every field of an order, right and wrong.
 mod orders;
-/// Terms that are not honoured.
 mod terms;
-/// Questions that can't be answered.
 mod questions;
-/// All orders of a client at once.
 mod mass_cancel;
-/// Who did what the client did not ask for.
 mod causes;
-/// Whole messages.
 mod messages;
 
 use expect_test::Expect;

@@ -1,4 +1,4 @@
-//! Ids: which of them name an order, when they may be used again, and what becomes of messages that are sent again.
+//! Ids: which of them identify an order, when they may be used again, and how repeated messages are answered.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Every field of an order, right and wrong.
+//! Every field of an order, valid and invalid.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! What a venue does by itself, what is answered while it is away, and how an order stands for whoever asks.
+//! Unrequested changes of a venue, answers while it is disconnected, and order status requests.
 
 use expect_test::expect;
 use fix::Decoder;

@@ -1,4 +1,4 @@
-//! Requests that overtake each other, cross the venue's word or come too late: every one gets an answer of its own.
+//! Requests that overtake each other, cross the venue's report or come too late: every one gets an answer of its own.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Questions that can't be answered say so, and which orders a question is about.
+//! Status requests: scope, and rejections.
 
 use domain::{ReferenceData, Timestamp};
 use expect_test::expect;

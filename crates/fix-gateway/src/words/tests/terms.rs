@@ -1,4 +1,4 @@
-//! Terms that could change an execution and are not honoured: nothing trades on them.
+//! Terms that could change an execution and are not supported: nothing trades on them.
 
 use expect_test::expect;
 
@@ -8,7 +8,7 @@ use crate::words::terms::{Messages, TABLE, Term, Treatment};
 const ORDER: &str = "35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1";
 const REPLACE: &str = "35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1";
 
-/// What a client hears first about an order, or about a replace of one that works.
+/// The first report on an order, or on a replace of a working one.
 fn heard(message: &str) -> String {
     let mut floor = Floor::literal();
     if message.starts_with("35=G") {
@@ -17,7 +17,7 @@ fn heard(message: &str) -> String {
     floor.tell(message).lines().nth(1).unwrap_or_default().trim().to_owned()
 }
 
-/// A value that nobody offers.
+/// A value that is never supported.
 fn strange(term: &Term) -> bool {
     matches!(term.treatment, Treatment::Refused { .. } | Treatment::Compared)
 }
@@ -72,7 +72,7 @@ fn a_value_that_asks_for_what_is_done_anyway_passes() {
     }
 }
 
-/// What is added to a good order and to a good replace.
+/// Fields that are added to a valid order and to a valid replace.
 const ADDED: [&str; 24] = [
     "18=6",
     "18=1 5",
@@ -100,7 +100,7 @@ const ADDED: [&str; 24] = [
     "7003=Y",
 ];
 
-/// What each of them leads to.
+/// The result of each.
 fn told_with_each(message: &str) -> String {
     let line = |term: &&str| {
         let told = heard(&format!("{message}|{term}"));

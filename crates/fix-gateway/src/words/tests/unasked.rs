@@ -1,5 +1,5 @@
-//! More of Appendix D: requests that follow each other, what the client did not ask for, ids that come again, and what the
-//! standard is silent about.
+//! More of Appendix D: consecutive requests, unrequested changes, repeated ids, and cases that the standard does not
+//! define.
 
 use expect_test::expect;
 
