@@ -59,7 +59,7 @@ impl AppendLog {
         Ok((Replayed { records, torn }, log))
     }
 
-    /// Writes one record. It survives the death of the process at once, and a power cut after `sync`.
+    /// Writes one record. It survives a crash of the process at once, and a power cut after `sync`.
     pub fn append(&mut self, payload: &[u8]) -> Result<(), StorageError> {
         self.check_usable()?;
         if payload.len() > PAYLOAD_LIMIT_BYTES {

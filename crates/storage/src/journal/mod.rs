@@ -54,7 +54,7 @@ pub const FOLDER: &str = "journal";
 
 /// The writing end. It has one owner, which gives the sequences; others may keep a `Watch`.
 pub struct Journal {
-    /// Held by the journal too, so that the folder stays taken until the last write.
+    /// Held by the journal too, so that the folder stays locked until the last write.
     _lock: FolderLock,
     queue: Option<Sender<Queued>>,
     queue_bytes: usize,
@@ -65,7 +65,7 @@ pub struct Journal {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A batch that was not taken, given back whole.
+/// A batch that was refused, returned whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     pub batch: Batch,
@@ -76,7 +76,7 @@ pub struct Refused {
 pub enum AppendRefusal {
     /// The disk does not keep up: retry after the next durability event.
     QueueFull,
-    /// Nothing is taken any more.
+    /// Nothing is accepted any more.
     Failed {
         error: String,
     },
@@ -167,7 +167,7 @@ impl Journal {
             Err(reason) => return Err(Refused { batch, reason }),
         };
         let Some(queue) = &self.queue else { return Err(self.refused_by_writer(batch)) };
-        // Counted before it is sent: the writer may take it before this thread goes on.
+        // Counted before it is sent: the writer may process it before this thread continues.
         self.shared.note_queued(bytes);
         match queue.try_send(Queued { batch, bytes }) {
             Ok(()) => {
@@ -186,7 +186,7 @@ impl Journal {
         }
     }
 
-    /// The size of the batch and its last sequence, or why it can't be taken.
+    /// The size of the batch and its last sequence, or why it is refused.
     fn check(&self, batch: &Batch) -> Result<(usize, u64), AppendRefusal> {
         if batch.records.is_empty() {
             return Err(AppendRefusal::Empty);
@@ -221,7 +221,7 @@ impl Journal {
         self.queue.as_ref().map_or(0, |queue| queue.capacity().unwrap_or(0).saturating_sub(queue.len()))
     }
 
-    /// The last sequence that was taken, durable or not yet.
+    /// The last sequence that was accepted, durable or not yet.
     pub fn last_sequence(&self) -> u64 {
         self.last_sequence
     }

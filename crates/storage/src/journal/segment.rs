@@ -141,7 +141,7 @@ pub(crate) fn file_name(first: u64) -> String {
     format!("{first:0NAME_DIGITS$}{EXTENSION}")
 }
 
-/// The segment files of a folder, as (first sequence, path), in order. Other files are not ours to judge.
+/// The segment files of a folder, as (first sequence, path), in order. Other files are ignored.
 pub(crate) fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
     let failed = || StorageError::io("list", folder);
     let mut found = Vec::new();

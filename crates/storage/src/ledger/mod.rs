@@ -26,7 +26,7 @@ pub const LEDGER_RECORD_BYTES_MAX: usize = 1 << 20;
 /// marked: they stay in the journal, but cannot be read from here.
 pub const LEDGER_STREAM_BYTES_MAX: usize = 16 << 20;
 
-/// What a record costs beside its bytes.
+/// Overhead of a record besides its bytes.
 const ENTRY_BYTES: usize = 64;
 
 pub struct LedgerBook {
@@ -86,7 +86,7 @@ impl LedgerBook {
         minicbor::to_vec(entries).expect("a vector takes every byte")
     }
 
-    /// The book becomes what was exported; it is unchanged where the bytes are not that.
+    /// Restores an exported ledger; it is unchanged where the bytes cannot be decoded.
     pub fn import(&self, exported: &[u8]) -> Result<(), String> {
         let streams: BTreeMap<String, BTreeMap<u64, ByteVec>> =
             minicbor::decode(exported).map_err(|error| format!("not an export of the Ledger: {error}"))?;
@@ -95,7 +95,7 @@ impl LedgerBook {
         Ok(())
     }
 
-    /// Takes in the number that a command came with, once the command is durable, or replayed. Only the highest of a
+    /// Records the MsgSeqNum of a command, once the command is durable, or replayed. Only the highest of a
     /// session matters, and numbers of a session never fall.
     pub fn note(&self, origin: &Origin) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
@@ -138,7 +138,7 @@ impl Ledger for LedgerBook {
     }
 }
 
-/// A ticket that is answered already: the record never reaches the journal.
+/// A reply that is there already: the record never reaches the journal.
 fn refused(bytes: usize) -> Ticket {
     let (promise, ticket) = ticket();
     let refusal = Refusal::TooLarge {

@@ -42,16 +42,16 @@ use writer::Writer;
 pub const FILE: &str = "read-model.sqlite";
 /// Events that may wait for the read model; the producer of one more waits.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
-/// A larger file is not checked whole at the start; its damage is found when it is met.
+/// A larger file is not checked completely at the start; its damage is found when it is read.
 pub const READ_MODEL_CHECK_BYTES_MAX: u64 = 256 << 20;
-/// Questions that are answered at the same time; one more waits for its turn.
+/// Queries that are answered at the same time; one more waits.
 pub const HISTORY_READERS_MAX: usize = 4;
 /// A history query waits this long for the model to catch up, or for a connection.
 pub const HISTORY_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// Shared by the runtime, which offers events, and the edges, which query.
 pub struct ReadModel {
-    /// Held here too, so that the folder stays taken until the last transaction.
+    /// Held here too, so that the folder stays locked until the last transaction.
     _lock: FolderLock,
     path: PathBuf,
     queue: Arc<Queue>,
@@ -101,9 +101,9 @@ impl ReadModel {
         Ok(Self { _lock: lock.clone(), path, queue, progress, readers, patience, thread })
     }
 
-    /// Hands over what the inputs up to and with `through` caused, none of it twice and no input in two parts.
+    /// Queues the events of the inputs up to and with `through`, none of them twice and no input in two parts.
     /// What was offered before is skipped, so a replay may begin anywhere at or before `applied`. Waits while the
-    /// queue is full. After a failure nothing is taken: the journal has it.
+    /// queue is full. After a failure nothing is queued: the journal has it.
     pub fn offer(&self, through: u64, events: &[Published]) {
         self.queue.offer(through, events);
     }
@@ -113,7 +113,7 @@ impl ReadModel {
         self.progress.applied()
     }
 
-    /// Why nothing more is applied, if so. Starting again is the cure.
+    /// Why nothing more is applied, if so. A restart repairs it.
     pub fn failure(&self) -> Option<String> {
         self.progress.failure()
     }

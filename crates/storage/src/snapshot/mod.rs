@@ -32,7 +32,7 @@ const UNFINISHED_EXTENSION: &str = ".snapshot.new";
 const NAME_DIGITS: usize = 20;
 
 pub struct Snapshots {
-    /// Held here too, so that the folder stays taken while snapshots are written.
+    /// Held here too, so that the folder stays locked while snapshots are written.
     _lock: FolderLock,
     folder: PathBuf,
     instance: InstanceId,
@@ -86,7 +86,7 @@ impl Snapshots {
     }
 
     /// The newest snapshot that is good, of those at or below `up_to` where that is given. Damaged ones are logged
-    /// by name and passed over.
+    /// by name and skipped.
     pub fn newest_good(&self, up_to: Option<u64>) -> Result<Option<Snapshot>, StorageError> {
         let (found, damaged) = self.search(up_to)?;
         for damage in damaged {
@@ -161,7 +161,7 @@ impl Snapshots {
         files.iter().try_for_each(|(_, path)| self.disk.remove(path).map_err(StorageError::io("delete", path)))
     }
 
-    /// The files of that kind, as (sequence, path), oldest first. Other files are not ours to judge.
+    /// The files of that kind, as (sequence, path), oldest first. Other files are ignored.
     fn list(&self, extension: &str) -> Result<Vec<(u64, PathBuf)>, StorageError> {
         let failed = || StorageError::io("list", &self.folder);
         let mut found = Vec::new();
