@@ -56,7 +56,7 @@ const apple = (page) => row(page, 'Market', 'AAPL').first();
 /** Takes AAPL out of the list, closes the chart, and sends the first steps away. */
 async function arrange(page) {
   await page.getByRole('button', { name: 'Do not show again' }).click();
-  await apple(page).click();
+  await apple(page).locator('[col-id="symbol"]').click();
   await page.keyboard.press('Delete');
   await apple(page).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Menu' }).click();
