@@ -1,5 +1,4 @@
-//! Who was let in stays only as long as what let him in stands: a token that is revoked or expires, a user who is changed
-//! or removed and a session that ends take their connections with them.
+//! Credential watch: closes connections whose token, user or session is no longer valid.
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::house::House;
 use crate::limits::ADMISSION_CHECK_EVERY;
 
-/// Looks again and again until it is dropped.
+/// Checks periodically until it is dropped.
 pub(crate) async fn keep(house: Arc<House>) {
     let mut turns = interval(ADMISSION_CHECK_EVERY);
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -19,10 +18,10 @@ pub(crate) async fn keep(house: Arc<House>) {
     }
 }
 
-/// Where the file cannot be asked nobody new comes in, and whoever is there stays.
+/// Where the users file is not readable no new client is accepted, and connected clients stay.
 fn stands(house: &House, pass: &Pass) -> bool {
     house.access.stands(pass).unwrap_or_else(|error| {
-        tracing::error!(%error, "whether a connection may stay cannot be looked up");
+        tracing::error!(%error, "cannot check credentials of connections: users file not readable; they stay open");
         true
     })
 }

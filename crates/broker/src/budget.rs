@@ -1,5 +1,5 @@
-//! What may wait for all connections together. A message counts once, however many wait for it; on top of that counts a
-//! little for each who does.
+//! Memory budget for all outbound queues together. A shared message counts once, plus a little for each connection it
+//! waits for.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::ending::End;
 use crate::mailbox::{Mailbox, Waiting};
 use crate::seats::Seats;
 
-/// After so many octets it is counted again.
+/// After so many octets the sum is checked again.
 const CHECK_EVERY_BYTES: usize = 4 * 1_024 * 1_024;
-/// A client that has taken nothing for so long goes before those that take.
+/// A client that has read nothing for this long is disconnected before those that read.
 const STILL: Duration = Duration::from_secs(1);
 
 pub(crate) struct Budget {
     limit: usize,
-    /// Octets of all messages that somebody holds.
+    /// Octets of all queued or cached messages.
     messages: Arc<AtomicUsize>,
-    /// Octets that were handed out since it was last counted.
+    /// Octets that were queued since the last check.
     uncounted: usize,
 }
 
@@ -31,17 +31,17 @@ impl Budget {
         Self { limit, messages: Arc::default(), uncounted: 0 }
     }
 
-    /// Where messages count themselves.
+    /// The counter that messages add themselves to.
     pub(crate) fn messages(&self) -> &Arc<AtomicUsize> {
         &self.messages
     }
 
-    /// A message of that size was handed to so many.
+    /// A message of that size was queued for so many connections.
     pub(crate) fn handed_out(&mut self, size: usize, connections: usize) {
         self.uncounted += size + connections * OVERHEAD_BYTES;
     }
 
-    /// Where too much waits, those end who hold the most, first those among them who take nothing.
+    /// Over the budget the connections with the most queued octets are closed, first those that read nothing.
     pub(crate) fn keep(&mut self, now: Time, seats: &Seats) {
         if self.uncounted < CHECK_EVERY_BYTES.min(self.limit) {
             return;
@@ -56,7 +56,7 @@ impl Budget {
             if excess == 0 {
                 break;
             }
-            // Last values and recent events are in the sum too; who has nothing waiting cannot give any of it back.
+            // Last values and recent events are in the sum too; a connection with an empty queue cannot free any of it.
             if waiting.reliable == 0 {
                 continue;
             }

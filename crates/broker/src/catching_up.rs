@@ -1,4 +1,4 @@
-//! A connection's subscriptions that begin in the past: one after the other, as fast as the client takes what is found.
+//! Replay driver: advances the replays of one connection, one after the other, as fast as the client reads.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::replay::{self, Found, Next, Replay};
 use crate::transport::Transport;
 
 impl<T: Transport> Connection<T> {
-    /// The subscription hears nothing until its replay is over.
+    /// The subscription receives nothing live until its replay is complete.
     pub(super) fn begin_replay(&mut self, subscription: Subscription, after: After) {
         let replay = Replay::begin(subscription, after, self.place.message_numbers());
         self.replays.push_back(replay);
@@ -30,7 +30,7 @@ impl<T: Transport> Connection<T> {
         self.replays.retain(|replay| replay.subscription.key != key);
     }
 
-    /// When there is something to do for a replay.
+    /// When a replay is due.
     pub(super) fn replay_at(&self, now: Time) -> Time {
         let waits = self.replays.is_empty() || self.reading.is_some() || !self.has_room();
         if waits { Time::NEVER } else { self.replay_at.max(now) }
@@ -60,7 +60,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// From now on it is a subscription like any other.
+    /// From now on it is a live subscription.
     fn joined(&mut self, since: Option<u64>) {
         if let (Some(replay), Some(since)) = (self.replays.pop_front(), since) {
             let Subscription { key, no_local, .. } = replay.subscription;
@@ -87,7 +87,7 @@ impl<T: Transport> Connection<T> {
     }
 }
 
-/// Beside the threads that serve, a few at a time.
+/// On blocking threads, a few at a time.
 async fn read(bus: Bus, turns: Arc<Semaphore>, at: Position, reached: Option<Position>) -> Result<Found, String> {
     check_past(&bus, at).await?;
     let turn = turns.acquire_owned().await.map_err(|_| STOPS)?;
@@ -102,7 +102,7 @@ async fn read(bus: Bus, turns: Arc<Semaphore>, at: Position, reached: Option<Pos
 
 const STOPS: &str = "the server stops";
 
-/// What has not happened cannot be gone on from: the number is another server's, or this one lost its data.
+/// A sequence in the future is an error: it is another server's, or this one lost its data.
 async fn check_past(bus: &Bus, at: Position) -> Result<(), String> {
     if at.sequence <= bus.operations.durable() {
         return Ok(());

@@ -1,10 +1,10 @@
-//! The clock of the broker: nanoseconds since it was made.
+//! Broker clock: monotonic nanoseconds since the broker was created.
 
 use std::time::{Duration, Instant};
 
 use stomp::Time;
 
-/// Later than anything that a connection waits for.
+/// Later than any deadline of a connection.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ impl Clock {
         Time(0).after(self.0.elapsed())
     }
 
-    /// The moment as a timer wants it; what never comes is looked at once a day.
+    /// The instant for a timer; one that is never reached is checked once a day.
     pub(crate) fn instant(&self, at: Time) -> tokio::time::Instant {
         let far = Instant::now() + FAR;
         self.0.checked_add(at.since(Time(0))).map_or(far, |instant| instant.min(far)).into()

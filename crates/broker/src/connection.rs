@@ -1,5 +1,5 @@
-//! One connection, from its first byte to its last: what arrives goes to the session, what the session wants is done in
-//! order, and what waits in the mailbox is written when the socket has room.
+//! One connection: input goes to the STOMP session, its actions are executed in order, the outbound queue is written
+//! when the socket is writable.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -28,13 +28,13 @@ use crate::slowness;
 use crate::snapshot::Snapshot;
 use crate::transport::{Received, Transport};
 
-/// Who has come.
+/// The origin of a connection.
 pub(crate) struct Visitor {
     pub(crate) peer: Option<IpAddr>,
     pub(crate) shown: Shown,
 }
 
-/// What is known of a visitor before CONNECT.
+/// What is known of the client before CONNECT.
 pub(crate) enum Shown {
     Nothing,
     Credentials(Credentials),
@@ -42,20 +42,20 @@ pub(crate) enum Shown {
     Insider,
 }
 
-/// What an answer changes.
+/// The effect of an answer.
 pub(super) enum Answered {
-    /// An insider needs no pass.
+    /// An internal client needs no pass.
     Admitted(Identity, Option<Pass>),
     /// The connection ends with this text, which answers the frame of that receipt.
     Refused(String, Option<String>),
-    /// On with what the client wants next.
+    /// Continue with the next action.
     Done,
 }
 
-/// An answer that is waited for before anything else of this client is looked at.
+/// An answer that must arrive before further input of this client is processed.
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
-/// A page of history on its way.
+/// A page of history that is being read.
 pub(super) type Reading = Pin<Box<dyn Future<Output = Result<replay::Found, String>> + Send>>;
 
 pub(crate) struct Connection<T> {
@@ -63,34 +63,34 @@ pub(crate) struct Connection<T> {
     transport: T,
     pub(super) session: Session,
     pub(super) place: Place,
-    /// Its place among all connections; a part of this process needs none.
+    /// Its permit among all connections; an internal client needs none.
     pub(super) taken: Option<Taken>,
-    /// Beside the task, so that one that waits takes no more memory than it needs.
+    /// Boxed beside the task, so that an idle connection uses little memory.
     pub(super) lanes: Box<Lanes>,
     pub(super) visitor: Visitor,
     pub(super) identity: Option<Identity>,
     pub(super) actions: VecDeque<Action>,
     pub(super) pending: Option<Pending>,
     pub(super) snapshots: VecDeque<Snapshot>,
-    /// Subscriptions that begin in the past; the first is worked on.
+    /// Subscriptions with a replay; the first is in progress.
     pub(super) replays: VecDeque<Replay>,
     pub(super) reading: Option<Reading>,
-    /// When the first is looked at again.
+    /// When the first is advanced again.
     pub(super) replay_at: Time,
-    /// How a WebSocket is closed, once it is.
+    /// The close code of a WebSocket, once it is closed.
     pub(super) closing: Option<u16>,
-    /// What is broken below STOMP, as a code of WebSockets.
+    /// A transport error below STOMP, as a WebSocket close code.
     fault: Option<u16>,
-    /// A queue may have waited for room in our lanes.
+    /// A queue may wait for room in our lanes.
     pub(super) takes_from_queues: bool,
     input: Vec<u8>,
     batch: Batch,
-    /// Something was handed to the transport that may not be out of its hands.
+    /// Something was passed to the transport and may not be sent yet.
     is_sending: bool,
-    /// Whether the client takes what is sent, and how far it was when that was last looked at.
+    /// Whether the client reads, and the write position at the last check.
     progress: Progress,
     written: (usize, usize),
-    /// Whether it acknowledges what waits for that, and how much that was.
+    /// Whether it acknowledges, and the waiting octets at the last check.
     acknowledging: Progress,
     unacknowledged: usize,
     ping_at: Time,
@@ -140,7 +140,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// In the place that was taken for it.
+    /// With the permit that was acquired for it.
     #[must_use]
     pub(crate) fn at(mut self, taken: Taken) -> Self {
         taken.reached_by(&self.place.mailbox);
@@ -165,7 +165,7 @@ impl<T: Transport> Connection<T> {
                 return;
             }
         }
-        // A client that does not take its last words does without them.
+        // A client that does not read its final frame in time goes without it.
         let _ = timeout(FAREWELL_MAX, self.farewell()).await;
     }
 
@@ -199,14 +199,14 @@ impl<T: Transport> Connection<T> {
         self.unacknowledged = unacknowledged;
     }
 
-    /// A client that takes what waits for it is not slow, however much it is.
+    /// A client that makes progress is not slow, however much is queued.
     fn check_progress(&mut self, now: Time) -> Result<(), SlowConsumer> {
         let patience = self.house.limits.patience;
         let was_told = self.progress.is_told() || self.acknowledging.is_told();
         let reading = self.progress.check(now, self.lanes.reliable_bytes(), patience);
         let acknowledging = self.acknowledging.check(now, self.unacknowledged, lenient(patience));
         let is_cut = reading.is_err() || acknowledging.is_err();
-        // Also where nobody had time to look between half of the time and the end.
+        // Also where no check happened between half of the limit and its end.
         if [reading, acknowledging].contains(&Ok(Pressure::Slow)) || is_cut && !was_told {
             let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
             slowness::tell(&self.house, &session_name(&self.place), user);
@@ -223,7 +223,7 @@ impl<T: Transport> Connection<T> {
         self.actions.extend(actions);
     }
 
-    /// Takes from the mailbox when the last batch is out.
+    /// Drains the outbound queue when the last batch is written.
     fn fill(&mut self, now: Time) {
         if self.is_sending {
             return;
@@ -241,7 +241,7 @@ impl<T: Transport> Connection<T> {
             return;
         }
         let Some(snapshot) = self.snapshots.front_mut() else { return };
-        // What is published from now on waits in the mailbox, behind what is found.
+        // What is published from now on is queued after the snapshot.
         let mut found = Vec::new();
         let is_all = self.place.go_on(snapshot, &self.house.bus.catalogue.now(), &mut found);
         found.into_iter().for_each(|found| found.put_into(&mut self.lanes));
@@ -251,7 +251,7 @@ impl<T: Transport> Connection<T> {
     }
 
     fn deadline(&mut self, now: Time) -> Time {
-        // While the socket has no room, only its silence matters.
+        // While the socket is not writable, only heart-beats matter.
         let wake_at = if self.is_sending { Time::NEVER } else { self.lanes.wake_at(now) };
         let snapshot = if self.snapshots.is_empty() || self.is_sending { Time::NEVER } else { now };
         let replay = if self.is_sending { Time::NEVER } else { self.replay_at(now) };
@@ -259,7 +259,7 @@ impl<T: Transport> Connection<T> {
         deadlines.into_iter().min().unwrap_or(Time::NEVER)
     }
 
-    /// When a client that takes or acknowledges nothing is slow.
+    /// When a client that neither reads nor acknowledges becomes slow.
     fn late_at(&self) -> Time {
         let patience = self.house.limits.patience;
         let waiting = if self.is_sending { self.lanes.reliable_bytes() } else { 0 };
@@ -296,7 +296,7 @@ impl<T: Transport> Connection<T> {
         .await
     }
 
-    /// An error or an end is the peer's; nobody is left to be told.
+    /// An error or an end comes from the peer, so nothing is sent to it.
     fn take(&mut self, step: Step) -> io::Result<()> {
         let now = self.house.clock.now();
         match step {
@@ -347,7 +347,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// What is under way is written to its end, then the last words, then the peer may close first.
+    /// Writes what is in progress, then the final frame, then the peer may close first.
     async fn farewell(&mut self) -> io::Result<()> {
         let now = self.house.clock.now();
         while self.is_sending {
@@ -359,11 +359,12 @@ impl<T: Transport> Connection<T> {
         let code = self.closing.unwrap_or(close_code::NORMAL);
         poll_fn(|context| self.transport.poll_close(context, code)).await?;
         if self.fault.is_some() {
-            // Nothing can be read after a fault. To hang up while the peer still sends would take the last words from it.
+            // Nothing can be read after a transport error. A close while the peer still sends would discard the final
+            // frame.
             sleep(FAULT_LINGER).await;
             return Ok(());
         }
-        // Who floods instead of reading does not close first.
+        // A client that floods instead of reading does not close first.
         let mut unheard = 0;
         while unheard <= FAREWELL_BYTES_MAX {
             self.input.clear();
@@ -375,7 +376,7 @@ impl<T: Transport> Connection<T> {
         Ok(())
     }
 
-    /// From now on only the last words matter; at the hub nothing is left of the connection.
+    /// From now on only the final frame is sent; the connection is removed from the hub.
     pub(super) fn close(&mut self, closing: &Closing) {
         let end = self.place.mailbox.ended();
         if matches!(end, Some(End::Slow(_))) {
@@ -388,12 +389,12 @@ impl<T: Transport> Connection<T> {
     }
 }
 
-/// Acknowledgements may take as long as a little that waits.
+/// The limit for acknowledgements is the one for small queues.
 fn lenient(patience: Patience) -> Patience {
     Patience { stall: patience.wait, wait: Duration::MAX, ..patience }
 }
 
-/// As CONNECTED tells it.
+/// As in CONNECTED.
 fn session_name(place: &Place) -> String {
     format!("rialto-{}", place.id.0)
 }

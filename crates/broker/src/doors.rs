@@ -1,4 +1,4 @@
-//! The ports: TCP, which understands TLS by its first byte, TLS alone, and WebSocket.
+//! Ports: TCP (TLS is detected by the first byte), TLS only, WebSocket.
 
 use std::convert::Infallible;
 use std::io;
@@ -28,12 +28,12 @@ use crate::sockets::treat_socket;
 use crate::stream::ByteStream;
 use crate::upgrade::Reached;
 
-/// What a client says first that wants TLS.
+/// First byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
-/// How long a port waits that could not accept, as when the process has too many files open.
+/// Pause after a failed accept, as when the process has too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How a port is served.
+/// Protocol of a port.
 #[derive(Clone)]
 pub(crate) enum Door {
     /// Plain, or TLS by the first byte where there is a certificate.
@@ -48,7 +48,7 @@ pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) 
         match listener.accept().await {
             Ok((stream, from)) => receive(&house, stream, from.ip(), &door),
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accept failed; retrying in 100 ms");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -58,22 +58,24 @@ pub(crate) async fn serve(house: Arc<House>, listener: TcpListener, door: Door) 
 fn receive(house: &Arc<House>, stream: TcpStream, from: IpAddr, door: &Door) {
     let place = match house.places.take(Some(from)) {
         Ok(place) => place,
-        Err(Full::Connections) => return tracing::warn!("too many connections to the broker; one is turned away"),
-        Err(Full::Address) => return tracing::debug!(%from, "too many connections of one address; one is turned away"),
+        Err(Full::Connections) => return tracing::warn!(%from, "connection limit reached: connection rejected"),
+        Err(Full::Address) => {
+            return tracing::debug!(%from, "connection limit per address reached: connection rejected");
+        }
     };
     let caller = place.caller();
     let task = tokio::spawn(welcome(house.clone(), stream, door.clone(), place));
     house.places.served_by(caller, task.abort_handle());
 }
 
-/// What TLS and upgrades need lies in boxes of their own, so that a plain connection takes no more memory than it needs.
+/// State of TLS and upgrades is boxed, so that a plain connection uses little memory.
 async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: Taken) {
     treat_socket(&stream);
     let served = match door {
         Door::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
         Door::Tcp(Some(tls)) => learn(house, stream, tls, place).await,
         Door::Tls(tls) => Box::pin(serve_tls(house, stream, tls, place)).await,
-        // The upgrade takes a place of its own, and this one is free again.
+        // The upgrade acquires its own permit, and this one is released.
         Door::WebSocket(router) => {
             let served = Box::pin(serve_upgrade(&house, stream, router)).await;
             drop(place);
@@ -81,13 +83,13 @@ async fn welcome(house: Arc<House>, stream: TcpStream, door: Door, place: Taken)
         }
     };
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection closed during handshake");
     }
 }
 
 async fn learn(house: Arc<House>, stream: TcpStream, tls: Arc<ServerConfig>, place: Taken) -> io::Result<()> {
     let mut first = [0];
-    // The session's own patience with a silent client begins when it has spoken.
+    // The session's own time-out for CONNECT begins with the first byte.
     let read = timeout(house.limits.connect_wait, stream.peek(&mut first)).await??;
     if read == 1 && first[0] == TLS_HANDSHAKE {
         return Box::pin(serve_tls(house, stream, tls, place)).await;

@@ -1,5 +1,5 @@
-//! Generic events on their way through the engine, with the connection that sent each: a subscription that does not want
-//! its own must not hear them when they come back.
+//! no-local: remembers which connection sent a generic event, so that its own no-local subscriptions do not receive it
+//! back.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use domain::command::GenericEvent;
 
 use crate::seats::ConnectionId;
 
-/// What was sent and has not come back. Of two equal events it does not matter which is whose.
+/// Events that were sent and have not come back. Equal events are interchangeable.
 #[derive(Debug, Default)]
 pub(crate) struct Echoes(BTreeMap<ConnectionId, Vec<GenericEvent>>);
 
@@ -17,7 +17,7 @@ impl Echoes {
         self.0.entry(from).or_default().push(event);
     }
 
-    /// The event has come back: who sent it, where that was written down.
+    /// The event has come back: its sender, where one was recorded.
     pub(crate) fn claim(&mut self, event: &GenericEvent) -> Option<ConnectionId> {
         let place = |sent: &[GenericEvent]| sent.iter().position(|one| one == event);
         let (from, place) = self.0.iter().find_map(|(from, sent)| Some((*from, place(sent)?)))?;
@@ -29,7 +29,7 @@ impl Echoes {
         Some(from)
     }
 
-    /// Whatever of it has not come back, nobody is left who minds.
+    /// Drops the events of a connection that has ended.
     pub(crate) fn leave(&mut self, from: ConnectionId) {
         self.0.remove(&from);
     }

@@ -1,33 +1,33 @@
-//! Why a connection ends, and how a WebSocket says it. Every client reads the same in its ERROR.
+//! Close reasons: the text of the ERROR frame and the close code of a WebSocket.
 
 use axum::extract::ws::close_code;
 use stomp::Fault;
 use stomp::lanes::SlowConsumer;
 use stomp::session::{Breach, Closing};
 
-/// Why the broker itself ends a connection.
+/// Why the broker closes a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// It does not read, and nothing may be dropped.
     Slow(SlowConsumer),
-    /// What let it in no longer would.
+    /// Its credentials are no longer valid.
     NotAdmitted,
-    /// The broker itself has missed something.
+    /// The broker has lost events.
     EventsLost,
     ServerStops,
-    /// Too many have not logged in, and it was the oldest of them.
+    /// Too many connections have not logged in, and it was the oldest of them.
     GaveWay,
 }
 
 impl End {
-    /// What the ERROR says.
+    /// Text of the ERROR frame.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Slow(slow) => slow.to_string(),
-            Self::NotAdmitted => "your access has ended or was changed; log in again".to_owned(),
-            Self::EventsLost => "events were lost; connect again and ask for the present state".to_owned(),
+            Self::NotAdmitted => "credentials were revoked or changed; log in again".to_owned(),
+            Self::EventsLost => "events were lost; reconnect and request a snapshot".to_owned(),
             Self::ServerStops => "the server stops".to_owned(),
-            Self::GaveWay => "too many clients have not logged in; connect again".to_owned(),
+            Self::GaveWay => "too many unauthenticated connections; reconnect".to_owned(),
         }
     }
 
@@ -40,7 +40,7 @@ impl End {
     }
 }
 
-/// What the ERROR says where a WebSocket is broken below STOMP.
+/// Text of the ERROR frame for a WebSocket error below STOMP.
 pub(crate) fn fault_text(code: u16) -> &'static str {
     match code {
         close_code::SIZE => "a message of the WebSocket is too long",
@@ -49,7 +49,7 @@ pub(crate) fn fault_text(code: u16) -> &'static str {
     }
 }
 
-/// The code with which a WebSocket closes; the broker's own reason counts before the session's.
+/// The close code of a WebSocket; the broker's own reason wins over the session's.
 pub(crate) fn close_code(closing: &Closing, end: Option<&End>) -> u16 {
     match (end, closing) {
         (Some(end), _) => end.code(),

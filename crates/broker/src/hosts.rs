@@ -1,17 +1,17 @@
-//! Who is called, and from where, at the WebSocket port. The HTTP doors ask the same of `/stomp`.
+//! Host and origin check of the WebSocket port. The HTTP ports check `/stomp` in the same way.
 
 use std::net::SocketAddr;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-/// What is ours.
+/// Our own hosts, ports and origins.
 #[derive(Debug, Clone, Default)]
 pub struct OurHosts {
-    /// Hosts beside localhost and the bound address by which we may be called: `name`, or `name:port` for one port.
+    /// Valid hosts beside localhost and the bound address: `name`, or `name:port` for one port.
     pub hosts: Vec<String>,
     /// Our HTTP(S) and WebSocket ports.
     pub ports: Vec<u16>,
-    /// Origins of others whose pages may listen.
+    /// Foreign origins whose pages may connect.
     pub allowed_origins: Vec<String>,
 }
 

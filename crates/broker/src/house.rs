@@ -1,4 +1,4 @@
-//! What all connections share.
+//! Broker state: everything that connections share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use crate::limits::{Limits, REPLAY_READS_MAX};
 use crate::numbers::{Counters, Numbers};
 use crate::places::Places;
 
-/// What the broker is told about its surroundings.
+/// Settings of the broker.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Name and version, for the `server` header.
     pub server: String,
-    /// Messages of prices that a WebSocket gets in a second at the most.
+    /// Price messages per second for a WebSocket.
     pub max_rate_per_connection: Rate,
-    /// A topic of prices that is slower than this passes at once.
+    /// A price topic that is slower than this is not throttled.
     pub min_rate_per_consumer: Rate,
-    /// Where clients may send to.
+    /// Destinations to which clients may send.
     pub client_destinations: Vec<Pattern>,
-    /// Strategies run in processes of their own: the queues of their bus are open to them.
+    /// Strategies run in processes of their own: the queues of the strategy bus are open to them.
     pub distributed: bool,
-    /// The first message has the number behind this: more than any had that was sent before a restart.
+    /// The first message has the next number: greater than any before a restart.
     pub last_message: u64,
     pub limits: Limits,
 }
@@ -44,7 +44,7 @@ pub(crate) struct House {
     pub(crate) client_destinations: Vec<Pattern>,
     pub(crate) distributed: bool,
     pub(crate) counters: Counters,
-    /// A permit for each page of history that is read at the same time.
+    /// A permit for each concurrent read of history.
     pub(crate) replay_reads: Arc<Semaphore>,
     pub(crate) lateness: Lateness,
     pub(crate) limits: Limits,
@@ -54,7 +54,7 @@ pub(crate) struct House {
     pub(crate) places: Arc<Places>,
 }
 
-/// How many intervals of silence a WebSocket is allowed: browsers delay the timers of pages that nobody looks at.
+/// Intervals of silence that a WebSocket is allowed: browsers delay the timers of background pages.
 const WEBSOCKET_GRACE: u32 = 3;
 
 impl House {
@@ -86,7 +86,7 @@ impl House {
         self.counters.add_to(Numbers { oldest_event: self.oldest_event(), ..self.hub.count() })
     }
 
-    /// For how long the oldest event waits that is not published; this asks nobody who could be busy.
+    /// Age of the oldest unpublished event; never blocks.
     pub(crate) fn oldest_event(&self) -> Duration {
         self.lateness.age(self.clock.now())
     }

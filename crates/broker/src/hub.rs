@@ -1,4 +1,4 @@
-//! Where publishers and connections meet: who listens to what, what was said last, who is there.
+//! Hub: the topic tree, the last-value cache, the queues and all connections, behind one lock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::translate::headers;
 
 pub(crate) struct Hub(Mutex<State>);
 
-/// What is known at the hub; whoever holds the lock changes it as a whole.
+/// State of the hub, changed under the lock.
 pub(crate) struct State {
     /// Each connection once for a pattern, however many of its subscriptions have it.
     tree: TopicTree<ConnectionId>,
@@ -42,23 +42,24 @@ pub(crate) struct State {
     recent: Recent,
     numbers: MessageNumbers,
     budget: Budget,
-    /// Broadcasts that were handed out.
+    /// Number of broadcasts.
     broadcasts: u64,
-    /// Events that were told.
+    /// Number of published events.
     told: u64,
-    /// Of the newest of them.
+    /// Sequence of the newest of them.
     sequence: u64,
 }
 
-/// How a subscription has begun.
+/// Start of a subscription.
 pub(crate) struct Begun {
-    /// It hears the broadcasts behind this one.
+    /// It receives broadcasts with greater numbers.
     pub(crate) since: u64,
     pub(crate) snapshots: Vec<Snapshot>,
 }
 
 impl Hub {
-    /// A gap of `long_gap` between two prices of a topic is long; the first message has the number behind `last_message`.
+    /// A gap of `long_gap` between two prices of a topic is long; the first message has the number after
+    /// `last_message`.
     pub(crate) fn new(long_gap: Duration, limits: &Limits, last_message: u64) -> Arc<Self> {
         let budget = Budget::new(limits.waiting_bytes);
         let numbers = MessageNumbers::behind(last_message, budget.messages());
@@ -78,7 +79,7 @@ impl Hub {
         })))
     }
 
-    /// Events of the engine, in their order. After some of them whoever waits for the lock has it first.
+    /// Publishes events of the engine in their order. The lock is released between batches.
     pub(crate) fn tell(&self, now: Time, events: impl IntoIterator<Item = Published>, reference: &ReferenceData) {
         let mut events = events.into_iter().peekable();
         while events.peek().is_some() {
@@ -89,18 +90,18 @@ impl Hub {
         }
     }
 
-    /// How things stand, as events that did not happen now: they are no part of what can be replayed.
+    /// Caches current state as events that did not happen now: they are not part of a replay.
     pub(crate) fn remember(&self, now: Time, events: impl IntoIterator<Item = Published>, reference: &ReferenceData) {
         let mut state = self.lock();
         events.into_iter().for_each(|published| state.tell_at(now, published, None, reference));
     }
 
-    /// Every event behind this sequence will be told.
+    /// Every event after this sequence will be published.
     pub(crate) fn begin_behind(&self, sequence: u64) {
         self.lock().recent.begin(sequence);
     }
 
-    /// A line of our own, beside the engine's events: it bears the sequence of the newest of those.
+    /// A line of the broker itself, beside the engine's events, with the sequence of the newest event.
     pub(crate) fn announce(&self, now: Time, destination: &Destination, body: &[u8]) {
         let mut state = self.lock();
         let headers = headers(state.sequence);
@@ -109,19 +110,19 @@ impl Hub {
         state.keep_to_budget(now);
     }
 
-    /// Some events were not told: everybody is disconnected with an ERROR, and no replay reaches us until it is known from
-    /// where on we have all of them.
+    /// Some events were lost: every connection is closed with an ERROR, and no replay joins the live feed until it is
+    /// known from where on the events are complete.
     pub(crate) fn lose_events(&self) {
         self.lock().recent.lose();
         self.end_all(&End::EventsLost);
     }
 
-    /// Everybody is disconnected with an ERROR.
+    /// Every connection is closed with an ERROR.
     pub(crate) fn end_all(&self, end: &End) {
         self.lock().seats.iter().for_each(|seat| seat.mailbox.end(end.clone()));
     }
 
-    /// Ends the connections whose pass no longer stands.
+    /// Closes connections whose pass is no longer valid.
     pub(crate) fn show_out(&self, stands: impl Fn(&Pass) -> bool) {
         let passes: Vec<_> = {
             let state = self.lock();
@@ -131,14 +132,14 @@ impl Hub {
         fallen.for_each(|(mailbox, _)| mailbox.end(End::NotAdmitted));
     }
 
-    /// What stands at this moment.
+    /// Current metrics.
     pub(crate) fn count(&self) -> Numbers {
         let state = self.lock();
         let mailboxes: Vec<_> = state.seats.iter().map(|seat| seat.mailbox.clone()).collect();
         let subscriptions = state.seats.iter().map(|seat| seat.subscriptions.len()).sum();
         let patterns = state.tree.patterns() + state.bus.tree.patterns();
         let queued = state.queues.bytes();
-        // Publishers go on while mailboxes are looked into.
+        // Publishers continue while queues are counted.
         drop(state);
         let waiting: usize = mailboxes.iter().map(|mailbox| mailbox.waiting().bytes).sum();
         Numbers {
@@ -157,7 +158,7 @@ impl Hub {
 
 impl State {
     fn tell(&mut self, now: Time, published: Published, reference: &ReferenceData) {
-        // Counted also where no topic carries it, as history does.
+        // Counted also where no topic carries it, as in history.
         let position = self.recent.count(&published);
         self.tell_at(now, published, position, reference);
     }
@@ -185,7 +186,7 @@ impl State {
         }
     }
 
-    /// To everybody who listens. Where nobody does, nothing is put into words.
+    /// To all subscribers. Without subscribers nothing is encoded.
     fn publish(&mut self, telling: &Telling, words: &Words<'_>, price: Price, from: Option<ConnectionId>) {
         for (place, root) in telling.roots().iter().enumerate() {
             if !self.tree.hears(root) {
@@ -241,8 +242,8 @@ impl State {
         snapshot.go_on(&self.last_values, &mut step)
     }
 
-    /// Goes on with a replay that has come to the end of history. Once it has all, the subscription begins, in the same
-    /// moment, and hears the broadcasts behind the one that is named.
+    /// Continues a replay at the end of history. Once it is complete, the subscription starts under the same lock, and
+    /// receives the broadcasts after `since`.
     pub(crate) fn join(
         &mut self,
         id: ConnectionId,
@@ -282,7 +283,7 @@ impl State {
         if StrategyBus::is_meant_by(pattern) { &mut self.bus.tree } else { &mut self.tree }
     }
 
-    /// Written down only for those who do not want to hear their own.
+    /// Recorded only for connections with no-local subscriptions.
     pub(crate) fn expect(&mut self, id: ConnectionId, event: GenericEvent) {
         if self.seats.get(id).is_some_and(Seat::does_not_want_its_own) {
             self.echoes.expect(id, event);
@@ -300,7 +301,7 @@ impl State {
         self.queues.send(&self.seats, sent.destination.name(), message, sent.body.len())
     }
 
-    /// A client's own headers, with the sequence of the newest event behind them.
+    /// A client's own headers, followed by the sequence of the newest event.
     fn message_of(&mut self, sent: &Publication) -> Arc<Message> {
         let mut headers = sent.headers.clone();
         headers.push("sequence", &self.sequence.to_string());
@@ -311,7 +312,7 @@ impl State {
         (&mut self.queues, &self.seats)
     }
 
-    /// Nothing of the connection is left, in one step.
+    /// Removes the connection in one step.
     pub(crate) fn leave(&mut self, id: ConnectionId) {
         let Some(seat) = self.seats.leave(id) else { return };
         for pattern in seat.topics.keys() {
@@ -335,7 +336,7 @@ mod tests {
         Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false, after: None }
     }
 
-    /// What one event costs under the lock is counted by what is handed over.
+    /// The cost of one event under the lock is counted by its deliveries.
     #[test]
     fn an_event_is_handed_once_to_each_connection_however_often_it_has_subscribed() {
         let hub = Hub::new(Duration::from_secs(10), &Limits { state_topics: 100, ..Limits::default() }, 0);
@@ -347,12 +348,12 @@ mod tests {
             hub.lock().subscribe(*id, overlapping).unwrap();
         }
         let topic = Destination::parse("/topic/log-event.warn").unwrap();
-        // Four patterns lead to each of them.
+        // Four patterns match each of them.
         assert_eq!(hub.lock().tree.listeners(&topic).count(), 4 * 8);
         (0..10).for_each(|_| hub.announce(Time(0), &topic, b"{}"));
         let waiting = |mailbox: &Arc<Mailbox>| mailbox.waiting().messages;
         assert_eq!(mailboxes.iter().map(waiting).collect::<Vec<_>>(), [10; 8]);
-        // Who must end, and who has gone, costs nothing more.
+        // Closing and removed connections cost nothing more.
         mailboxes[0].end(End::ServerStops);
         hub.lock().leave(ids[1]);
         hub.announce(Time(0), &topic, b"{}");

@@ -1,11 +1,11 @@
-//! Which topics there are. A subscription that can never hear anything is refused with the reason, because to somebody who
-//! misspelt a name silence looks like a quiet market.
+//! Topic catalogue: a subscription that can never match a topic is rejected with the reason, because a misspelt name
+//! would look like a quiet market.
 
 use stomp::session::Topics;
 use stomp::{Kind, Pattern};
 use wire::families::{FAMILIES, Family, named, nearest};
 
-/// The families that the platform publishes, and what clients may send to beside them.
+/// The published families, and the destinations to which clients may send.
 #[derive(Debug)]
 pub(crate) struct KnownTopics {
     client_destinations: Vec<Pattern>,
@@ -28,7 +28,7 @@ impl Topics for KnownTopics {
         match wanted.kind() {
             Kind::Queue if is_replay => Err("from-sequence: queues keep nothing for a replay".to_owned()),
             Kind::Queue => Ok(()),
-            // It selects what there is, and of that what is kept.
+            // It matches the published topics and, for a replay, the stored ones.
             Kind::Topic if matches!(root, "*" | ">") => Ok(()),
             Kind::Topic if is_replay => check_kept(root),
             Kind::Topic if self.is_of_clients(root) => Ok(()),
@@ -66,8 +66,8 @@ fn check_name(root: &str, wanted: &Pattern) -> Result<(), String> {
     Err(format!("{} selects no topic: those of {root} are {}", wanted.text(), shapes.join(" and ")))
 }
 
-/// Whether some topic of the family matches. `*` and `>` are whole segments, and what is no letter, digit, `_` or `-` is
-/// percent-encoded in every topic.
+/// Whether some topic of the family matches. `*` and `>` are whole segments; characters other than letters, digits, `_`
+/// and `-` are percent-encoded in every topic.
 fn can_select(family: &Family, wanted: &Pattern) -> bool {
     let mut known = family.segments.iter();
     let mut segments = wanted.segments().skip(1);
@@ -87,7 +87,7 @@ fn can_select(family: &Family, wanted: &Pattern) -> bool {
     known.next().is_none()
 }
 
-/// As the documentation writes it.
+/// As in the documentation.
 fn shape(root: &str, family: &Family) -> String {
     let segment = |known: &&str| known.strip_prefix('=').map_or_else(|| format!(".<{known}>"), |it| format!(".{it}"));
     std::iter::once(root.to_owned()).chain(family.segments.iter().map(segment)).collect()

@@ -1,4 +1,4 @@
-//! The last word about everything that has one: prices, and what stands beside them.
+//! Last-value cache: the newest price and the newest state of every topic that has one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::subject::{Family, Subject};
 use crate::telling::Telling;
 
 pub(crate) struct LastValues {
-    /// Prices, with their pace.
+    /// Prices, with their activity.
     market: Book<Subject, Arc<Telling>>,
-    /// Everything else that is remembered.
+    /// All other last values.
     standing: Standing,
 }
 
 impl LastValues {
-    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` may have a last value beside them.
+    /// A gap of `long_gap` between two prices of a topic is long; `state_topics` limits the other last values.
     pub(crate) fn new(long_gap: Duration, state_topics: usize) -> Self {
         Self { market: Book::new(MARKET_TOPICS_MAX, long_gap), standing: Standing::new(state_topics) }
     }
 
-    /// Gives the slot and the pace of a price.
+    /// Returns the slot and the activity of a price.
     pub(crate) fn remember(&mut self, now: Time, telling: &Arc<Telling>) -> Price {
         match Family::of(telling.event()) {
-            // Where there are too many topics of prices, those of the others are not conflated.
+            // Beyond the limit of price topics, further ones are not conflated.
             Family::Market(subject) => return self.market.record(now, subject, telling.clone()).ok(),
             Family::State(subject) => self.standing.record(subject, telling),
             Family::LastOfState(subject) => self.standing.forget(&subject),
@@ -37,7 +37,7 @@ impl LastValues {
         None
     }
 
-    /// From the beginning, or from behind a subject on; a price with its slot.
+    /// From the beginning, or from after a subject on; a price with its slot.
     pub(crate) fn behind(
         &self,
         subject: Option<&Subject>,

@@ -1,21 +1,21 @@
-//! How late the broker is with what the engine tells.
+//! Publish lag: for how long the oldest event of the engine has not been published.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use stomp::Time;
 
-/// So often the publisher shows that it is there, also when nothing happens.
+/// How often the publisher signals that it runs, also without events.
 pub(crate) const SIGN_EVERY: Duration = Duration::from_secs(1);
 
 /// Nothing is being published.
 const IDLE: u64 = u64::MAX;
 
-/// What the publisher does, for whoever watches it.
+/// State of the publisher, for monitoring.
 pub(crate) struct Lateness {
-    /// When the oldest event came that is being published.
+    /// Arrival of the oldest event that is being published.
     oldest: AtomicU64,
-    /// When the publisher last looked for events.
+    /// When the publisher last polled for events.
     looked: AtomicU64,
 }
 
@@ -26,7 +26,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Events are about to be published, the oldest of which came so long ago.
+    /// Events are about to be published, the oldest of which has this age.
     pub(crate) fn begin(&self, now: Time, waited: Duration) {
         let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.oldest.store(now.0.saturating_sub(waited), Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl Lateness {
         self.oldest.store(IDLE, Ordering::Relaxed);
     }
 
-    /// For how long the oldest event waits. A publisher that does not even look counts as one that holds up an event.
+    /// Age of the oldest unpublished event. A publisher that does not poll counts as one with a pending event.
     pub(crate) fn age(&self, now: Time) -> Duration {
         let since = |at: &AtomicU64| match at.load(Ordering::Relaxed) {
             IDLE => Duration::ZERO,

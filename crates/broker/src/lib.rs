@@ -1,91 +1,51 @@
-//! The publish-subscribe door: the engine's events as STOMP topics over TCP, TLS and WebSocket. It knows frames, topics
-//! and lanes through `stomp`, and what a payload looks like through `wire`.
+//! STOMP broker: publishes the engine's events as topics over TCP, TLS and WebSocket. Frames, topics and lanes come
+//! from `stomp`, payloads from `wire`.
 
-/// How much of everything is held, and for how long.
 mod limits;
 
-/// The time of timers.
 mod clock;
-/// What all connections share.
 mod house;
-/// Numbers for whoever watches the broker.
 mod numbers;
-/// How late it is with what the engine tells.
 mod lateness;
-/// Looks at the broker from outside.
 mod watch;
 
-/// How many may come, and from where.
 mod places;
-/// The ports: TCP, TLS and WebSocket.
 mod doors;
-/// Sockets that hold little.
 mod sockets;
-/// Who is called, and from where, at the WebSocket port.
 mod hosts;
-/// How a request becomes a WebSocket.
 mod upgrade;
 
-/// What carries STOMP.
 mod transport;
-/// STOMP over a stream of bytes.
 mod stream;
-/// STOMP over the messages of a WebSocket.
 mod websocket;
 
-/// One connection, from its first byte to its last.
 mod connection;
-/// What a session wants done.
 mod work;
-/// What is said about a client that falls behind.
 mod slowness;
-/// Why a connection ends.
 mod ending;
-/// Who was let in stays only as long as he may.
 mod admission;
-/// What a role may do here.
 mod rights;
-/// Which topics there are.
 mod known_topics;
 
-/// Where publishers and connections meet.
 mod hub;
-/// A connection's place at the hub.
 mod place;
-/// Who is connected, and what goes to whom.
 mod seats;
-/// An event, put into words when somebody needs them.
 mod telling;
-/// What an event is the last word about.
 mod subject;
-/// The last word about everything that has one.
 mod last_values;
-/// What stands beside prices, for those who come late.
 mod standing;
-/// The last values for a new subscription.
 mod snapshot;
-/// The newest events that history keeps too.
 mod recent;
-/// What happened before a subscription.
 mod replay;
-/// A connection's subscriptions that begin in the past.
 mod catching_up;
-/// Queues, and who takes from them.
 mod queues;
-/// Topics that strategies in processes of their own share.
 mod strategy_bus;
-/// Generic events that have not come back from the engine.
 mod echoes;
-/// What waits for one connection.
 mod mailbox;
-/// What may wait for all of them.
 mod budget;
 
-/// Their words and ours.
 mod translate;
-/// What stands when the broker begins.
 mod present;
-/// The engine's events and the log on their way to the hub.
 mod publishing;
 
 use std::io;
@@ -120,15 +80,15 @@ pub use watch::Watch;
 #[derive(Clone)]
 pub struct Broker(Arc<House>);
 
-/// Where the doors are.
+/// The broker's ports.
 #[derive(Default)]
 pub struct Listeners {
     pub tcp: Option<TcpListener>,
     pub tls: Option<TcpListener>,
     pub ws: Option<TcpListener>,
-    /// Asked in every handshake; without it nobody speaks TLS, on whichever port.
+    /// Used in every handshake; without it no port offers TLS.
     pub certificates: Option<Arc<dyn ResolvesServerCert>>,
-    /// By which names the WebSocket port may be called; its own port is added.
+    /// Valid host names of the WebSocket port; its own port is added.
     pub hosts: OurHosts,
 }
 
@@ -137,7 +97,7 @@ impl Broker {
         Self(House::new(settings, bus, access))
     }
 
-    /// `/stomp` for an HTTP door that checks hosts and origins itself; `reached` tells what that door knows of a request.
+    /// `/stomp` for an HTTP port that checks hosts and origins itself; `reached` extracts what that port knows of a request.
     pub fn route<F>(&self, reached: F) -> Router
     where
         F: Fn(&axum::http::Extensions) -> Option<Reached> + Clone + Send + Sync + 'static,
@@ -145,24 +105,24 @@ impl Broker {
         upgrade::route(self.0.clone(), reached)
     }
 
-    /// How the broker does.
+    /// Current metrics.
     pub fn numbers(&self) -> Numbers {
         self.0.numbers()
     }
 
-    /// For whoever watches the broker as long as it is there.
+    /// A monitor that does not keep the broker alive.
     pub fn watch(&self) -> Watch {
         Watch::new(&self.0)
     }
 
-    /// A connection from inside this process, for a part of the server that speaks STOMP: it needs no port and no login,
-    /// and may do whatever whoever runs the desk may.
+    /// A connection from inside this process, for a part of the server that speaks STOMP: it needs no port and no
+    /// login, and has all permissions.
     pub fn connect(&self) -> DuplexStream {
         doors::serve_local(self.0.clone())
     }
 
-    /// Serves until `shutdown` is ready, then tells everybody. What happens is heard from the moment of this call on.
-    /// `log` are the lines that topics carry.
+    /// Serves until `shutdown` is ready, then closes all connections. Events are received from the moment of this call
+    /// on. `log` are the lines that topics carry.
     pub fn serve(
         self,
         listeners: Listeners,
@@ -192,7 +152,7 @@ async fn serve(
     shutdown.await;
     work.shutdown().await;
     house.hub.end_all(&End::ServerStops);
-    // Whoever does not take his leave in time is cut.
+    // A client that does not close in time is disconnected.
     house.places.wait_until_empty(SHUTDOWN_GRACE).await;
     Ok(())
 }

@@ -1,60 +1,61 @@
-//! How much of everything is held, and for how long. Each limit has an outcome in `docs/limits.md`.
+//! Limits of the broker. Each has an outcome in `docs/limits.md`.
 
 use std::time::Duration;
 
 use stomp::lanes::{Patience, RELIABLE_BYTES_MAX};
 
-/// Connections of all doors of the broker together, `/stomp` included; one more is closed without a word.
+/// Connections of all ports of the broker together, `/stomp` included; one more is closed without an answer.
 pub const CONNECTIONS_MAX: usize = 16_384;
-/// Those of them that come from one address, all of one IPv6 network (/64) counted as one; one more is closed as above.
+/// Those of them from one address, with an IPv6 network (/64) counted as one; one more is closed as above.
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_024;
 /// The same for this machine itself, where proxies and strategies are.
 pub const CONNECTIONS_PER_LOCAL_ADDRESS_MAX: usize = 12_288;
-/// Callers at a time who have not logged in; for one more the oldest gives way.
+/// Connections that have not logged in; for one more the oldest is evicted.
 pub const CALLERS_MAX: usize = 1_024;
-/// A TLS handshake that is not done by then is cut.
+/// A longer TLS handshake is aborted.
 pub const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(10);
-/// A WebSocket whose upgrade has not been asked for by then is closed.
+/// A WebSocket port waits this long for the upgrade request, then closes.
 pub const UPGRADE_WAIT_MAX: Duration = Duration::from_secs(15);
 /// Octets of one WebSocket message; a larger one ends the connection.
 pub const WEBSOCKET_MESSAGE_BYTES_MAX: usize = 2 * 1_024 * 1_024;
-/// So often a WebSocket is asked whether it is still there; its answer counts as a heart-beat.
+/// Interval of WebSocket pings; a pong counts as a heart-beat.
 pub const PING_EVERY: Duration = Duration::from_secs(10);
-/// So often it is looked whether those who are connected still may be.
+/// Interval of the credential check of open connections.
 pub const ADMISSION_CHECK_EVERY: Duration = Duration::from_secs(1);
-/// How long the last words may take to reach a client before its connection is cut.
+/// How long the final frame may take before the connection is cut.
 pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
-/// What a client may still send while it is told its last words; one that sends more is cut off at once.
+/// What a client may still send during the close; one that sends more is cut at once.
 pub const FAREWELL_BYTES_MAX: usize = 4 << 20;
-/// How long a WebSocket that is broken below STOMP stays open for its last words, because nothing more can be read of it.
+/// How long a WebSocket with a transport error stays open for its final frame, because nothing more can be read from
+/// it.
 pub const FAULT_LINGER: Duration = Duration::from_secs(1);
 /// How long all connections together may take for that when the server stops.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-/// Events of the engine that wait for the broker: more than the cancelling of 20,000 orders by one command makes. With more
-/// everybody is disconnected and joins again.
+/// Events of the engine that are queued for the broker: more than the cancellation of 20,000 orders by one command
+/// produces. Beyond this all connections are closed and must reconnect.
 pub const EVENTS_MAX: usize = 262_144;
-/// How long an event may wait to be published; when one waits for longer the server is not ready.
+/// Maximum age of an unpublished event; beyond this the server is not ready.
 pub const OLDEST_EVENT_MAX: Duration = Duration::from_secs(5);
-/// Octets that may wait for all connections together, each message counted once and 64 octets for everyone it waits for;
-/// with more those are disconnected who hold the most, first those among them who take nothing.
+/// Octets that may be queued for all connections together, each message counted once plus 64 octets for every
+/// connection; beyond this those with the most are disconnected, first those that read nothing.
 pub const WAITING_BYTES_MAX: usize = 512 * 1_024 * 1_024;
-/// Topics of market data that have a last value; events of further ones are not conflated.
+/// Market data topics with a last value; events of further ones are not conflated.
 pub const MARKET_TOPICS_MAX: usize = 262_144;
-/// Other topics that have a last value. For more of them the oldest orders give way and are left out of snapshots; where
-/// no order is left, the new ones are.
+/// Other topics with a last value. Beyond this the oldest orders are evicted and missing in snapshots; where no order
+/// is left, the new ones are.
 pub const STATE_TOPICS_MAX: usize = 65_536;
-/// Events that are held between history and those who listen now; a replay that is further behind reads history.
+/// Events that are kept between history and the live feed; a replay that is further behind reads history.
 pub const RECENT_EVENTS_MAX: usize = 4_096;
-/// Octets that the same events may hold; of larger ones fewer are kept.
+/// Octets of these events; of larger ones fewer are kept.
 pub const RECENT_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Events of history that a replay reads at once; those of one sequence stay together.
+/// Events of history per read of a replay; those of one sequence stay together.
 pub const REPLAY_PAGE_EVENTS: usize = 1_000;
-/// Pages of history that are read for replays at the same time; others wait.
+/// Concurrent reads of history for replays; others wait.
 pub const REPLAY_READS_MAX: usize = 2;
-/// Lines of the log that wait for the broker, and those that are published in a second; of more only the count is told.
+/// Log lines that are queued for the broker, and published per second; of more only the count is published.
 pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
 
-/// Those limits that somebody may want to set otherwise, such as a test that cannot wait.
+/// Limits that can be configured, for instance by tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// [`CONNECTIONS_MAX`]
@@ -108,29 +109,29 @@ impl Default for Limits {
     }
 }
 
-/// Events that are taken from the engine's feed at once.
+/// Events that are received from the engine's feed at once.
 pub(crate) const EVENTS_AT_ONCE: usize = 256;
-/// Those among them that are published before others may have the hub.
+/// Events that are published before the hub's lock is released.
 pub(crate) const EVENTS_PER_LOCK: usize = 32;
-/// Octets between the broker and somebody in the same process.
+/// Octets of the pipe to a client in the same process.
 pub(crate) const LOCAL_BYTES: usize = 64 * 1_024;
-/// Octets that the system holds for a socket, sent or not, until the peer has confirmed them.
+/// Octets that the system buffers for a socket until the peer has acknowledged them.
 pub(crate) const SEND_BUFFER_BYTES: usize = 64 * 1_024;
-/// Octets of these that are not even sent: with more, the socket has no room.
+/// Octets of these that are not sent: with more, the socket is not writable.
 #[cfg(target_os = "linux")]
 pub(crate) const UNSENT_BYTES_MAX: u32 = 16 * 1_024;
-/// A peer that has not confirmed what was sent to it by then is gone.
+/// A peer that has not acknowledged our bytes by then is gone.
 #[cfg(target_os = "linux")]
 pub(crate) const UNHEARD_MAX: Duration = Duration::from_secs(30);
-/// Octets that are handed to a socket at once; what has not been handed over can still be replaced by newer prices.
+/// Octets per write to a socket; what is still queued can be conflated.
 pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
-/// Octets that are read at once.
+/// Octets per read.
 pub(crate) const READ_BYTES: usize = 4 * 1_024;
-/// Octets of a snapshot that are put into a lane at once.
+/// Octets of a snapshot that are queued at once.
 pub(crate) const SNAPSHOT_STEP_BYTES: usize = 64 * 1_024;
-/// Octets of a replay that are put into a lane at once.
+/// Octets of a replay that are queued at once.
 pub(crate) const REPLAY_STEP_BYTES: usize = 64 * 1_024;
-/// A replay that is ahead of the hub looks again after this.
+/// Retry interval of a replay that is ahead of the hub.
 pub(crate) const REPLAY_RETRY: Duration = Duration::from_millis(5);
-/// Subjects that are looked at in one go for a snapshot, whether it selects them or not.
+/// Subjects that are checked in one step of a snapshot, whether they match or not.
 pub(crate) const SNAPSHOT_STEP_SUBJECTS: usize = 4_096;

@@ -1,5 +1,5 @@
-//! What waits for one connection. Publishers put in, which takes the same short time whatever the connection has subscribed
-//! to; the connection itself takes out and finds out for whom it is.
+//! Outbound queue of one connection. Publishers push in constant time; the connection drains it and matches messages
+//! with its subscriptions.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,29 +15,29 @@ pub(crate) struct Mailbox {
     content: Mutex<Content>,
     mail: Notify,
     is_throttled: bool,
-    /// Octets that may wait at the most.
+    /// Maximum octets.
     limit: usize,
 }
 
 struct Content {
     incoming: Incoming,
-    /// What the connection has taken and not written.
+    /// What the connection has drained and not written.
     held: Waiting,
     /// Why the connection must end.
     end: Option<End>,
-    /// Messages that came when it had to end already.
+    /// Messages that arrived after the end.
     untaken: u64,
 }
 
-/// What waits for a connection.
+/// Queued octets of a connection.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Waiting {
     pub(crate) messages: usize,
-    /// Octets of all that waits in full.
+    /// Octets of all that is queued in full.
     pub(crate) bytes: usize,
-    /// Octets of what must not be lost.
+    /// Octets of reliable messages.
     pub(crate) reliable: usize,
-    /// When the client last took something, as far as the connection has looked.
+    /// When the client last read something, as of the last check.
     pub(crate) progress: Time,
 }
 
@@ -60,7 +60,7 @@ impl Content {
         }
     }
 
-    /// Nothing more is kept for a connection that ends.
+    /// Nothing more is queued for a connection that ends.
     fn end(&mut self, end: End) {
         self.end.get_or_insert(end);
         self.untaken += self.incoming.len() as u64;
@@ -75,12 +75,12 @@ impl Mailbox {
         Arc::new(Self { content: Mutex::new(content), mail: Notify::new(), is_throttled, limit })
     }
 
-    /// Market data, of which the newest counts.
+    /// Market data, of which only the newest value counts.
     pub(crate) fn price(&self, topic: TopicId, value: Broadcast, pace: Pace) {
         self.put(|incoming| incoming.price(topic, value, pace));
     }
 
-    /// What must not be lost, for all who select it.
+    /// A reliable message, for all matching subscriptions.
     pub(crate) fn broadcast(&self, broadcast: Broadcast) {
         self.put(|incoming| incoming.broadcast(broadcast));
     }
@@ -90,13 +90,13 @@ impl Mailbox {
         self.put(|incoming| incoming.deliver(delivery));
     }
 
-    /// Market data that no rate holds back. Where this door has none it waits as other market data does, the newest of each
-    /// topic; at a throttled door it must not be lost.
+    /// Market data without a rate limit. On an unthrottled port it is conflated when it falls behind, like other market
+    /// data; on a throttled port it is reliable.
     pub(crate) fn unthrottled(&self, topic: TopicId, value: Broadcast) {
         if self.is_throttled { self.broadcast(value) } else { self.price(topic, value, Pace::Slow) }
     }
 
-    /// A client for which too much waits is cut off.
+    /// A client whose queue is full is disconnected.
     fn put(&self, put: impl FnOnce(&mut Incoming)) {
         let mut content = self.open();
         if content.end.is_some() {
@@ -132,7 +132,7 @@ impl Mailbox {
         self.open().end.clone()
     }
 
-    /// Moves what has come into the connection's lanes, and says why the connection must end, where it must.
+    /// Drains the queue into the connection's lanes, and returns why the connection must end, where it must.
     pub(crate) fn take(&self, lanes: &mut Lanes, progress: Time) -> Option<End> {
         let mut content = self.open();
         lanes.take(&mut content.incoming);
@@ -140,7 +140,7 @@ impl Mailbox {
         content.end.clone()
     }
 
-    /// So much is left in the connection's lanes.
+    /// The octets that remain in the connection's lanes.
     pub(crate) fn hold(&self, held: Waiting) {
         self.open().held = held;
     }
@@ -156,7 +156,7 @@ impl Mailbox {
     }
 
     fn open(&self) -> MutexGuard<'_, Content> {
-        // Its parts are whole between any two statements that hold the lock.
+        // The parts are consistent after every statement under the lock.
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,34 +1,34 @@
-//! Numbers of the broker for whoever watches it.
+//! Metrics of the broker: connections, subscriptions, queue bytes, slow consumers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use stomp::lanes::Batch;
 
-/// How the broker does at this moment, and what it has done since it began.
+/// Current state of the broker, and counters since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     pub connections: usize,
     pub subscriptions: usize,
-    /// Different patterns that they select by.
+    /// Different patterns of the subscriptions.
     pub patterns: usize,
-    /// Octets that wait for connections, and those in `/queue/` destinations.
+    /// Octets that are queued for connections, and those in `/queue/` destinations.
     pub queue_bytes: usize,
-    /// For how long the oldest event waits that is not published.
+    /// Age of the oldest unpublished event.
     pub oldest_event: Duration,
-    /// Messages that were handed to sockets.
+    /// Messages that were written to sockets.
     pub delivered: u64,
-    /// Prices that a newer one replaced before they were handed over.
+    /// Prices that a newer one replaced before they were written.
     pub conflated: u64,
-    /// Messages that waited for connections which were cut because they did not read.
+    /// Messages that were queued for connections which were disconnected as slow.
     pub dropped: u64,
-    /// Times that half of what may wait for a connection was waiting.
+    /// How often a connection became a slow consumer.
     pub slow_consumers: u64,
-    /// Connections that were cut because they did not read.
+    /// Connections that were disconnected as slow.
     pub slow_disconnects: u64,
 }
 
-/// What only grows.
+/// Counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     delivered: AtomicU64,
@@ -53,13 +53,14 @@ impl Counters {
         self.slow_consumers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection is cut while so many messages wait for it. Whoever sees the disconnect sees these messages too.
+    /// A connection is disconnected while so many messages are queued for it. A reader that sees the disconnect also
+    /// sees these messages.
     pub(crate) fn cut(&self, waiting: u64) {
         self.dropped.fetch_add(waiting, Ordering::Relaxed);
         self.slow_disconnects.fetch_add(1, Ordering::Release);
     }
 
-    /// Adds the counters to what stands. To be read after that: whoever has gone was counted before.
+    /// Adds the counters to the current state. To be read after it: a removed connection was counted before.
     pub(crate) fn add_to(&self, standing: Numbers) -> Numbers {
         // Before the messages that each of these dropped.
         let slow_disconnects = self.slow_disconnects.load(Ordering::Acquire);
@@ -79,7 +80,7 @@ impl Counters {
 mod tests {
     use super::*;
 
-    /// Connections are cut while somebody looks: no look shows one without what it had not taken.
+    /// Disconnects while metrics are read: no reading shows one without its dropped messages.
     #[test]
     fn a_slow_disconnect_is_never_seen_without_the_messages_that_it_dropped() {
         const CUT: u64 = 200_000;

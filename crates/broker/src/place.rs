@@ -1,4 +1,4 @@
-//! A connection's place at the hub: all that it does there.
+//! Hub handle: the operations of one connection on the hub. Dropping it removes the connection.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::seats::ConnectionId;
 use crate::snapshot::{Found, Snapshot};
 use crate::telling::MessageNumbers;
 
-/// When it is dropped, nothing of the connection is left at the hub.
+/// Dropping it removes the connection from the hub.
 pub(crate) struct Place {
     hub: Arc<Hub>,
     pub(crate) id: ConnectionId,
@@ -30,20 +30,20 @@ impl Place {
         Self { hub: hub.clone(), id, mailbox }
     }
 
-    /// The connection stays as long as this stands.
+    /// The connection is open as long as this pass is valid.
     pub(crate) fn admit(&self, pass: Pass) {
         if let Some(seat) = self.hub.lock().seats.get_mut(self.id) {
             seat.pass = Some(pass);
         }
     }
 
-    /// From now on the subscription hears what matches. What it wants to know of before is still to be put in.
+    /// From now on the subscription receives matching messages. Its snapshot is queued separately.
     pub(crate) fn subscribe(&self, subscription: Subscription) -> Result<Begun, String> {
         self.hub.lock().subscribe(self.id, subscription)
     }
 
-    /// Goes on with a replay that has come to the end of history; once it has all, the subscription begins behind the
-    /// broadcast that is named.
+    /// Continues a replay at the end of history; once it is complete, the subscription starts after the returned
+    /// broadcast.
     pub(crate) fn join(
         &self,
         replay: &mut Replay,
@@ -53,7 +53,7 @@ impl Place {
         self.hub.lock().join(self.id, replay, reference, found)
     }
 
-    /// How far those who listen have heard.
+    /// The newest published position.
     pub(crate) fn reached(&self) -> Option<Position> {
         self.hub.lock().reached()
     }
@@ -62,23 +62,22 @@ impl Place {
         self.hub.lock().message_numbers()
     }
 
-    /// What it had not acknowledged goes to others at once.
+    /// Its unacknowledged messages are redelivered to others at once.
     pub(crate) fn unsubscribe(&self, key: SubscriptionKey) {
         self.hub.lock().unsubscribe(self.id, key);
     }
 
-    /// Nothing goes to the connection any more, and what it had not acknowledged goes to others, in one step.
+    /// Removes the connection, and redelivers its unacknowledged messages to others, in one step.
     pub(crate) fn leave(&self) {
         self.hub.lock().leave(self.id);
     }
 
-    /// Finds more of a snapshot and says whether that was all.
+    /// Finds more values of a snapshot and returns whether it is complete.
     pub(crate) fn go_on(&self, snapshot: &mut Snapshot, reference: &ReferenceData, found: &mut Vec<Found>) -> bool {
         self.hub.lock().go_on(snapshot, reference, found)
     }
 
-    /// The engine is about to be told this event, and everybody hears it from there. Where the engine does not take it, the
-    /// connection ends.
+    /// The engine is about to receive this event and will publish it. Where the engine refuses it, the connection ends.
     pub(crate) fn expect(&self, event: GenericEvent) {
         self.hub.lock().expect(self.id, event);
     }
@@ -109,7 +108,7 @@ impl Place {
         queues.give_back(seats, (self.id, subscription), tokens);
     }
 
-    /// Room was made for queues that waited because of this connection.
+    /// Queues that waited for this connection may send again.
     pub(crate) fn take_more(&self) {
         let mut state = self.hub.lock();
         let (queues, seats) = state.queues_and_seats();

@@ -1,5 +1,5 @@
-//! Places of connections: so many at all, so many for one address, and few for those who have not logged in, where the
-//! oldest gives way.
+//! Connection limits: in total, per address, and for connections that have not logged in, of which the oldest is
+//! evicted.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -26,29 +26,29 @@ pub(crate) struct Places {
 #[derive(Default)]
 struct State {
     by_address: BTreeMap<IpAddr, usize>,
-    /// Those who have not logged in, the oldest first, with where they call from.
+    /// Connections that have not logged in, the oldest first, with their addresses.
     callers: BTreeMap<u64, (Option<IpAddr>, Caller)>,
     last: u64,
 }
 
-/// How one who has not logged in is made to give way.
+/// How a connection that has not logged in is evicted.
 enum Caller {
-    /// He has just come.
+    /// Just accepted.
     New,
-    /// It is not known yet what he speaks.
+    /// Its protocol is not known yet.
     Task(AbortHandle),
-    /// He can be told why.
+    /// It can receive an ERROR.
     Connection(Arc<Mailbox>),
 }
 
-/// Why there is no place.
+/// Which limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     Connections,
     Address,
 }
 
-/// A connection's place; it is free again when this is dropped.
+/// The permit of a connection; released when it is dropped.
 pub(crate) struct Taken {
     places: Arc<Places>,
     _place: OwnedSemaphorePermit,
@@ -68,7 +68,7 @@ impl Places {
         })
     }
 
-    /// For a caller from that address. Where too many have not logged in, the oldest of them gives way.
+    /// For a connection from that address. Where too many have not logged in, the oldest of them is evicted.
     pub(crate) fn take(self: &Arc<Self>, from: Option<IpAddr>) -> Result<Taken, Full> {
         let place = self.all.clone().try_acquire_owned().map_err(|_| Full::Connections)?;
         let address = from.map(network);
@@ -93,20 +93,20 @@ impl Places {
         if address.is_loopback() { self.per_local_address } else { self.per_address }
     }
 
-    /// Waits until everybody has gone, but not for ever.
+    /// Waits until all connections have ended, with a time limit.
     pub(crate) async fn wait_until_empty(&self, grace: Duration) {
         let all = u32::try_from(self.connections).unwrap_or(u32::MAX);
         let _ = timeout(grace, self.all.acquire_many(all)).await;
     }
 
     fn open(&self) -> MutexGuard<'_, State> {
-        // Counts are whole between any two statements that hold the lock.
+        // The counts are consistent after every statement under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// The oldest caller of the address that has the most of them, so that one address cannot push the others out.
+    /// The oldest of the address with the most of them, so that one address cannot evict the others.
     fn take_oldest(&mut self) -> Option<Caller> {
         let mut crowds: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
         self.callers.values().for_each(|(address, _)| *crowds.entry(*address).or_default() += 1);
@@ -127,17 +127,17 @@ impl Caller {
 }
 
 impl Taken {
-    /// Which caller this is.
+    /// The id of a connection that has not logged in.
     pub(crate) fn caller(&self) -> Option<u64> {
         self.caller
     }
 
-    /// The caller can be told when he must give way.
+    /// The connection can receive an ERROR when it is evicted.
     pub(crate) fn reached_by(&self, mailbox: &Arc<Mailbox>) {
         self.places.reach(self.caller, Caller::Connection(mailbox.clone()));
     }
 
-    /// The caller has logged in.
+    /// The client has logged in.
     pub(crate) fn keep(&mut self) {
         let caller = self.caller.take();
         caller.into_iter().for_each(|caller| drop(self.places.open().callers.remove(&caller)));
@@ -145,17 +145,17 @@ impl Taken {
 }
 
 impl Places {
-    /// The task that serves a caller of whom nothing is known yet.
+    /// The task of a connection whose protocol is not known yet.
     pub(crate) fn served_by(&self, caller: Option<u64>, task: AbortHandle) {
         self.reach(caller, Caller::Task(task));
     }
 
-    /// One who has had to give way before he could be reached does so now.
+    /// A connection that was evicted before it could be reached is ended now.
     fn reach(&self, caller: Option<u64>, how: Caller) {
         let Some(caller) = caller else { return };
         let mut state = self.open();
         match state.callers.get_mut(&caller) {
-            // His own words know more than his task does.
+            // The connection can send an ERROR, which the task cannot.
             Some((_, Caller::Connection(_))) => {}
             Some((_, known)) => *known = how,
             None => {

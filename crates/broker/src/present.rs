@@ -1,4 +1,4 @@
-//! What stands when the broker begins: a snapshot tells of it also where nothing has happened since the server started.
+//! Warm start: loads the current state from the engine, so that the first snapshots are complete.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use crate::house::House;
 use crate::limits::REPLAY_RETRY;
 
-/// Asks the engine for what stands and remembers it; whoever is there already hears it once more.
+/// Queries the engine for its state and caches it; subscribers that are connected already receive it once more.
 pub(crate) async fn remember(house: &House) {
     begin(house).await;
     let all = Filter::default();
@@ -25,15 +25,15 @@ pub(crate) async fn remember(house: &House) {
         Query::Adapters,
     ];
     for query in queries {
-        // An engine that has stopped has nothing to tell.
+        // A stopped engine has no state.
         let Ok(ticket) = house.bus.inbox.query(query) else { return };
         let Ok(reply) = ticket.reply().await else { return };
         reply.outcome.into_iter().for_each(|answer| note(house, reply.sequence, answer));
     }
 }
 
-/// Whoever listens to the engine already hears of everything behind the sequence that it answers with. What it took without
-/// writing it down has caused nothing that is kept, so that counts only as far as the journal goes.
+/// The listener receives every event after the sequence of the answer. Inputs that are not journalled yet have
+/// published nothing that is stored, so the sequence counts only as far as the journal goes.
 pub(crate) async fn begin(house: &House) {
     loop {
         match house.bus.inbox.query(Query::TradingStates) {

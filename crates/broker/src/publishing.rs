@@ -1,4 +1,4 @@
-//! The engine's events on their way to the hub, and the lines of the log.
+//! Publisher: forwards the engine's events and log lines to the hub.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::lateness::SIGN_EVERY;
 use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
 use crate::{present, translate};
 
-/// What has waited for longer counts as this long: a clock that was set must not look like a broker that stands still.
+/// Longest age of an event: a clock that was set must not look like a stalled broker.
 const WAITED_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) const LOG_WARN: &str = "log-event.warn";
 
-/// Says what happens until it is dropped. Where it falls behind, everybody is disconnected rather than left without an
-/// event, and joins again.
+/// Publishes until it is dropped. Where it falls behind, all connections are closed rather than left with a gap, and
+/// must reconnect.
 pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
     loop {
         while let Some(first) = next(&house, &mut listener).await {
@@ -30,22 +30,24 @@ pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
             events.push(first);
             events.extend(std::iter::from_fn(|| listener.poll()).take(EVENTS_AT_ONCE));
             tell(&house, events);
-            // Connections on this thread have their turn.
+            // Yields to connections on this thread.
             yield_now().await;
         }
         listener = listen(&house);
         house.hub.lose_events();
         present::begin(&house).await;
-        tracing::error!("the broker fell behind the engine or the engine stopped; every consumer is disconnected");
+        tracing::error!(
+            "broker fell behind the engine, or the engine stopped: events lost, all subscribers are disconnected"
+        );
     }
 }
 
-/// What happens from now on.
+/// Events from now on.
 pub(crate) fn listen(house: &House) -> Listener {
     house.bus.feed.listen(&EventClass::ALL, house.limits.events)
 }
 
-/// Waits for the next event, and shows that it does.
+/// Waits for the next event, and signals that it runs.
 async fn next(house: &House, listener: &mut Listener) -> Option<Published> {
     loop {
         house.lateness.looked(house.clock.now());
@@ -57,14 +59,14 @@ async fn next(house: &House, listener: &mut Listener) -> Option<Published> {
 
 fn tell(house: &House, events: Vec<Published>) {
     let now = house.clock.now();
-    // Only where more wait than are taken at once, the first has waited for longer than a moment.
+    // Only where more are queued than are received at once, the first has waited.
     let is_behind = events.len() > EVENTS_AT_ONCE;
     let waited = events.first().filter(|_| is_behind).map_or(0, |first| house.access.now().0 - first.at.0);
     house.lateness.begin(now, Duration::from_nanos(waited.max(0).unsigned_abs()).min(WAITED_MAX));
     house.hub.tell(now, events, &house.bus.catalogue.now());
 }
 
-/// Publishes the lines of the log until there are no more, at most so many in a second; of the others the count.
+/// Publishes log lines until there are no more, limited per second; of the others only the count.
 pub(crate) async fn publish_log(house: Arc<House>, mut lines: mpsc::Receiver<LogLine>) {
     while let Some(first) = lines.recv().await {
         let second = Instant::now() + Duration::from_secs(1);
@@ -106,8 +108,8 @@ pub(crate) fn announce(house: &House, topic: &str, line: &LogLine) {
     }
 }
 
-/// The topic that carries a line. What the broker itself says below an error has none: it would be about what is
-/// published, without end.
+/// The topic of a line. Lines of the broker below the level error have none: publishing them could cause further lines
+/// without end.
 fn topic(line: &LogLine) -> Option<&'static str> {
     match line.level {
         "ERROR" => Some("log-event.error"),

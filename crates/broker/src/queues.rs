@@ -1,4 +1,4 @@
-//! Queues: each message goes to one consumer, and comes back if that one does not confirm it.
+//! Queue dispatcher: each message goes to one consumer and is redelivered if it is not acknowledged.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use stomp::{Kind, Message, Pattern};
 
 use crate::seats::{ConnectionId, Consumer, Seats};
 
-/// The queues, and who takes from them.
+/// The queues and their consumers.
 #[derive(Default)]
 pub(crate) struct FedQueues(Queues<Consumer>);
 
@@ -26,7 +26,7 @@ impl FedQueues {
         Ok(())
     }
 
-    /// What a consumer had not acknowledged goes to others at once, or to those who take dead letters.
+    /// Unacknowledged messages of a consumer are redelivered at once, or become dead letters.
     pub(crate) fn leave(&mut self, seats: &Seats, queue: &str, consumer: Consumer) {
         self.0.leave(queue, consumer);
         self.feed(seats, queue);
@@ -65,7 +65,7 @@ impl FedQueues {
         self.feed(seats, DEAD_LETTERS);
     }
 
-    /// Every queue that a connection takes from.
+    /// Every queue that a connection consumes.
     pub(crate) fn feed_all(&mut self, seats: &Seats, connection: ConnectionId) {
         let keys = seats.get(connection).into_iter().flat_map(|seat| seat.subscriptions.keys());
         for queue in keys.flat_map(|key| queues_of(seats, (connection, *key))) {
@@ -78,7 +78,7 @@ impl FedQueues {
         self.0.bytes()
     }
 
-    /// Gives a queue's messages to those who have room for them.
+    /// Delivers messages of a queue to consumers with room.
     fn feed(&mut self, seats: &Seats, queue: &str) {
         let takes_more =
             |(connection, _): Consumer| seats.get(connection).is_some_and(|seat| seat.mailbox.takes_more());
@@ -92,7 +92,7 @@ impl FedQueues {
     }
 }
 
-/// The queues that a subscription takes from.
+/// The queues of a subscription.
 fn queues_of(seats: &Seats, consumer: Consumer) -> impl Iterator<Item = &str> {
     let patterns = seats.subscription(consumer).into_iter().flat_map(|subscription| &*subscription.patterns);
     patterns.filter(|pattern| pattern.kind() == Kind::Queue).map(Pattern::name)

@@ -1,5 +1,5 @@
-//! The newest events that history keeps too. A replay reads history until it has reached these, takes the rest from here,
-//! and hears for itself from then on: in the same moment, so that nothing is left out and nothing comes twice.
+//! Recent events, which are in history too. A replay reads history up to these, takes the rest from here and then joins
+//! the live feed, without a gap or a duplicate.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,49 +10,49 @@ use domain::Published;
 use crate::limits::{RECENT_BYTES_MAX, RECENT_EVENTS_MAX};
 use crate::telling::Telling;
 
-/// Where an event stands among all that are kept.
+/// The position of an event among all stored ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     pub(crate) sequence: u64,
-    /// Among the events of that sequence that are kept, from nought on.
+    /// Index among the stored events of that sequence, from zero on.
     pub(crate) place: u32,
 }
 
 impl Position {
-    /// Behind everything of a sequence.
+    /// After all events of a sequence.
     pub(crate) fn end_of(sequence: u64) -> Self {
         Self { sequence, place: u32::MAX }
     }
 
-    /// As a message has it, and a subscription goes on from.
+    /// As in the header of a message, from which a subscription can resume.
     pub(crate) fn id(self) -> String {
         format!("{}-{}", self.sequence, self.place)
     }
 }
 
-/// What was told last.
+/// The newest events.
 #[derive(Default)]
 pub(crate) struct Recent {
     events: VecDeque<(Position, Arc<Telling>)>,
-    /// What they hold, about.
+    /// Approximate octets.
     octets: usize,
-    /// Everything behind this was told to us, and is here; none while that is not known.
+    /// Everything after this was received and is here; `None` while that is not known.
     floor: Option<Position>,
     newest: Option<Position>,
 }
 
 impl Recent {
-    /// All events behind this sequence will be told.
+    /// All events after this sequence will be received.
     pub(crate) fn begin(&mut self, sequence: u64) {
         *self = Self { floor: Some(Position::end_of(sequence)), ..Self::default() };
     }
 
-    /// Some events may not have been told.
+    /// Some events may be lost.
     pub(crate) fn lose(&mut self) {
         *self = Self::default();
     }
 
-    /// The position of an event that is told now; none where it is not kept, or where those before it may be missing.
+    /// The position of a new event; `None` where it is not stored, or where earlier ones may be missing.
     pub(crate) fn count(&mut self, published: &Published) -> Option<Position> {
         if !is_kept(published.event.class()) {
             return None;
@@ -65,7 +65,7 @@ impl Recent {
         self.floor.is_some_and(|floor| floor < position && is_next).then_some(position)
     }
 
-    /// The oldest gives way.
+    /// The oldest is evicted.
     pub(crate) fn add(&mut self, position: Position, telling: &Arc<Telling>) {
         self.octets += telling.octets();
         self.events.push_back((position, telling.clone()));
@@ -76,12 +76,12 @@ impl Recent {
         }
     }
 
-    /// How far those who listen have heard.
+    /// The newest published position.
     pub(crate) fn reached(&self) -> Option<Position> {
         self.newest.max(self.floor)
     }
 
-    /// Everything behind a position; nothing where some of it is here no longer.
+    /// Everything after a position; `None` where some of it is no longer here.
     pub(crate) fn behind(&self, after: Position) -> Option<impl Iterator<Item = &(Position, Arc<Telling>)>> {
         let first = self.events.partition_point(|(position, _)| *position <= after);
         self.floor.is_some_and(|floor| floor <= after).then(|| self.events.range(first..))

@@ -1,5 +1,5 @@
-//! What happened before a subscription. It is read from history page by page as fast as the client takes it, without the
-//! hub's lock; the rest is taken from what was told last, and then the subscription hears for itself.
+//! Subscription replay: past events from history, page by page without the hub's lock, then from recent events, then
+//! live.
 
 use std::collections::VecDeque;
 
@@ -18,29 +18,29 @@ const MARKS: Marks = Marks { snapshot: false, redelivered: false, replayed: true
 
 pub(crate) struct Replay {
     pub(crate) subscription: Subscription,
-    /// Everything up to here was put in, or the client has seen it.
+    /// Everything up to here was queued, or the client has it.
     pub(crate) at: Position,
-    /// Read and not put in.
+    /// Read and not queued.
     page: VecDeque<(Position, Published)>,
-    /// How far the page goes, beyond its last event.
+    /// The end of the page, after its last event.
     end: Position,
-    /// Behind the page history has nothing more.
+    /// History ends with this page.
     is_last: bool,
-    /// The newest event of history: whoever listens must have heard it before the subscription may listen too.
+    /// The newest event of history: it must be published before the subscription may join the live feed.
     needs: Option<Position>,
     numbers: MessageNumbers,
 }
 
-/// How a replay goes on.
+/// The next step of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// In the next turn.
     More,
-    /// With the next page of history.
+    /// Read the next page of history.
     Read,
-    /// In a moment: the hub has not told what history has.
+    /// Retry soon: the hub has not published what history has.
     Wait,
-    /// As a subscription like any other.
+    /// Join the live feed.
     Join,
 }
 
@@ -71,7 +71,7 @@ impl Replay {
         }
     }
 
-    /// Puts in some of the page, where there is one.
+    /// Queues some events of the page, where there is one.
     pub(crate) fn put_in(&mut self, reference: &ReferenceData, found: &mut Vec<Delivery>) -> Next {
         if self.page.is_empty() {
             return if self.is_last { Next::Join } else { Next::Read };
@@ -87,8 +87,8 @@ impl Replay {
         Next::More
     }
 
-    /// Puts in some of what was told behind the end of history. With `Join` that was all of it, and the subscription must
-    /// listen before anything else is told.
+    /// Queues some of the recent events after the end of history. `Join` means that it is complete, and the
+    /// subscription must start before anything else is published.
     pub(crate) fn catch_up(&mut self, recent: &Recent, reference: &ReferenceData, found: &mut Vec<Delivery>) -> Next {
         if recent.reached().is_none() || recent.reached() < self.needs {
             return Next::Wait;
@@ -108,7 +108,7 @@ impl Replay {
         Next::Join
     }
 
-    /// What the subscription selects of an event, each topic once however many patterns select it; says how many octets.
+    /// The topics of an event that match, each once however many patterns match; returns the octets.
     fn find(&mut self, telling: &Telling, reference: &ReferenceData, found: &mut Vec<Delivery>) -> usize {
         let (words, mut octets) = (telling.words(reference), 0);
         for (place, root) in telling.roots().iter().enumerate() {
@@ -125,7 +125,7 @@ impl Replay {
     }
 }
 
-/// Reads the page behind a position. `reached` is how far those who listen had heard before.
+/// Reads the page after a position. `reached` is the newest position that was published before.
 pub(crate) fn read(
     history: &dyn History,
     as_of: u64,
@@ -136,7 +136,7 @@ pub(crate) fn read(
     let mut is_last = events.len() < REPLAY_PAGE_EVENTS;
     let mut newest = events.last().map(|(position, _)| *position);
     if is_last && newest.is_none() {
-        // History may have what the client knows already and the hub has not told.
+        // History may have events that the client knows already and the hub has not published.
         let untold = page(history, as_of, before(reached.unwrap_or(at)))?;
         is_last = untold.len() < REPLAY_PAGE_EVENTS;
         newest = untold.last().map(|(position, _)| *position);
@@ -147,7 +147,7 @@ pub(crate) fn read(
     Ok(Found { events, end, is_last, newest })
 }
 
-/// The last sequence that stands before a position as a whole.
+/// The last sequence that is complete before a position.
 fn before(position: Position) -> u64 {
     if position == Position::end_of(position.sequence) {
         position.sequence
@@ -156,7 +156,7 @@ fn before(position: Position) -> u64 {
     }
 }
 
-/// A page never parts the events of one sequence.
+/// A page never splits the events of one sequence.
 fn page(history: &dyn History, as_of: u64, after: u64) -> Result<Vec<(Position, Published)>, String> {
     let past = history.events(as_of, Page { after, limit: REPLAY_PAGE_EVENTS }).map_err(not_read)?;
     let mut last: Option<Position> = None;

@@ -1,4 +1,4 @@
-//! What a role may do at the broker.
+//! Permissions: which destinations a role may send to and subscribe to.
 
 use access::Role;
 use stomp::session::Rights;
@@ -6,8 +6,7 @@ use stomp::{Kind, Pattern, encode_segment};
 
 use crate::translate::{GENERIC_EVENT, STRATEGY_BUS};
 
-/// `destinations` are those that clients may send to at all; the queues of the strategy bus are open where the mode is
-/// `distributed`.
+/// `destinations` are those to which clients may send at all; the queues of the strategy bus are open where the mode is `distributed`.
 pub(crate) fn rights(role: &Role, destinations: &[Pattern], distributed: bool) -> Rights {
     let mut rights = by_role(role, destinations);
     rights.reserved = Kind::ALL.map(bus).into();
@@ -38,12 +37,12 @@ fn bus(kind: Kind) -> Pattern {
     pattern(&format!("{}{STRATEGY_BUS}.>", kind.prefix()))
 }
 
-/// A strategy hears the answers to its own requests alone.
+/// A strategy receives only the answers to its own requests.
 fn own_queues(name: &str) -> Pattern {
     pattern(&format!("{}{STRATEGY_BUS}.{}.>", Kind::Queue.prefix(), encode_segment(name)))
 }
 
-/// A strategy speaks in its own name alone.
+/// A strategy sends only under its own name.
 fn own_events(name: &str, destinations: &[Pattern]) -> Option<Pattern> {
     let own = pattern(&format!("/topic/{GENERIC_EVENT}.{}.>", encode_segment(name)));
     destinations.iter().any(|wide| wide.covers(&own)).then_some(own)
@@ -59,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// What may be sent to, and what may be listened to.
+    /// Destinations to send to, and to subscribe to.
     fn with(role: &Role, distributed: bool) -> (Vec<String>, Vec<String>) {
         let destinations = ["/topic/generic-event.>", "/queue/tasks.>"].map(pattern);
         let Rights { send, subscribe, .. } = rights(role, &destinations, distributed);

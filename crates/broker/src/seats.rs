@@ -1,4 +1,4 @@
-//! Who is connected, what each listens to, and how a message gets to those who do.
+//! Connections: their subscriptions, and the fan-out of a message to all connections that match.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use stomp::{Kind, Pattern};
 
 use crate::mailbox::Mailbox;
 
-/// A connection, never given twice.
+/// A connection; ids are not reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnectionId(pub(crate) u64);
 
 /// One subscription of one connection.
 pub(crate) type Consumer = (ConnectionId, SubscriptionKey);
 
-/// The slot of a price and how often there is one; nothing for any other event.
+/// The slot and activity of a price; `None` for any other event.
 pub(crate) type Price = Option<(TopicId, Pace)>;
 
-/// What the hub knows of a connection.
+/// A connection at the hub.
 pub(crate) struct Seat {
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) subscriptions: BTreeMap<SubscriptionKey, Subscription>,
-    /// Different patterns of topics that these select by, and how many of them each.
+    /// Its different topic patterns, with the number of subscriptions of each.
     pub(crate) topics: BTreeMap<Pattern, usize>,
-    /// What let it in.
+    /// Its credentials, as a pass.
     pub(crate) pass: Option<Pass>,
-    /// The last broadcast that it got: overlapping patterns lead to a connection more than once.
+    /// Its last broadcast: overlapping patterns lead to a connection more than once.
     last: u64,
 }
 
@@ -38,7 +38,7 @@ impl Seat {
         self.subscriptions.values().any(|subscription| subscription.no_local)
     }
 
-    /// Says which patterns are new.
+    /// Returns the new patterns.
     pub(crate) fn add(&mut self, subscription: Subscription) -> Vec<Pattern> {
         let topics = subscription.patterns.iter().filter(|pattern| pattern.kind() == Kind::Topic);
         let mut new = Vec::new();
@@ -51,7 +51,7 @@ impl Seat {
         new
     }
 
-    /// The subscription that ends, and the patterns that no other has.
+    /// The ended subscription, and the patterns that no other has.
     pub(crate) fn remove(&mut self, key: SubscriptionKey) -> Option<(Subscription, Vec<Pattern>)> {
         let ended = self.subscriptions.remove(&key)?;
         let mut unused = Vec::new();
@@ -66,7 +66,7 @@ impl Seat {
     }
 }
 
-/// Everybody who is connected.
+/// All connections.
 #[derive(Default)]
 pub(crate) struct Seats {
     taken: BTreeMap<ConnectionId, Seat>,
@@ -102,7 +102,8 @@ impl Seats {
         self.get(connection)?.subscriptions.get(&key)
     }
 
-    /// Hands a broadcast to every connection that listens, once to each; `from` has caused it. Says how many got it.
+    /// Queues a broadcast for every matching connection, once for each; `from` has caused it. Returns how many received
+    /// it.
     pub(crate) fn hand_out(
         &mut self,
         listeners: impl IntoIterator<Item = ConnectionId>,

@@ -1,5 +1,5 @@
-//! The last values for a new subscription. They are put in step by step as fast as the client reads, and everybody else
-//! is served between two steps.
+//! Subscription snapshot: the last values that match a new subscription, delivered in steps as fast as the client
+//! reads, so that other connections are served in between.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::telling::{MessageNumbers, Telling};
 
 const MARKS: Marks = Marks { snapshot: true, redelivered: false, replayed: false, conflated: 0 };
 
-/// The last values of one pattern on their way to a new subscription.
+/// The last values of one pattern for a new subscription.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) subscription: SubscriptionKey,
     pattern: Pattern,
-    /// The newest event when the subscription began; those behind it are heard anyway.
+    /// The newest event at the start of the subscription; later ones are received anyway.
     begun: u64,
-    /// The newest broadcast then.
+    /// The newest broadcast at that time.
     since: u64,
-    /// The last subject that was looked at; none at the beginning.
+    /// The last subject that was checked; `None` at the beginning.
     after: Option<Subject>,
 }
 
@@ -37,8 +37,8 @@ impl Snapshot {
         topics.map(|pattern| Self { subscription, pattern: pattern.clone(), begun, since, after: None }).collect()
     }
 
-    /// Finds the next values and says whether those were all. What is found is the last value of this moment, so a topic
-    /// never goes back in time, provided that it is put in before anything that is published later.
+    /// Finds the next values and returns whether those were all. Values are current, so a topic never goes back in
+    /// time, provided that they are queued before anything that is published later.
     pub(crate) fn go_on(&mut self, last: &LastValues, step: &mut Step<'_>) -> bool {
         let after = self.after.take();
         let mut octets = 0;
@@ -52,8 +52,8 @@ impl Snapshot {
         true
     }
 
-    /// Finds what the pattern selects of one subject and says how many octets that are. A price has a slot, where its
-    /// newest value counts.
+    /// Finds the matching topics of one subject and returns their octets. A price has a slot, where only its newest
+    /// value counts.
     fn find(&self, telling: &Telling, price: Option<TopicId>, step: &mut Step<'_>) -> usize {
         if telling.number() > self.begun {
             return 0;
@@ -72,7 +72,7 @@ impl Snapshot {
     }
 }
 
-/// What a step of a snapshot works with.
+/// Inputs of a snapshot step.
 pub(crate) struct Step<'a> {
     pub(crate) reference: &'a ReferenceData,
     pub(crate) numbers: &'a mut MessageNumbers,

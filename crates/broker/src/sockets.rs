@@ -1,13 +1,13 @@
-//! Sockets as prices want them: what the system holds can no longer be replaced by newer ones, and left to itself it
-//! holds megabytes for whoever does not read.
+//! Socket options: small send buffers, because a price in the kernel's buffer can no longer be conflated, and by
+//! default the kernel buffers megabytes for a client that does not read; time-out for dead peers.
 
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
 use crate::limits::SEND_BUFFER_BYTES;
 
-/// Makes a socket hand over small messages at once, hold little, and notice a peer that is gone. A failure costs only
-/// speed, and older prices for a slow reader.
+/// Makes a socket send small messages at once, buffer little, and detect a dead peer. A failure costs only speed, and
+/// older prices for a slow reader.
 pub fn treat_socket(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
     let socket = SockRef::from(stream);
@@ -34,7 +34,7 @@ mod tests {
         treat_socket(&stream);
         let socket = SockRef::from(&stream);
         assert!(stream.nodelay().unwrap());
-        // The system doubles what it is told, for its own use.
+        // The system doubles the value, for its own use.
         assert_eq!(socket.send_buffer_size().unwrap(), 2 * SEND_BUFFER_BYTES);
         assert_eq!(socket.tcp_notsent_lowat().unwrap(), UNSENT_BYTES_MAX);
         assert_eq!(socket.tcp_user_timeout().unwrap(), Some(UNHEARD_MAX));

@@ -1,4 +1,5 @@
-//! What stands: the last word about everything that is neither a price nor passing.
+//! State cache: the newest value of every topic that is neither a price nor transient. When it is full, the oldest
+//! order is evicted.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -9,14 +10,14 @@ use domain::OrderId;
 use crate::subject::{Aspect, Subject};
 use crate::telling::Telling;
 
-/// Orders stand behind everything else, and none is older than this.
+/// Orders sort after everything else, and none is older than this.
 const OLDEST_ORDER: Subject = Subject::Order(OrderId(0), Aspect::Whole);
 
-/// The last event about each subject. Where there is no room for another, the oldest order gives way: its later events
-/// bring it back, while positions, balances and states are few and may not be heard of again for days.
+/// The last event of each subject. When it is full, the oldest order is evicted: its later events restore it, while
+/// positions, balances and states are few and may not change again for days.
 pub(crate) struct Standing {
     last: BTreeMap<Subject, Arc<Telling>>,
-    /// Names of topics under which all of it is told.
+    /// Number of topics of all entries.
     topics: usize,
     topics_max: usize,
     is_full_told: bool,
@@ -43,7 +44,7 @@ impl Standing {
         while self.topics + topics > self.topics_max {
             if !std::mem::replace(&mut self.is_full_told, true) {
                 let limit = self.topics_max;
-                tracing::warn!("snapshots leave out the oldest orders: more than {limit} topics have a last value");
+                tracing::warn!(limit, "last-value cache is full: snapshots omit the oldest orders");
             }
             let Some((&Subject::Order(oldest, _), _)) = self.last.range(OLDEST_ORDER..).next() else { return false };
             Aspect::ALL.into_iter().for_each(|aspect| self.forget(&Subject::Order(oldest, aspect)));
@@ -51,14 +52,14 @@ impl Standing {
         true
     }
 
-    /// It will not be heard of again: an order that is done.
+    /// It will not change again: an order that is done.
     pub(crate) fn forget(&mut self, subject: &Subject) {
         if let Some(telling) = self.last.remove(subject) {
             self.topics -= telling.roots().len();
         }
     }
 
-    /// From the beginning, or from behind a subject on.
+    /// From the beginning, or from after a subject on.
     pub(crate) fn behind(&self, subject: Option<&Subject>) -> impl Iterator<Item = (&Subject, &Arc<Telling>)> {
         self.last.range((subject.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded))
     }

@@ -1,5 +1,5 @@
-//! The topics that strategies in processes of their own share: every price on one, every generic event on the other. They
-//! stand apart from all others, so that `/topic/>` does not say everything twice and only those hear them who may.
+//! Topics of the strategy bus: market data and generic events for strategy processes. They are reserved: a wildcard
+//! such as `/topic/>` does not select them.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl StrategyBus {
         pattern.kind() == Kind::Topic && pattern.segments().next() == Some(STRATEGY_BUS)
     }
 
-    /// The event as strategies read it, where one of them listens.
+    /// The event as strategies receive it, where one of them subscribes.
     pub(crate) fn share(
         &mut self,
         telling: &Telling,
@@ -42,7 +42,7 @@ impl StrategyBus {
         Some(Shared { message, listeners })
     }
 
-    /// The topic and who listens; nothing where nobody does, which is the usual case.
+    /// The topic and its subscribers; `None` without subscribers, which is the usual case.
     fn listeners(&mut self, topic: &str) -> Option<(Destination, Vec<ConnectionId>)> {
         if self.tree.patterns() == 0 {
             return None;
@@ -53,7 +53,7 @@ impl StrategyBus {
     }
 }
 
-/// A message of the bus, and to whom it goes.
+/// A message of the bus, and its subscribers.
 pub(crate) struct Shared {
     message: Arc<Message>,
     listeners: Vec<ConnectionId>,
@@ -64,7 +64,8 @@ impl Shared {
         self.message.octets()
     }
 
-    /// No rate holds a price back; to one that falls behind, the newest of each security goes. Says how many got it.
+    /// Prices are not throttled; to a connection that falls behind, the newest of each security is sent. Returns how
+    /// many received it.
     pub(crate) fn hand_out(self, seats: &mut Seats, number: u64, price: Price, from: Option<ConnectionId>) -> usize {
         let broadcast = Broadcast { message: self.message, number, own: false, apart: true };
         match price {

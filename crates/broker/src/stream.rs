@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::limits::READ_BYTES;
 use crate::transport::{Received, Transport};
 
-/// Pieces that are written in one call of the system.
+/// Buffers that are written in one system call.
 const PIECES_MAX: usize = 64;
 
 pub(crate) struct ByteStream<S>(pub(crate) S);
@@ -35,7 +35,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
             }
             batch.advance(written);
         }
-        // TLS may hold back what the socket did not take.
+        // TLS may hold back what the socket did not accept.
         Pin::new(&mut self.0).poll_flush(context)
     }
 

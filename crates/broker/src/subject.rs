@@ -1,5 +1,5 @@
-//! What an event is the last word about. It is found without putting a name together, because every event needs it and
-//! most topics have no listener.
+//! Cache key of an event: what its message is the last value of. It is computed without building a topic name, because
+//! most topics have no subscriber.
 
 use domain::{
     AccountId, AdapterName, BarSize, Currency, Event, EventClass, OrderId, PositionId, Scope, SecurityId, Status,
@@ -11,7 +11,7 @@ use domain::{
 pub(crate) enum Subject {
     Price(EventClass, SecurityId),
     Bar(SecurityId, BarSize),
-    /// Of these, one topic may speak about several: all adapters of a kind.
+    /// One topic may carry several of these: all adapters of a kind.
     Session(AdapterName),
     TradingState(Scope),
     LifeCycle(StrategyId),
@@ -23,7 +23,7 @@ pub(crate) enum Subject {
     Order(OrderId, Aspect),
 }
 
-/// An order is told in two ways.
+/// An order is published in two forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Aspect {
     Whole,
@@ -34,16 +34,16 @@ impl Aspect {
     pub(crate) const ALL: [Self; 2] = [Self::Whole, Self::Status];
 }
 
-/// How the messages of an event are treated.
+/// Treatment of the messages of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Of prices the newest counts, and it is remembered.
+    /// Only the newest price counts, and it is cached.
     Market(Subject),
-    /// Nothing is lost, and the newest is remembered.
+    /// Nothing is lost, and the newest is cached.
     State(Subject),
-    /// As state, but its subject is done with: this is the last that is heard of it.
+    /// As state, but final: the subject does not change any more.
     LastOfState(Subject),
-    /// Nothing is lost, and nothing remembered: these topics come without end.
+    /// Nothing is lost, and nothing is cached: these topics have no end.
     Passing,
 }
 

@@ -1,4 +1,5 @@
-//! An event on its way to those who listen. It is put into words when somebody needs them, and then once for all.
+//! Event message: one event of the engine on its way to subscribers. It is encoded on first use, once for all
+//! subscribers.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,22 +12,22 @@ use wire::topics;
 use crate::recent::Position;
 use crate::translate::{headers, topic_of};
 
-/// An event, and its messages from the moment on when somebody needed one.
+/// An event, and its messages once they are encoded.
 pub(crate) struct Telling {
     published: Published,
-    /// Its place among all events that were told.
+    /// Its number among all published events.
     number: u64,
-    /// Where history has it, where it does.
+    /// Its position in history, where it is stored.
     position: Option<Position>,
     /// One for each of its roots.
     messages: OnceLock<Box<[Arc<Message>]>>,
 }
 
-/// What an event takes beside its body, about.
+/// Approximate octets of an event beside its body.
 const EVENT_BYTES: usize = 1_024;
 
 impl Telling {
-    /// What it takes, about: event and message. Only bodies of generic events have no bound of their own.
+    /// Approximate octets of event and message. Only bodies of generic events have no bound of their own.
     pub(crate) fn octets(&self) -> usize {
         match &self.published.event {
             Event::Generic(event) => EVENT_BYTES + 2 * event.body.len(),
@@ -51,13 +52,13 @@ impl Telling {
         topics::roots(&self.published.event)
     }
 
-    /// How it is said by the names of this moment.
+    /// Its encoding, by the current reference data.
     pub(crate) fn words<'a>(&'a self, reference: &'a ReferenceData) -> Words<'a> {
         let (destinations, body) = (OnceCell::new(), OnceCell::new());
         Words { published: &self.published, position: self.position, reference, destinations, body }
     }
 
-    /// Its messages, in the order of its roots: written now, or by whoever needed them before.
+    /// Its messages, in the order of its roots, encoded now or before.
     pub(crate) fn messages(&self, words: &Words<'_>, numbers: &mut MessageNumbers) -> &[Arc<Message>] {
         self.messages.get_or_init(|| {
             let headers = words.headers();
@@ -67,7 +68,7 @@ impl Telling {
     }
 }
 
-/// What an event is called and says; both are found when they are first asked for.
+/// Topics and body of an event, both computed on first use.
 pub(crate) struct Words<'a> {
     published: &'a Published,
     position: Option<Position>,
@@ -93,7 +94,7 @@ impl Words<'_> {
         headers
     }
 
-    /// Those on the topic that strategies share, where nothing is replayed.
+    /// Headers on the shared topic, which has no replay.
     pub(crate) fn shared_headers(&self) -> Headers {
         headers(self.published.sequence)
     }
@@ -102,22 +103,22 @@ impl Words<'_> {
         self.body.get_or_init(|| topics::body(self.published, self.reference))
     }
 
-    /// What strategies in processes of their own read, where it is not the body.
+    /// The body for strategy processes, where it differs.
     pub(crate) fn shared_body(&self) -> Option<Vec<u8>> {
         topics::shared_body(&self.published.event, self.reference)
     }
 }
 
-/// Gives every message its number; copies go on with the same numbers.
+/// Numbers messages; copies share the counter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MessageNumbers {
     last: Arc<AtomicU64>,
-    /// Octets of all messages that somebody holds.
+    /// Octets of all messages in memory.
     held: Arc<AtomicUsize>,
 }
 
 impl MessageNumbers {
-    /// The first message has the number behind `last`.
+    /// The first message has the number after `last`.
     pub(crate) fn behind(last: u64, held: &Arc<AtomicUsize>) -> Self {
         Self { last: Arc::new(last.into()), held: held.clone() }
     }

@@ -1,4 +1,4 @@
-//! Their words and ours: names and headers of topics, a SEND as a command.
+//! Translation: topic names and headers, SEND to `Command`.
 
 use domain::command::GenericEvent;
 use domain::{ReferenceData, StrategyId};
@@ -11,7 +11,7 @@ pub(crate) const GENERIC_EVENT: &str = "generic-event";
 /// The first segment of the topics and queues of the strategies' bus.
 pub(crate) const STRATEGY_BUS: &str = "strategy-bus";
 
-/// By the sequence a subscriber joins what he hears with what REST answers.
+/// By the sequence a subscriber joins messages with REST responses.
 pub(crate) fn headers(sequence: u64) -> Headers {
     [("content-type", "application/json"), ("sequence", &sequence.to_string())].into_iter().collect()
 }
@@ -20,12 +20,12 @@ pub(crate) fn topic_of(name: &str) -> Option<Destination> {
     Destination::parse(&[Kind::Topic.prefix(), name].concat()).ok()
 }
 
-/// Whether a SEND is for the engine, which writes it down before anybody hears it.
+/// Whether a SEND is for the engine, which journals it before it is published.
 pub(crate) fn is_generic_event(destination: &Destination) -> bool {
     destination.kind() == Kind::Topic && destination.segments().next() == Some(GENERIC_EVENT)
 }
 
-/// A SEND to `generic-event.<strategy>.<name>`, or why it is none.
+/// A SEND to `generic-event.<strategy>.<name>`, or why it is rejected.
 pub(crate) fn to_domain(sent: &Publication, reference: &ReferenceData) -> Result<GenericEvent, String> {
     let [_, strategy, name] = sent.destination.segments().collect::<Vec<_>>()[..] else {
         return Err("a generic event is sent to /topic/generic-event.<strategy>.<name>".into());

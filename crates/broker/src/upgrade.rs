@@ -1,4 +1,4 @@
-//! How a request becomes a WebSocket: on any path of our own port, and at `/stomp` of the HTTP doors.
+//! WebSocket upgrade: on any path of the broker's own port, and at `/stomp` of the HTTP ports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::limits::{READ_BYTES, WEBSOCKET_MESSAGE_BYTES_MAX};
 use crate::places::Full;
 use crate::websocket::Messages;
 
-/// The sub-protocols that we speak, the one we like best first.
+/// Supported sub-protocols, the preferred one first.
 const PROTOCOLS: [&str; 4] = ["v12.stomp", "v11.stomp", "v10.stomp", "stomp"];
 
-/// How a request reached us.
+/// The connection of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Reached {
     /// Our address.
@@ -32,7 +32,7 @@ pub struct Reached {
     pub secure: bool,
 }
 
-/// `/stomp`, for doors that check hosts and origins themselves; `reached` says what such a door knows of a request.
+/// `/stomp`, for ports that check hosts and origins themselves; `reached` extracts what such a port knows of a request.
 pub(crate) fn route<F>(house: Arc<House>, reached: F) -> Router
 where
     F: Fn(&axum::http::Extensions) -> Option<Reached> + Clone + Send + Sync + 'static,
@@ -81,7 +81,7 @@ fn upgrade(house: Arc<House>, reached: Option<Reached>, ws: WebSocketUpgrade, he
         })
 }
 
-/// What the request shows of its sender, unless CONNECT says more: a bearer token, or the cookie of a session.
+/// Credentials of the request, which those in CONNECT override: a bearer token, or the cookie of a session.
 fn shown(headers: &HeaderMap, secure: bool) -> Option<Credentials> {
     let cookie = if secure { "__Host-rialto-session" } else { "rialto-session" };
     if let Some(value) = headers.get(header::AUTHORIZATION) {

@@ -1,11 +1,11 @@
-//! For whoever watches the broker from outside.
+//! Broker monitor: metrics and publish lag for the server, without keeping the broker alive.
 
 use std::sync::{Arc, Weak};
 
 use crate::house::House;
 use crate::numbers::Numbers;
 
-/// Looks at a broker without keeping it alive.
+/// Monitors a broker without keeping it alive.
 #[derive(Clone)]
 pub struct Watch(Weak<House>);
 
@@ -14,12 +14,12 @@ impl Watch {
         Self(Arc::downgrade(house))
     }
 
-    /// For how long the oldest event waits that is not published. It waits for nobody, also where the broker stands still.
+    /// Age of the oldest unpublished event. It never blocks, also where the broker is stalled.
     pub fn oldest_event(&self) -> Option<std::time::Duration> {
         self.0.upgrade().map(|house| house.oldest_event())
     }
 
-    /// None where the broker is gone.
+    /// `None` where the broker has ended.
     pub fn numbers(&self) -> Option<Numbers> {
         self.0.upgrade().map(|house| house.numbers())
     }

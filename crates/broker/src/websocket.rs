@@ -1,4 +1,4 @@
-//! STOMP over the messages of a WebSocket: text or binary, frames in any pieces; each frame of ours is one message.
+//! STOMP over WebSocket messages: text or binary, frames in any chunks; each frame of ours is one message.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,9 +14,9 @@ use crate::transport::{Received, Transport};
 
 pub(crate) struct Messages {
     socket: WebSocket,
-    /// What goes out next, before anything of a batch.
+    /// Sent before anything of a batch.
     own: VecDeque<Message>,
-    /// Frames of the present batch that have been handed to the socket.
+    /// Frames of the current batch that were passed to the socket.
     frames_sent: usize,
     is_closing: bool,
 }
@@ -46,7 +46,7 @@ impl Messages {
     }
 }
 
-/// What is wrong below STOMP, as the code to close with; where the peer is gone, nobody is left to hear one.
+/// A transport error as a close code; where the peer is gone, no code is sent.
 fn fault(error: axum::Error) -> io::Result<Received> {
     let fault = error.into_inner().downcast::<Error>().map_err(io::Error::other)?;
     match *fault {
@@ -58,7 +58,7 @@ fn fault(error: axum::Error) -> io::Result<Received> {
     }
 }
 
-/// Text is what every client reads; a body that is none goes as it is.
+/// Text is what every client reads; a body that is not UTF-8 is sent as binary.
 fn message(frame: Vec<u8>) -> Message {
     String::from_utf8(frame).map_or_else(|error| Message::binary(error.into_bytes()), Message::text)
 }
@@ -90,7 +90,7 @@ impl Transport for Messages {
 
     fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>> {
         ready!(self.poll_send_own(context))?;
-        // A batch that is out already may come along with a ping.
+        // A batch that is written already may be passed along with a ping.
         if !batch.is_done() {
             ready!(self.poll_send_frames(context, batch))?;
         }

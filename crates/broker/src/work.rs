@@ -1,5 +1,5 @@
-//! What a session wants done, in order. What takes time is waited for; meanwhile nothing else of this client is looked
-//! at, so a RECEIPT says that its frame and all before it are done.
+//! Actions of a STOMP session, executed in order. While one waits (login, journal), no further frame of this client is
+//! processed, so a RECEIPT confirms its frame and all before it.
 
 use std::future::ready;
 use std::mem;
@@ -17,17 +17,17 @@ use crate::rights::rights;
 use crate::translate;
 use crate::transport::Transport;
 
-/// On a message of a strategy to a queue: the name that it is bound to.
+/// Header of a strategy's message to a queue: the strategy that its credentials are bound to.
 const STRATEGY_HEADER: &str = "strategy";
 
-/// A part of the server acts for whoever runs the desk.
+/// A part of the server acts with all permissions.
 const INSIDER: Identity = Identity { name: None, role: Role::Admin };
 
-/// Why work was not done, and the receipt of the frame that asked for it.
+/// Why an action failed, and the receipt of its frame.
 type Refused = (String, Option<String>);
 
 impl<T: Transport> Connection<T> {
-    /// Does what can be done now.
+    /// Executes what can be executed now.
     pub(super) fn perform(&mut self, now: Time) {
         while self.pending.is_none()
             && let Some(action) = self.actions.pop_front()
@@ -38,7 +38,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// The session ends; what it wanted before is forgotten.
+    /// The session ends; its pending actions are dropped.
     pub(super) fn refuse(&mut self, text: &str, receipt: Option<&str>) {
         let mut last_words = Vec::new();
         self.session.refuse(text, receipt, &mut last_words);
@@ -50,7 +50,7 @@ impl<T: Transport> Connection<T> {
 
     fn perform_one(&mut self, now: Time, action: Action) -> Result<(), Refused> {
         match action {
-            // A lane of answers that is full still takes the last words.
+            // A full control lane still accepts the final frame.
             Action::Send(frame) => {
                 self.lanes.control(frame).map_err(|slow| {
                     self.place.mailbox.end(End::Slow(slow));
@@ -85,7 +85,7 @@ impl<T: Transport> Connection<T> {
         Ok(())
     }
 
-    /// CONNECT speaks louder than what came with the upgrade.
+    /// Credentials in CONNECT win over those of the WebSocket upgrade.
     fn authenticate(&mut self, shown: session::Credentials) -> Pending {
         let (login, passcode) = (shown.login.unwrap_or_default(), shown.passcode.unwrap_or_default());
         let before = mem::replace(&mut self.visitor.shown, Shown::Nothing);
@@ -104,8 +104,8 @@ impl<T: Transport> Connection<T> {
         })
     }
 
-    /// Many clients show a name and a password unasked, such as guest and guest. Where there are no users nobody can have
-    /// one, so that says nothing; a token is looked at all the same.
+    /// Many clients send a default login (guest/guest). While no users are configured it is treated as anonymous; a
+    /// token is checked always.
     fn login(&self, login: String, passcode: String) -> Credentials {
         match Credentials::login(login, passcode.into()) {
             Credentials::Password { .. } if self.house.access.has_users().is_ok_and(|has| !has) => {
@@ -119,7 +119,7 @@ impl<T: Transport> Connection<T> {
         Visit { door: Door::Broker, peer: self.visitor.peer, action: action.into() }
     }
 
-    /// The refusal is in the audit before it is told.
+    /// The refusal is audited before it is sent.
     fn audit(&self, detail: String) -> Pending {
         let user = self.identity.as_ref().and_then(|identity| identity.name.clone());
         let (access, actor) = (self.house.access.clone(), Actor { user, visit: self.visit("STOMP") });
@@ -145,7 +145,7 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// All of it or nothing: what can be refused is looked at before anything is done.
+    /// A transaction is atomic: everything that can be refused is checked before anything is executed.
     fn commit(&mut self, now: Time, work: Vec<Work>, receipt: Option<String>) -> Result<(), Refused> {
         let refused = |text: String| (text, receipt.clone());
         let for_queues = work.iter().filter_map(|work| match work {
@@ -171,7 +171,7 @@ impl<T: Transport> Connection<T> {
     fn envelope(&self, sent: &Publication) -> Result<Envelope, String> {
         let event = translate::to_domain(sent, &self.house.bus.catalogue.now())?;
         let user = self.identity.as_ref().and_then(|identity: &Identity| identity.name.clone());
-        // Whoever sends it, a generic event is the word of a strategy.
+        // A generic event has the source strategy, whatever client sends it.
         let caller = Caller { source: Source::Strategy, user, origin: None };
         Ok(Envelope { caller, command: Command::Publish(event) })
     }
@@ -187,7 +187,7 @@ impl<T: Transport> Connection<T> {
         Ok(())
     }
 
-    /// Who takes commands of strategies from a queue knows by this header whose they are; a strategy cannot forge it.
+    /// The consumer of a strategy's requests identifies the strategy by this header, which a client cannot forge.
     fn signed(&self, mut sent: Publication) -> Publication {
         let role = self.identity.as_ref().map(|identity| &identity.role);
         if let Some(strategy) = role.and_then(Role::strategy) {
@@ -197,8 +197,8 @@ impl<T: Transport> Connection<T> {
         sent
     }
 
-    /// Waits until the engine's journal has them; then they are on their way to everybody. Where there is no room for them
-    /// they wait outside, and nothing more is read from the client meanwhile.
+    /// Waits until the engine's journal has them; then they are published. While a limit is reached they wait, and
+    /// nothing more is read from the client.
     fn command(&mut self, envelopes: Vec<Envelope>, receipt: Option<String>) {
         if envelopes.is_empty() {
             return;

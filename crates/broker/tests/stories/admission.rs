@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::desk::{Desk, PASSWORD};
 use crate::websocket::WebSocket;
 
-const NO_LONGER: &str = "ERROR\nmessage:your access has ended or was changed; log in again\n";
+const NO_LONGER: &str = "ERROR\nmessage:credentials were revoked or changed; log in again\n";
 
 /// A connection that is open with this login, and hears nothing.
 fn join(desk: &Desk, login: &str) -> Client<std::net::TcpStream> {

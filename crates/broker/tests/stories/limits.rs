@@ -110,7 +110,7 @@ fn when_the_broker_falls_behind_the_engine_everybody_is_told_and_joins_again() {
         });
         let words = tcp.rest();
         is_told.store(true, Ordering::Relaxed);
-        assert!(words.contains("ERROR\nmessage:events were lost; connect again and ask for the present state\n"));
+        assert!(words.contains("ERROR\nmessage:events were lost; reconnect and request a snapshot\n"));
     });
     assert!(websocket.rest().contains("ERROR\nmessage:events were lost"));
     assert_eq!(websocket.stream.closed_with, Some(1013));
@@ -172,7 +172,7 @@ fn of_callers_who_have_not_logged_in_the_oldest_gives_way_and_who_has_stays() {
     desk.settle(4);
     let mut newcomer = Client::join(desk.tcp);
     let words = callers[0].rest();
-    assert!(words.starts_with("ERROR\nmessage:too many clients have not logged in; connect again\n"), "{words}");
+    assert!(words.starts_with("ERROR\nmessage:too many unauthenticated connections; reconnect\n"), "{words}");
     // The others may still log in.
     callers.drain(1..).for_each(|mut caller| caller.greet());
     for client in [&mut inside, &mut newcomer] {

@@ -109,7 +109,7 @@ impl Desk {
         let adapter = AdapterName::new(ADAPTER_TYPE, Some(&self.comp_id));
         let command = Command::AnnounceSession { adapter, state };
         if self.house.bus.inbox.command(Envelope { caller: Caller::platform(), command }).is_err() {
-            tracing::warn!(session = %self.comp_id, state = state.name(), "session state not published: the engine inbox is full");
+            tracing::warn!(session = %self.comp_id, state = state.name(), "session state not published: engine inbox full");
         }
     }
 
@@ -262,7 +262,7 @@ impl Desk {
             Ok(_) => true,
             Err(SendError::NotLoggedOn) => false,
             Err(SendError::Store(error)) => {
-                tracing::error!(session = %self.comp_id, %error, "session store failed: message not sent, logging the client out");
+                tracing::error!(session = %self.comp_id, %error, "session store failed: message not sent, client logged out");
                 // Reports that were not sent follow after the next Logon.
                 let _ = self.handle().log_out(Some(error.to_string()));
                 false

@@ -158,7 +158,7 @@ fn a_token_that_is_revoked_on_the_command_line_ends_what_it_had_opened() {
     robot.subscribe(1, "/topic/order-status.>");
     desk.launch.run(&["token", "revoke", "robot"]);
     let words = robot.frame();
-    assert!(words.starts_with("ERROR\nmessage:your access has ended or was changed; log in again\n"), "{words}");
+    assert!(words.starts_with("ERROR\nmessage:credentials were revoked or changed; log in again\n"), "{words}");
     other.subscribe(1, "/topic/order-status.>");
     server.stop();
 }
