@@ -236,7 +236,7 @@ impl Access {
         let attempt = self.slowdown.begin(account, peer, self.now()).map_err(|_| Denied::TooManyAttempts)?;
         hold(attempt.delay).await;
         if is_right() {
-            attempt.succeeded();
+            attempt.succeeded(self.now());
             return Ok(());
         }
         attempt.failed(self.now());
@@ -254,7 +254,7 @@ impl Access {
         let hash = user.as_ref().map(|user| user.password.clone());
         match (user, self.hash_and_compare(password, hash).await) {
             (Some(user), Ok(true)) => {
-                attempt.succeeded();
+                attempt.succeeded(self.now());
                 Ok(user)
             }
             (_, Ok(_)) => {

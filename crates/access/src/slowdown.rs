@@ -1,5 +1,9 @@
-//! Login throttling: failed attempts delay further attempts of the same peer, and of an account only when very many
-//! fail. Every attempt is processed in the end, so no account is ever locked.
+//! Whoever guesses waits: an attempt is held before it is looked at, the longer the more have failed from this peer, for this
+//! account or any other. What somebody else guesses elsewhere does not slow the owner of an account; only where very many
+//! fail for one account, from wherever, everybody waits. Every attempt is looked at in the end, so nobody is ever locked out.
+//!
+//! An account that has come in from a peer before is judged by its own failures there and by nothing else: many share an
+//! address behind a proxy, and what a neighbour guesses must not make the others late.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -17,9 +21,11 @@ const LOGIN_DELAY_FIRST: Duration = Duration::from_millis(500);
 const LOGIN_DELAY_MAX: Duration = Duration::from_secs(15);
 /// Attempts of one peer that may be delayed or processed; one more is refused at once.
 const LOGIN_ATTEMPTS_PER_PEER_MAX: u32 = 8;
-/// Failures are dropped after this long without an attempt.
+/// After so long without a failure all is forgiven.
 const FORGIVEN_AFTER_SECONDS: i64 = 15 * 60;
-/// Accounts and peers that are kept; beyond that the one that was idle the longest is dropped.
+/// So long after its last success an account is known at a peer; then it is judged by what others do there again.
+const LOGIN_KNOWN_SECONDS: i64 = 30 * 24 * 60 * 60;
+/// Accounts and peers that are kept in mind; of more the one that was quiet the longest is forgotten.
 const TRAILS_MAX: usize = 2_048;
 /// The part of an IPv6 address that one customer usually has alone.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
@@ -38,7 +44,31 @@ struct Trail {
     failures: u32,
     /// In progress: counted as failures until they succeed, else many parallel attempts would pass at once.
     open: u32,
-    last: Timestamp,
+    /// Of the newest failure.
+    failed_at: Timestamp,
+    /// Of the newest success, where this is an account at a peer.
+    succeeded_at: Option<Timestamp>,
+}
+
+impl Trail {
+    /// How many stand before the next attempt.
+    fn count(&self, at: Timestamp) -> u32 {
+        let failures = if self.is_forgiven(at) { 0 } else { self.failures };
+        failures.saturating_add(self.open)
+    }
+
+    fn is_forgiven(&self, at: Timestamp) -> bool {
+        self.failures == 0 || at.seconds_since(self.failed_at) >= FORGIVEN_AFTER_SECONDS
+    }
+
+    fn is_known(&self, at: Timestamp) -> bool {
+        self.succeeded_at.is_some_and(|success| at.seconds_since(success) < LOGIN_KNOWN_SECONDS)
+    }
+
+    /// What is worth the least comes first: nobody who only guesses drives out one who has come in.
+    fn worth(&self) -> (Option<Timestamp>, Timestamp) {
+        (self.succeeded_at, self.failed_at)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -65,13 +95,16 @@ impl Slowdown {
         let (login, account, peer) = (Whom::Login(name.clone(), peer), Whom::Account(name), Whom::Peer(peer));
         let mut trails = self.lock();
         make_room(&mut trails, at);
-        if trails.get(&peer).is_some_and(|trail| trail.open >= LOGIN_ATTEMPTS_PER_PEER_MAX) {
+        let is_known = trails.get(&login).is_some_and(|trail| trail.is_known(at));
+        let crowded = trails.get(if is_known { &login } else { &peer });
+        if crowded.is_some_and(|trail| trail.open >= LOGIN_ATTEMPTS_PER_PEER_MAX) {
             return Err(Crowd);
         }
         let [everywhere, login_here, here] =
             [&account, &login, &peer].map(|whom| open(trails.entry(whom.clone()).or_default(), at));
-        let guessed_elsewhere = delay_after(everywhere, LOGIN_FAILURES_ELSEWHERE_MAX);
-        let delay = delay_after(login_here.max(here), FREE_FAILURES).max(guessed_elsewhere);
+        let own = delay_after(login_here, FREE_FAILURES);
+        let others = delay_after(here, FREE_FAILURES).max(delay_after(everywhere, LOGIN_FAILURES_ELSEWHERE_MAX));
+        let delay = if is_known { own } else { own.max(others) };
         Ok(Attempt { slowdown: self, account, login, peer, delay })
     }
 
@@ -86,15 +119,18 @@ impl Attempt<'_> {
         let mut trails = self.slowdown.lock();
         for whom in self.trails() {
             if let Some(trail) = trails.get_mut(whom) {
-                trail.failures = trail.failures.saturating_add(1);
-                trail.last = at;
+                trail.failures = if trail.is_forgiven(at) { 1 } else { trail.failures.saturating_add(1) };
+                trail.failed_at = at;
             }
         }
     }
 
-    /// Clears the failures of the account; those of the peer may be guesses at other accounts.
-    pub(crate) fn succeeded(self) {
+    /// The account's failures were the owner's, or no longer matter; the peer's may be somebody else's guesses.
+    pub(crate) fn succeeded(self, at: Timestamp) {
         let mut trails = self.slowdown.lock();
+        if let Some(trail) = trails.get_mut(&self.login) {
+            trail.succeeded_at = Some(at);
+        }
         for whom in [&self.account, &self.login] {
             if let Some(trail) = trails.get_mut(whom) {
                 trail.failures = 0;
@@ -120,18 +156,18 @@ impl Drop for Attempt<'_> {
 
 /// How many failures were counted before this attempt.
 fn open(trail: &mut Trail, at: Timestamp) -> u32 {
-    let before = trail.failures.saturating_add(trail.open);
+    let before = trail.count(at);
     trail.open = trail.open.saturating_add(1);
-    trail.last = at;
     before
 }
 
-/// Drops expired records, and then, where there is still no room, those that were idle the longest.
+/// What is forgiven goes, and then, where there is still no room for an attempt, what was quiet the longest; an account that
+/// is known at a peer goes last.
 fn make_room(trails: &mut BTreeMap<Whom, Trail>, at: Timestamp) {
-    trails.retain(|_, trail| trail.open > 0 || at.seconds_since(trail.last) < FORGIVEN_AFTER_SECONDS);
+    trails.retain(|_, trail| trail.open > 0 || !trail.is_forgiven(at) || trail.is_known(at));
     while trails.len() + 3 > TRAILS_MAX {
         let quiet = trails.iter().filter(|(_, trail)| trail.open == 0);
-        let Some(quietest) = quiet.min_by_key(|(_, trail)| trail.last).map(|(whom, _)| whom.clone()) else { return };
+        let Some(quietest) = quiet.min_by_key(|(_, trail)| trail.worth()).map(|(whom, _)| whom.clone()) else { return };
         trails.remove(&quietest);
     }
 }
@@ -210,7 +246,7 @@ mod tests {
     fn a_right_password_clears_the_account_but_not_the_peer() {
         let slowdown = Slowdown::default();
         fail_often(5, &slowdown, "anna", HOME, at(0));
-        slowdown.begin("anna", AWAY, at(0)).unwrap().succeeded();
+        slowdown.begin("anna", AWAY, at(0)).unwrap().succeeded(at(0));
         assert_eq!(held(&slowdown, "anna", AWAY, at(0)), 0);
         assert_eq!(held(&slowdown, "anna", HOME, at(0)), 2_000);
     }
@@ -220,7 +256,44 @@ mod tests {
         let slowdown = Slowdown::default();
         fail_often(9, &slowdown, "anna", HOME, at(0));
         assert_eq!(held(&slowdown, "anna", HOME, at(899)), 15_000);
-        assert_eq!(held(&slowdown, "anna", HOME, at(899 + 900)), 0);
+        assert_eq!(held(&slowdown, "anna", HOME, at(900)), 0, "one who only tries does not begin it anew");
+    }
+
+    #[test]
+    fn a_neighbour_who_guesses_does_not_slow_one_who_has_come_in_before() {
+        let slowdown = Slowdown::default();
+        slowdown.begin("anna", HOME, at(0)).unwrap().succeeded(at(0));
+        fail_often(9, &slowdown, "bert", HOME, at(1));
+        fail_often(200, &slowdown, "anna", AWAY, at(1));
+        assert_eq!(held(&slowdown, "anna", HOME, at(1)), 0);
+        assert_eq!(held(&slowdown, "carl", HOME, at(1)), 15_000, "who has not come in before waits");
+        let crowd: Vec<_> = (0..8).map(|_| slowdown.begin("bert", HOME, at(2)).unwrap()).collect();
+        assert_eq!(held(&slowdown, "anna", HOME, at(2)), 0, "nor does he shut her out");
+        assert_eq!(slowdown.begin("carl", HOME, at(2)).unwrap_err(), Crowd);
+        drop(crowd);
+        fail_often(4, &slowdown, "anna", HOME, at(3));
+        assert_eq!(held(&slowdown, "anna", HOME, at(3)), 1_000, "what fails for her here counts");
+        assert_eq!(held(&slowdown, "anna", HOME, at(3 + 900)), 0);
+        assert_eq!(held(&slowdown, "anna", HOME, at(LOGIN_KNOWN_SECONDS - 1)), 0);
+    }
+
+    #[test]
+    fn after_a_month_a_success_is_forgotten() {
+        let slowdown = Slowdown::default();
+        slowdown.begin("anna", HOME, at(0)).unwrap().succeeded(at(0));
+        fail_often(9, &slowdown, "bert", HOME, at(LOGIN_KNOWN_SECONDS - 1));
+        assert_eq!(held(&slowdown, "anna", HOME, at(LOGIN_KNOWN_SECONDS - 1)), 0);
+        assert_eq!(held(&slowdown, "anna", HOME, at(LOGIN_KNOWN_SECONDS)), 15_000);
+    }
+
+    #[test]
+    fn guesses_do_not_drive_out_one_who_has_come_in() {
+        let slowdown = Slowdown::default();
+        slowdown.begin("anna", HOME, at(0)).unwrap().succeeded(at(0));
+        for number in 0..TRAILS_MAX {
+            fail(&slowdown, &format!("user{number}"), HOME, at(1));
+        }
+        assert_eq!(held(&slowdown, "anna", HOME, at(1)), 0);
     }
 
     #[test]

@@ -107,6 +107,24 @@ async fn a_password_that_was_right_a_moment_ago_is_not_held() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_neighbour_behind_the_same_proxy_who_guesses_does_not_slow_who_has_come_in_before() {
+    let desk = Desk::with_anna();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    desk.access.compare("FIX A->B", &visit(HERE), || true).await.unwrap();
+    for guess in 0..9 {
+        assert_eq!(desk.login("bert", &format!("guess number {guess}")).await, "wrong-credentials");
+    }
+    // Her password has to be proven again.
+    desk.pass(300);
+    let begun = Instant::now();
+    assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
+    desk.access.compare("FIX A->B", &visit(HERE), || true).await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    desk.access.compare("FIX A->C", &visit(HERE), || true).await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::from_secs(15), "one who was never here waits");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_program_with_many_connections_proves_its_password_once() {
     let desk = Desk::with_anna();
     let begun = Instant::now();
