@@ -176,6 +176,7 @@ impl<T: Transport> Connection<T> {
         let mut actions = Vec::new();
         match end {
             Some(end) => self.session.refuse(&end.text(), None, &mut actions),
+            None if self.pending.is_some() => self.wait_alive(now),
             None => self.session.tick(now, &mut actions),
         }
         self.follow(actions);
@@ -183,6 +184,19 @@ impl<T: Transport> Connection<T> {
             self.ping_at = now.after(self.house.limits.ping_every);
             self.transport.ping();
             self.is_sending = true;
+        }
+    }
+
+    /// While its work is under way a client is not read, and so it is not silent; nor are we, since a heart-beat may stand
+    /// between any two frames.
+    fn wait_alive(&mut self, now: Time) {
+        self.session.alive(now);
+        let mut beats = Vec::new();
+        self.session.tick(now, &mut beats);
+        for beat in beats {
+            if let Err((text, receipt)) = self.perform_one(now, beat) {
+                self.refuse(&text, receipt.as_deref());
+            }
         }
     }
 
@@ -312,6 +326,7 @@ impl<T: Transport> Connection<T> {
             }
             Step::Answered(answered) => {
                 self.pending = None;
+                self.session.alive(now);
                 self.answered(now, answered);
             }
             Step::Read(read) => self.take_page(read),

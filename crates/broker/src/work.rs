@@ -48,7 +48,7 @@ impl<T: Transport> Connection<T> {
         self.follow(last_words);
     }
 
-    fn perform_one(&mut self, now: Time, action: Action) -> Result<(), Refused> {
+    pub(super) fn perform_one(&mut self, now: Time, action: Action) -> Result<(), Refused> {
         match action {
             // A full control lane still accepts the final frame.
             Action::Send(frame) => {

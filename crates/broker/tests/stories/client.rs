@@ -67,6 +67,17 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
+    /// The next heart-beat of the server, or what came in its place.
+    pub(crate) fn heart_beat(&mut self) -> String {
+        while self.unread.is_empty() {
+            assert!(self.read() > 0, "the server has closed");
+        }
+        match self.unread.remove(0) {
+            b'\n' => "\n".to_owned(),
+            first => format!("{}{}", first as char, self.frame()),
+        }
+    }
+
     /// Everything up to the end of the connection, from the next frame on; a NUL is shown.
     pub(crate) fn rest(&mut self) -> String {
         self.rest_with_heart_beats().trim_start_matches('\n').to_owned()

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use access::{Access, Actor, Door, Identity, NewToken, Password, Role, SecretString, Visit};
@@ -32,6 +32,8 @@ pub(crate) struct Desk {
     pub(crate) feed: Feed,
     pub(crate) log: mpsc::Sender<LogLine>,
     pub(crate) broker: Broker,
+    /// While a story holds it, the engine answers nobody.
+    pub(crate) engine: Arc<Mutex<()>>,
     access: Arc<Access>,
     nanos: Arc<AtomicI64>,
     stop: Option<oneshot::Sender<()>>,
@@ -62,9 +64,10 @@ impl Desk {
         let ((tcp, tcp_listener), (tls, tls_listener), (ws, ws_listener)) = (listen(), listen(), listen());
         let ((inbox, lanes), feed, catalogue) = (inbox(), Feed::default(), Catalogue::default());
         catalogue.replace(Arc::new(strategies()));
+        let engine = Arc::new(Mutex::new(()));
         std::thread::spawn({
-            let feed = feed.clone();
-            move || run_engine(&lanes, &feed)
+            let (feed, engine) = (feed.clone(), engine.clone());
+            move || run_engine(&lanes, &feed, &engine)
         });
         // No story of the broker asks for the past or for the program.
         let bystander = Arc::new(Bystander::durable_up_to(|| 0));
@@ -76,7 +79,21 @@ impl Desk {
         let ((stop, stopped), (log, lines)) = (oneshot::channel::<()>(), mpsc::channel(1_024));
         let serving = broker.clone().serve(listeners, lines, async move { drop(stopped.await) });
         let served = Some(runtime.spawn(serving));
-        Self { tcp, tls, ws, feed, log, broker, access, nanos, stop: Some(stop), served, runtime, _folder: folder }
+        Self {
+            tcp,
+            tls,
+            ws,
+            feed,
+            log,
+            broker,
+            engine,
+            access,
+            nanos,
+            stop: Some(stop),
+            served,
+            runtime,
+            _folder: folder,
+        }
     }
 
     /// From now on nobody is anonymous.
@@ -214,9 +231,10 @@ fn strategies() -> ReferenceData {
 }
 
 /// Publishes what it is told to, with numbers from 1.
-fn run_engine(lanes: &Lanes, feed: &Feed) {
+fn run_engine(lanes: &Lanes, feed: &Feed, engine: &Mutex<()>) {
     let mut sequence = 0;
     for request in &lanes.requests {
+        let _works = engine.lock().unwrap();
         if let Wanted::Command(envelope) = request.wanted
             && let Command::Publish(event) = envelope.command
         {

@@ -178,3 +178,19 @@ fn heart_beats_are_kept_and_expected() {
     assert!(words.starts_with("\n\n"), "the end of CONNECTED and a heart-beat come first: {words}");
     assert!(words.contains("ERROR\nmessage:nothing was heard for "), "{words}");
 }
+
+#[test]
+fn a_client_that_is_not_read_is_not_silent() {
+    let desk = Desk::open();
+    let mut client = Client::dial(desk.tcp);
+    client.send("CONNECT\naccept-version:1.2\nhost:desk\nheart-beat:500,500\n\n");
+    assert!(client.frame().starts_with("CONNECTED\n"));
+    let engine = desk.engine.lock().unwrap();
+    client.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\nreceipt:r\n\n1");
+    // Ten heart-beats of the server are longer than any silence it bears.
+    for _ in 0..10 {
+        assert_eq!(client.heart_beat(), "\n");
+    }
+    drop(engine);
+    assert_eq!(client.frame(), "RECEIPT\nreceipt-id:r\n\n");
+}
