@@ -174,15 +174,17 @@ async fn hear(socket: TcpStream, secure: Option<Secure>) -> Result<(Box<dyn Stre
 /// Reads up to the end of the first message; returns all that was read.
 async fn first_message(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, DisconnectReason> {
     let mut bytes = Vec::with_capacity(READ_BYTES);
+    // It remembers how far it has looked: a caller that sends byte by byte is not looked through again for each.
+    let mut framer = Framer::new();
     loop {
         if bytes.len() >= UNKNOWN_CALLER_BYTES_MAX {
             return Err(DisconnectReason::MessageTooLong);
         }
-        if stream.read_buf(&mut bytes).await.map_err(|error| failed(&error))? == 0 {
+        let count = stream.read_buf(&mut bytes).await.map_err(|error| failed(&error))?;
+        if count == 0 {
             return Err(DisconnectReason::PeerClosed);
         }
-        let mut framer = Framer::new();
-        framer.buffer().extend_from_slice(&bytes);
+        framer.buffer().extend_from_slice(&bytes[bytes.len() - count..]);
         match framer.next_frame() {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(bytes),
@@ -202,4 +204,33 @@ fn addressee(message: &Message<'_>) -> Option<SessionId> {
 
 fn failed(error: &io::Error) -> DisconnectReason {
     DisconnectReason::SocketFailed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncWriteExt, duplex};
+
+    /// A caller that sends this, byte by byte, and then waits.
+    async fn heard(bytes: Vec<u8>) -> Result<Vec<u8>, DisconnectReason> {
+        let (mut caller, stream) = duplex(1);
+        let calling = tokio::spawn(async move {
+            // Whoever is turned away need not be heard to the end.
+            let _ = caller.write_all(&bytes).await;
+            std::future::pending::<()>().await;
+        });
+        let mut stream: Box<dyn Stream> = Box::new(stream);
+        let heard = first_message(&mut stream).await;
+        calling.abort();
+        heard
+    }
+
+    #[tokio::test]
+    async fn a_first_message_may_come_byte_by_byte_and_ends_in_time() {
+        let logon = b"8=FIX.4.4\x019=5\x0135=A\x0110=161\x01";
+        assert_eq!(heard(logon.to_vec()).await, Ok(logon.to_vec()));
+        let endless = [b"8=FIX.4.4\x019=99999\x0135=A\x0158=".as_slice(), &[b'x'; UNKNOWN_CALLER_BYTES_MAX]].concat();
+        assert_eq!(heard(endless).await, Err(DisconnectReason::MessageTooLong));
+        assert_eq!(heard(b"8=FIX.4.4\x019=x\x0135=A\x01".to_vec()).await, Err(DisconnectReason::Garbled));
+    }
 }

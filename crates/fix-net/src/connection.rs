@@ -1,5 +1,6 @@
-//! One connection: reads, drives the session engine, writes; heartbeats when nothing arrives. The writer never blocks
-//! the reader: a slow peer blocks only its own output.
+//! One connection. Bytes in, what the conversation makes of them, bytes out; heart-beats when nothing comes. The
+//! reader is never blocked by the writer: while a peer is slow, only its own line waits. While it is not read because there
+//! is no room for more of it, what waits in its socket counts as heard.
 
 use crate::clock::Clock;
 use crate::durable::Durable;
@@ -11,6 +12,7 @@ use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::watch;
+use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// Text (58) of our Logout when the program stops.
@@ -101,17 +103,38 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
         let roomy = self.conversation.wire().len() < WIRE_BYTES_MAX;
         let listening = open && roomy && self.conversation.is_listening();
         let writing = !self.leaving.is_empty();
+        if listening && !self.received.is_empty() {
+            return self.take_received();
+        }
         tokio::select! {
             biased;
             result = write_some(&mut self.writer, &self.leaving[self.written..]), if writing => self.wrote(result),
             result = self.reader.read_buf(&mut self.received), if listening => self.read(result),
             request = mailbox.requests.recv(), if open && roomy => self.requested(request, mailbox),
-            () = timer, if open => self.conversation.tick(self.clock.now()),
+            () = timer, if open => self.tick(listening).await,
             _ = shutdown.changed(), if open && !*stopping => {
                 *stopping = true;
                 self.stop();
             }
         }
+    }
+
+    /// A peer is not silent whose words we do not read.
+    async fn tick(&mut self, listening: bool) {
+        if !listening && self.has_unread().await {
+            self.conversation.is_heard(self.clock.now());
+        }
+        self.conversation.tick(self.clock.now());
+    }
+
+    /// Whether something waits that was not looked at; of what lies in the socket a little is fetched to see it.
+    async fn has_unread(&mut self) -> bool {
+        if self.conversation.has_unread() || !self.received.is_empty() {
+            return true;
+        }
+        // That the peer has hung up is found when it is read again.
+        let waiting = unconstrained(timeout(Duration::ZERO, self.reader.read_buf(&mut self.received))).await;
+        waiting.is_ok_and(|result| result.is_ok_and(|count| count > 0))
     }
 
     fn stop(&mut self) {
@@ -136,16 +159,18 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
     fn read(&mut self, result: io::Result<usize>) {
         match result {
             Ok(0) => self.conversation.cut(self.clock.now(), DisconnectReason::PeerClosed),
-            Ok(_) => {
-                self.conversation.buffer().extend_from_slice(&self.received);
-                self.received.clear();
-                self.conversation.pump(self.clock.now());
-            }
+            Ok(_) => self.take_received(),
             Err(error) => self.conversation.cut(self.clock.now(), failed(&error)),
         }
     }
 
-    /// Handles further queued requests too, so that many messages leave with one write.
+    fn take_received(&mut self) {
+        self.conversation.buffer().extend_from_slice(&self.received);
+        self.received.clear();
+        self.conversation.pump(self.clock.now());
+    }
+
+    /// Takes what else is waiting too, so that many messages leave with one write.
     fn requested(&mut self, request: Option<Request>, mailbox: &mut Mailbox) {
         let Some(request) = request else {
             return self.conversation.cut(self.clock.now(), DisconnectReason::Shutdown);

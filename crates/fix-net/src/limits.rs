@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Messages and requests that are queued for a session's task; more are rejected at once with `MailboxFull`.
 pub const MAILBOX_MESSAGES_MAX: usize = 8_192;
 
-/// Bytes that are queued for a slow peer. Beyond this we neither read from it nor accept messages for it, so its own
-/// heartbeat or ours ends the connection; nothing is dropped.
+/// Bytes that wait for a slow peer. Beyond this we neither read from it nor take messages for it; nothing is dropped. One that
+/// takes nothing at all is cut off below.
 pub const WIRE_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes read from a socket at once.

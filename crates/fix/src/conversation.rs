@@ -136,6 +136,16 @@ impl<S: Store, A: Application> Conversation<S, A> {
         self.framer.buffer()
     }
 
+    /// Whether something has arrived that was not looked at.
+    pub fn has_unread(&self) -> bool {
+        !self.framer.is_empty()
+    }
+
+    /// Something of the peer waits to be read: it lives, whatever we have time for.
+    pub fn is_heard(&mut self, now: Time) {
+        self.desk.session.is_heard(now);
+    }
+
     /// Handles everything received, up to a Logon that waits for its decision, or as far as the application accepts
     /// messages.
     pub fn pump(&mut self, now: Time) {

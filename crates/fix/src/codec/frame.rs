@@ -61,6 +61,11 @@ impl Framer {
         &mut self.buffer
     }
 
+    /// Whether anything has arrived that was not taken.
+    pub fn is_empty(&self) -> bool {
+        self.taken == self.buffer.len()
+    }
+
     /// The next whole frame, if there is one. After [`FrameError::BadLength`] the call may be repeated.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameError> {
         if !self.find_start() {

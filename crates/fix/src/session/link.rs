@@ -65,6 +65,8 @@ pub(super) struct Gap {
     pub end: SeqNum,
     /// The part of it that the newest Resend Request covers.
     pub asked_to: SeqNum,
+    /// Nobody asked, because the peer knows by 789 what to send: when that began, or when the last of it came.
+    pub promised: Option<Time>,
 }
 
 /// Messages that arrived out of order.

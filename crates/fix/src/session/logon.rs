@@ -180,7 +180,7 @@ impl<S: Store> Session<S> {
             Ordering::Greater => {
                 self.link.parked.park(facts.number, Parked::Settled);
                 match facts.next_expected.is_some() && (answers || self.settings.send_next_expected) {
-                    true => self.await_resend(facts.number - 1),
+                    true => self.await_resend(now, facts.number - 1),
                     false => self.ask_for_gap(now, facts.number, actions)?,
                 }
             }

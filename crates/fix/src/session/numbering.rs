@@ -22,7 +22,10 @@ impl<S: Store> Session<S> {
             return Ok(false);
         }
         match number.cmp(&self.store.next_incoming()) {
-            Ordering::Equal => return Ok(true),
+            Ordering::Equal => {
+                self.keep_promise(now);
+                return Ok(true);
+            }
             Ordering::Greater => {
                 self.link.parked.park(number, Parked::Message(message.bytes().to_vec()));
                 self.ask_for_gap(now, number, actions)?;
@@ -66,8 +69,34 @@ impl<S: Store> Session<S> {
     }
 
     /// The peer knows by 789 what is missing up to this number, and sends it without a request.
-    pub(super) fn await_resend(&mut self, end: SeqNum) {
-        self.link.gap = Some(Gap { end, asked_to: end });
+    pub(super) fn await_resend(&mut self, now: Time, end: SeqNum) {
+        self.link.gap = Some(Gap { end, asked_to: end, promised: Some(now) });
+    }
+
+    /// When a peer that was told by 789 what is missing, and has sent nothing of it since, is asked after all.
+    pub(super) fn promise_ends(&self) -> Time {
+        let patience = match self.link.heartbeat_seconds {
+            0 => self.settings.logon_timeout_seconds,
+            interval => interval.min(self.settings.logon_timeout_seconds),
+        };
+        let next = self.store.next_incoming();
+        let open = self.link.gap.filter(|gap| next <= gap.end && self.link.phase == Phase::LoggedOn);
+        open.and_then(|gap| gap.promised)
+            .map_or(Time::from_nanos(i64::MAX), |since| since.plus_seconds(i64::from(patience)))
+    }
+
+    pub(super) fn ask_where_a_promise_is_broken(&mut self, now: Time, actions: &mut Actions) -> Result<(), StoreError> {
+        match self.link.gap {
+            Some(gap) if now >= self.promise_ends() => self.request_resend(now, gap.end, actions),
+            _ => Ok(()),
+        }
+    }
+
+    /// Some of what was promised has come.
+    fn keep_promise(&mut self, now: Time) {
+        if let Some(promised) = self.link.gap.as_mut().and_then(|gap| gap.promised.as_mut()) {
+            *promised = now;
+        }
     }
 
     /// Some engines answer a chunk only with a gap fill that ends at its last number instead of after it.
@@ -97,7 +126,7 @@ impl<S: Store> Session<S> {
         let from = self.store.next_incoming();
         let chunk_end = self.settings.resend_request_chunk.map(|size| from.saturating_add(size - 1));
         let bounded = chunk_end.filter(|chunk_end| *chunk_end < end);
-        self.link.gap = Some(Gap { end, asked_to: bounded.unwrap_or(end) });
+        self.link.gap = Some(Gap { end, asked_to: bounded.unwrap_or(end), promised: None });
         self.draft.begin("2").number(tag::BEGIN_SEQ_NO, from).number(tag::END_SEQ_NO, bounded.unwrap_or(0));
         self.transmit(now, Traffic::Session, actions).map(drop)
     }

@@ -25,10 +25,19 @@ impl<S: Store> Session<S> {
             Phase::LoggingOut if waited(self.settings.logout_timeout_seconds) => {
                 self.close(now, DisconnectReason::LogoutTimeout, actions)
             }
-            Phase::LoggedOn | Phase::LoggingOut | Phase::Deciding { again: true } => self.keep_alive(now, actions),
+            Phase::LoggedOn | Phase::LoggingOut | Phase::Deciding { again: true } => {
+                self.ask_where_a_promise_is_broken(now, actions)?;
+                self.keep_alive(now, actions)
+            }
             Phase::Down | Phase::Connected | Phase::LogonSent | Phase::Deciding { again: false } => Ok(()),
         }?;
         self.end_with_the_numbers(now, actions)
+    }
+
+    /// The peer has sent something that is not read yet, because we have no room for it: it is not silent.
+    pub fn is_heard(&mut self, now: Time) {
+        self.link.last_received = now;
+        self.link.test_request_pending = false;
     }
 
     /// While an answer to our Test Request is due we send no heartbeats, as QuickFIX does.
@@ -64,7 +73,7 @@ impl<S: Store> Session<S> {
             Phase::LoggedOn | Phase::Deciding { again: true } if self.link.test_request_pending => beats.give_up,
             Phase::LoggedOn | Phase::Deciding { again: true } => beats.test_request.min(beats.heartbeat),
         };
-        next.min(schedule)
+        next.min(schedule).min(self.promise_ends())
     }
 
     fn beats(&self) -> Beats {
