@@ -106,14 +106,20 @@ impl Inbox {
     }
 
     pub fn query(&self, query: Query) -> Result<Ticket, Closed> {
+        self.query_within(query, Allowance::default())
+    }
+
+    /// The allowance counts as used until the question is answered.
+    pub fn query_within(&self, query: Query, allowance: Allowance) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
+        let promise = promise.within(allowance);
         self.request(Request { wanted: Wanted::Query(Box::new(query)), promise }, None).map(|()| ticket)
     }
 
     /// Waits for a free slot; only a stopped engine refuses.
-    pub async fn query_when_free(&self, query: Query) -> Result<Ticket, Closed> {
+    pub async fn query_when_free(&self, query: Query, allowance: Allowance) -> Result<Ticket, Closed> {
         let (promise, ticket) = ticket();
-        let request = Request { wanted: Wanted::Query(Box::new(query)), promise };
+        let request = Request { wanted: Wanted::Query(Box::new(query)), promise: promise.within(allowance) };
         self.request_when_free(request, None).await.map(|()| ticket)
     }
 

@@ -16,9 +16,9 @@ use crate::inbox::{Closed, Request, Wanted};
 
 /// Orders, other commands, queries and delivery log records that may wait for the engine.
 pub const REQUESTS_MAX: usize = 8_192;
-/// Cancels that may wait for the engine.
+/// Cancels and mass cancels that may wait for the engine.
 pub const CANCELS_MAX: usize = 8_192;
-/// Mass cancels, kills and trading states that may wait for the engine, besides all cancels.
+/// Kills and trading states that may wait for the engine, besides all cancels.
 pub const KILLS_MAX: usize = 1_024;
 /// Ledger records that may wait for the engine, besides all requests.
 pub const RECORDS_MAX: usize = 8_192;
@@ -50,8 +50,8 @@ pub enum Class {
 impl Class {
     pub fn of(command: &Command) -> Self {
         match command {
-            Command::Cancel(_) => Self::Cancel,
-            Command::CancelOwn(_) | Command::Kill { .. } | Command::SetTradingState { .. } => Self::Kill,
+            Command::Cancel(_) | Command::CancelOwn(_) => Self::Cancel,
+            Command::Kill { .. } | Command::SetTradingState { .. } => Self::Kill,
             _ => Self::Request,
         }
     }

@@ -107,9 +107,19 @@ pub struct Client {
     held_back: Arc<HeldBack>,
 }
 
-/// Counts as in flight until it is dropped.
-#[derive(Debug, Default)]
-pub struct Allowance([Option<OwnedSemaphorePermit>; 3]);
+/// Counts as in flight until the last copy is dropped: a request and its command share one.
+#[derive(Debug, Default, Clone)]
+pub struct Allowance {
+    _held: Option<Arc<Held>>,
+}
+
+type Held = [Option<OwnedSemaphorePermit>; 3];
+
+impl From<Held> for Allowance {
+    fn from(held: Held) -> Self {
+        Self { _held: Some(Arc::new(held)) }
+    }
+}
 
 impl Quotas {
     pub(crate) fn new(limits: Unanswered) -> Self {
@@ -152,27 +162,32 @@ impl Client {
 
     /// Fails with the limit that was reached.
     pub fn try_admit_class(&self, class: Class) -> Result<Allowance, Limit> {
-        let mut allowance = Allowance::default();
-        for ((limit, quota), held) in self.quotas.iter().zip(&mut allowance.0) {
+        let mut all = Held::default();
+        for ((limit, quota), held) in self.quotas.iter().zip(&mut all) {
             let Some(places) = quota.of(class) else { continue };
             let place = places.clone().try_acquire_owned().map_err(|_| *limit);
             *held = Some(place.inspect_err(|limit| self.note(*limit))?);
         }
-        Ok(allowance)
+        Ok(all.into())
     }
 
     /// Waits for a permit of every limit: always in the same order, so that no deadlock is possible.
     pub async fn admit(&self, command: &Command) -> Allowance {
-        let mut allowance = Allowance::default();
-        for ((limit, quota), held) in self.quotas.iter().zip(&mut allowance.0) {
-            let Some(places) = quota.of(Class::of(command)) else { continue };
+        self.admit_class(Class::of(command)).await
+    }
+
+    /// As [`Self::admit`].
+    pub async fn admit_class(&self, class: Class) -> Allowance {
+        let mut all = Held::default();
+        for ((limit, quota), held) in self.quotas.iter().zip(&mut all) {
+            let Some(places) = quota.of(class) else { continue };
             if places.available_permits() == 0 {
                 self.note(*limit);
             }
             // Quotas are never closed.
             *held = places.clone().acquire_owned().await.ok();
         }
-        allowance
+        all.into()
     }
 
     fn note(&self, limit: Limit) {
@@ -249,6 +264,27 @@ mod tests {
         let kill = Command::Kill { scope: domain::risk::Scope::Platform, reason: None };
         let kills: Vec<_> = (0..100).map(|_| session.try_admit(&kill).unwrap()).collect();
         drop((orders, kills));
+    }
+
+    #[test]
+    fn a_mass_cancel_counts_as_a_cancel() {
+        let session = Quotas::new(LIMITS).session(None, None);
+        let all = Command::CancelOwn(domain::command::CancelOwn { security: None, cl_ord_id: None });
+        let held: Vec<_> = (0..2).map(|_| session.try_admit(&all).unwrap()).collect();
+        assert_eq!(session.try_admit(&cancel()).unwrap_err(), Limit::Session);
+        drop(held);
+    }
+
+    #[test]
+    fn a_request_and_its_command_count_until_both_are_gone() {
+        let session = Quotas::new(LIMITS).session(None, None);
+        let of_request = session.try_admit(&Command::ResetCash).unwrap();
+        let of_command = of_request.clone();
+        assert_eq!(room(&session, &Command::ResetCash), (1, Limit::Session));
+        drop(of_request);
+        assert_eq!(room(&session, &Command::ResetCash), (1, Limit::Session));
+        drop(of_command);
+        assert_eq!(room(&session, &Command::ResetCash), (2, Limit::Session));
     }
 
     #[test]

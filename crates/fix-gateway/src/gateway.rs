@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::house::House;
 use crate::ledger::{LedgerStore, Pen};
 use crate::limits::STOP_SECONDS;
-use crate::session::{Board, Claim, Desk, Knock, MessageLog, Switchboard, look_after};
+use crate::session::{Absent, Board, Claim, Desk, Knock, MessageLog, Switchboard, Waits, look_after};
 use crate::settings::Sessions;
 use crate::words::ExecIds;
 
@@ -124,13 +124,15 @@ impl Opened {
         let Self { board, dictionary, mailbox, log } = self;
         let settings = board.settings.clone();
         let (here, present) = watch::channel(false);
+        let waits = Waits::default();
         if settings.gateway.cancel_on_disconnect != CancelOnDisconnect::Off {
             let comp_id = settings.id.target.as_str().into();
-            tokio::spawn(look_after(house.clone(), comp_id, settings.gateway.clone(), present));
+            let absent = Absent { inbox: house.bus.inbox.clone(), comp_id, waits: waits.clone() };
+            tokio::spawn(look_after(absent, settings.gateway.clone(), present));
         }
         let session = Session::new(settings, dictionary, LedgerStore(board.pen.clone()));
         let clock = house.clock.clone();
-        let desk = Desk::new(house, board, log, here);
+        let desk = Desk::new(house, board, log, here, waits);
         run_session(Conversation::new(session, desk), mailbox, None, clock, stopping).await;
     }
 }

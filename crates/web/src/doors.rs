@@ -5,10 +5,11 @@ use std::sync::Arc;
 use access::{Access, Refused, Register};
 use bus::history::HistoryError;
 use bus::lanes::Class;
-use bus::{Allowance, Bus, Closed, History, Operations, Quotas, Reply, Ticket};
+use bus::{Bus, Closed, History, Operations, Quotas, Reply, Ticket};
 use domain::{Answer, Command, Envelope, Query, ReferenceData, Timestamp};
 use tokio::sync::Semaphore;
 
+use crate::last_steps::unanswered;
 use crate::metrics::HttpMetrics;
 use crate::own_name::{FOREIGN, OwnName};
 use crate::problem::Problem;
@@ -72,7 +73,7 @@ impl Doors {
 
     /// A question: when nobody answers, nothing has happened.
     pub(crate) async fn ask(&self, query: Query) -> Result<Told, Problem> {
-        let ticket = self.0.bus.inbox.query(query).map_err(not_taken)?;
+        let ticket = self.0.bus.inbox.query_within(query, unanswered()).map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         told(reply)
     }
@@ -95,16 +96,14 @@ impl Doors {
     async fn hand_over(&self, envelope: Envelope) -> Result<Ticket, Closed> {
         let inbox = &self.0.bus.inbox;
         match Class::of(&envelope.command) {
-            Class::Request | Class::Record => inbox.command(envelope),
-            Class::Cancel | Class::Kill => {
-                self.patiently(inbox.command_when_free(envelope, Allowance::default())).await
-            }
+            Class::Request | Class::Record => inbox.command_within(envelope, unanswered()),
+            Class::Cancel | Class::Kill => self.patiently(inbox.command_when_free(envelope, unanswered())).await,
         }
     }
 
     /// A question on the way of a command, which waits for a place.
     async fn ask_in_turn(&self, query: Query) -> Result<Told, Problem> {
-        let ticket = self.patiently(self.0.bus.inbox.query_when_free(query)).await.map_err(not_taken)?;
+        let ticket = self.patiently(self.0.bus.inbox.query_when_free(query, unanswered())).await.map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         told(reply)
     }

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use bus::Allowance;
+use bus::lanes::Class;
 use bus::quotas::Limit;
+use bus::{Allowance, Client};
+use tokio::task_local;
+use tokio::time::timeout;
 
 use crate::doors::Doors;
 use crate::endpoints::Endpoint;
@@ -23,31 +26,49 @@ pub(crate) struct LastSteps {
     pub(crate) next: Next,
 }
 
+task_local! {
+    /// What the request that is served here counts as. Whatever it asks of the engine takes a copy along, so that a client
+    /// who hangs up makes no room for more before that is done.
+    static UNANSWERED: Allowance;
+}
+
+/// What the request that is served here counts as.
+pub(crate) fn unanswered() -> Allowance {
+    UNANSWERED.try_with(Allowance::clone).unwrap_or_default()
+}
+
 impl LastSteps {
     pub(crate) async fn walk(self, mut request: Request) -> Response {
-        match self.check(&mut request) {
-            Ok(unanswered) => {
-                let response = self.next.run(request).await;
-                drop(unanswered);
-                response
-            }
+        match self.check(&mut request).await {
+            Ok(unanswered) => UNANSWERED.scope(unanswered, self.next.run(request)).await,
             Err(problem) => problem.into_response(),
         }
     }
 
-    fn check(&self, request: &mut Request) -> Result<Allowance, Problem> {
+    async fn check(&self, request: &mut Request) -> Result<Allowance, Problem> {
         self.pace.check_user(request, self.row.is_urgent())?;
-        let unanswered = self.count(request)?;
+        let client = self.client(request);
+        let unanswered = self.count(&client).await?;
         Parameters::read(request, self.row)?;
         Ok(unanswered)
     }
 
-    /// Counts the request as unanswered, for its user and its address.
-    fn count(&self, request: &Request) -> Result<Allowance, Problem> {
-        let Some(class) = self.row.class() else { return Ok(Allowance::default()) };
+    fn client(&self, request: &Request) -> Client {
         let user = request.extensions().get::<Speaker>().and_then(|speaker| speaker.identity.name.as_ref());
-        let client = self.doors.quotas().client(user, peer(request));
-        client.try_admit_class(class).map_err(too_many_unanswered)
+        self.doors.quotas().client(user, peer(request))
+    }
+
+    /// Counts the request as unanswered, for its user and its address. A cancel waits until there is room for it: others of
+    /// the same address may have many under way.
+    async fn count(&self, client: &Client) -> Result<Allowance, Problem> {
+        let Some(class) = self.row.class() else { return Ok(Allowance::default()) };
+        match (client.try_admit_class(class), class) {
+            (Err(limit), Class::Cancel) => {
+                let patience = self.doors.settings().limits.request_timeout;
+                timeout(patience, client.admit_class(class)).await.map_err(|_| too_many_unanswered(limit))
+            }
+            (admitted, _) => admitted.map_err(too_many_unanswered),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::inbox::{Inbox, inbox, inbox_with};
-use crate::quotas::Unanswered;
+use crate::quotas::{Allowance, Unanswered};
 use crate::ticket::Reply;
 
 /// The next action of a test run.
@@ -258,7 +258,8 @@ async fn waiting_callers_get_slots_in_turn_and_an_error_when_the_engine_stops() 
     lanes.requests.try_iter().take(1).for_each(answer);
     assert!(first.reply().await.is_ok());
     let second = waiting.await.unwrap().unwrap();
-    let third = tokio::spawn(async move { inbox.query_when_free(domain::Query::State).await.map(drop) });
+    let third =
+        tokio::spawn(async move { inbox.query_when_free(domain::Query::State, Allowance::default()).await.map(drop) });
     tokio::task::yield_now().await;
     drop(lanes);
     assert_eq!(third.await.unwrap(), Err(Closed::Stopped));

@@ -4,7 +4,7 @@
 use std::iter;
 use std::sync::Arc;
 
-use bus::Closed;
+use bus::{Allowance, Closed};
 use domain::query::Filter;
 use domain::{Answer, Order, Query, Source, Text, Timestamp};
 use fix::{Outgoing, tag};
@@ -89,7 +89,7 @@ impl Question {
 
     /// The session's own orders within the scope.
     async fn query(&self, query: Query) -> Result<Seen, Complaint> {
-        let ticket = self.house.bus.inbox.query_when_free(query).await;
+        let ticket = self.house.bus.inbox.query_when_free(query, Allowance::default()).await;
         let ticket = ticket.map_err(|closed| unavailable(&closed))?;
         let reply = ticket.reply().await.map_err(|_| unavailable(&Closed::Stopped))?;
         let orders = match reply.outcome {

@@ -22,7 +22,7 @@ use super::courier::{Bell, Bookmark, Courier, News};
 use super::message_log::MessageLog;
 use super::receipt::{Proof, Receipt};
 use super::sentry::{NO_LONGER_ADMITTED, Sentry};
-use super::submission::{Submission, Tried};
+use super::submission::{Submission, Tried, Waits};
 use super::switchboard::Happening;
 use super::throttle::Throttle;
 use crate::house::House;
@@ -42,8 +42,7 @@ pub(crate) struct Desk {
     cancels: Throttle,
     /// The limits of this session, its user and its address.
     client: Arc<Client>,
-    /// A command is waiting: until it is submitted, no further message is handled.
-    waits: Arc<AtomicBool>,
+    waits: Waits,
     log: MessageLog,
     peer: Option<IpAddr>,
     guest: Option<Guest>,
@@ -61,11 +60,17 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(house: Arc<House>, board: Arc<Board>, log: MessageLog, present: watch::Sender<bool>) -> Self {
+    pub(crate) fn new(
+        house: Arc<House>,
+        board: Arc<Board>,
+        log: MessageLog,
+        present: watch::Sender<bool>,
+        waits: Waits,
+    ) -> Self {
         let rules = &board.settings.gateway;
         Self {
             client: Arc::new(house.bus.inbox.quotas().session(None, None)),
-            waits: Arc::default(),
+            waits,
             orders: Throttle::new(rules.max_orders_per_second),
             cancels: Throttle::new(rules.max_cancels_per_second),
             house,
@@ -136,7 +141,16 @@ impl Desk {
         self.submit(message, command, line);
     }
 
-    /// Limited only far above normal rates.
+    /// Held back only far above what anybody needs, as [`Self::cancel`] is.
+    fn mass_cancel(&mut self, message: &Message<'_>, line: &mut dyn Line) {
+        let command = match self.cancels.admits(line.now()) {
+            true => words::mass_cancel(message, &self.reference()).map(Command::CancelOwn),
+            false => Err(self.too_many_cancels()),
+        };
+        self.submit(message, command, line);
+    }
+
+    /// Held back only far above what anybody needs.
     fn cancel(&mut self, message: &Message<'_>, line: &mut dyn Line) {
         let command = match self.cancels.admits(line.now()) {
             true => words::cancel(message, &self.reference()).map(Command::Cancel),
@@ -197,12 +211,12 @@ impl Desk {
 
     /// Also where the client disconnects meanwhile: a counted message is executed.
     fn wait_with(&self, submission: Submission) {
-        self.waits.store(true, Ordering::Release);
+        self.waits.begin();
         let (waits, handle) = (self.waits.clone(), self.handle().clone());
         tokio::spawn(async move {
             if submission.when_free().await.is_ok() {
-                waits.store(false, Ordering::Release);
-                // A session whose task has ended accepts nothing more.
+                waits.end();
+                // A session whose task has ended takes nothing more.
                 let _ = handle.wake_when_free().await;
             }
         });
@@ -392,16 +406,13 @@ impl Application for Desk {
             b"D" => self.place(message, line),
             b"G" => self.replace(message, line),
             b"F" => self.cancel(message, line),
-            b"q" => {
-                let command = words::mass_cancel(message, &self.reference()).map(Command::CancelOwn);
-                self.submit(message, command, line);
-            }
+            b"q" => self.mass_cancel(message, line),
             _ => self.ask(message, line),
         }
     }
 
     fn takes_more(&self) -> bool {
-        !self.waits.load(Ordering::Acquire)
+        !self.waits.is_so()
     }
 
     fn answered(&mut self, test_req_id: &[u8]) {

@@ -17,5 +17,6 @@ pub(crate) use admission::{Claim, Knock};
 pub(crate) use board::Board;
 pub(crate) use desk::Desk;
 pub(crate) use message_log::MessageLog;
-pub(crate) use parting::look_after;
+pub(crate) use parting::{Absent, look_after};
+pub(crate) use submission::Waits;
 pub(crate) use switchboard::Switchboard;

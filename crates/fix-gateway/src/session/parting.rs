@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bus::Inbox;
 use domain::command::CancelOrder;
 use domain::order::Pending;
 use domain::query::Filter;
@@ -12,23 +13,25 @@ use fix::{CancelOnDisconnect, GatewaySettings};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::house::House;
+use super::submission::Waits;
 use crate::limits::CANCEL_AGAIN_SECONDS;
 
+/// A client, and what it may have left behind.
+pub(crate) struct Absent {
+    pub(crate) inbox: Inbox,
+    pub(crate) comp_id: Text,
+    pub(crate) waits: Waits,
+}
+
 /// Runs until the session's task ends, which holds the other end of `present`.
-pub(crate) async fn look_after(
-    house: Arc<House>,
-    comp_id: Text,
-    rules: GatewaySettings,
-    mut present: watch::Receiver<bool>,
-) {
+pub(crate) async fn look_after(absent: Absent, rules: GatewaySettings, mut present: watch::Receiver<bool>) {
     let grace = Duration::from_secs(u64::from(rules.cancel_on_disconnect_grace_seconds));
     while present.wait_for(|is_here| !is_here).await.is_ok() {
         let back = timeout(grace, present.wait_for(|is_here| *is_here)).await.map(|seen| seen.map(drop));
         match back {
             Ok(Err(_)) => return,
             Ok(Ok(_)) => continue,
-            Err(_) => cancel_all(&house, &comp_id, rules.cancel_on_disconnect, &present).await,
+            Err(_) => absent.cancel_all(rules.cancel_on_disconnect, &present).await,
         }
         if present.wait_for(|is_here| *is_here).await.is_err() {
             return;
@@ -36,23 +39,42 @@ pub(crate) async fn look_after(
     }
 }
 
-/// A venue may be disconnected too, so it is retried until no order is left.
-async fn cancel_all(house: &House, comp_id: &Text, which: CancelOnDisconnect, present: &watch::Receiver<bool>) {
-    while !*present.borrow() {
-        match left_over(house, comp_id, which).await {
-            Some(orders) if orders.is_empty() => return,
-            Some(orders) => cancel(house, comp_id, &orders).await,
-            None => {}
+impl Absent {
+    /// A venue may be away too, and an order may still wait for room, so it is tried until nothing is left.
+    async fn cancel_all(&self, which: CancelOnDisconnect, present: &watch::Receiver<bool>) {
+        while !*present.borrow() {
+            // Before the question: what was handed over by then is in front of it.
+            let is_all_there = !self.waits.is_so();
+            match self.left_over(which).await {
+                Some(orders) if orders.is_empty() && is_all_there => return,
+                Some(orders) => self.cancel(&orders).await,
+                None => {}
+            }
+            sleep(Duration::from_secs(CANCEL_AGAIN_SECONDS)).await;
         }
-        sleep(Duration::from_secs(CANCEL_AGAIN_SECONDS)).await;
     }
-}
 
-/// `None` while the engine does not answer.
-async fn left_over(house: &House, comp_id: &Text, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
-    let reply = house.bus.inbox.query(Query::OpenOrders(Filter::default())).ok()?.reply().await.ok()?;
-    let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
-    Some(orders.into_iter().filter(|order| is_left_over(order, comp_id, which)).collect())
+    /// None while the engine does not answer.
+    async fn left_over(&self, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
+        let reply = self.inbox.query(Query::OpenOrders(Filter::default())).ok()?.reply().await.ok()?;
+        let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
+        Some(orders.into_iter().filter(|order| is_left_over(order, &self.comp_id, which)).collect())
+    }
+
+    async fn cancel(&self, orders: &[Arc<Order>]) {
+        for order in orders.iter().filter(|order| needs_cancel(order)) {
+            tracing::info!(session = %self.comp_id, order = %order.int_id, "cancelled, because the client is gone");
+            let command = Command::Cancel(CancelOrder::of(order.int_id.clone()));
+            let user = Some("cancel on disconnect".into());
+            let caller = Caller { source: Source::Platform, user, origin: None };
+            if let Ok(ticket) = self.inbox.command(Envelope { caller, command })
+                && let Ok(reply) = ticket.reply().await
+                && let Err(refusal) = reply.outcome
+            {
+                tracing::warn!(order = %order.int_id, %refusal, "could not be cancelled after a disconnect");
+            }
+        }
+    }
 }
 
 /// Also while a cancel is pending: the venue may refuse it.
@@ -75,26 +97,52 @@ fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
     }
 }
 
-async fn cancel(house: &House, comp_id: &Text, orders: &[Arc<Order>]) {
-    for order in orders.iter().filter(|order| needs_cancel(order)) {
-        tracing::info!(session = %comp_id, order = %order.int_id, "cancel on disconnect: order is cancelled");
-        let command = Command::Cancel(CancelOrder::of(order.int_id.clone()));
-        let user = Some("cancel on disconnect".into());
-        let caller = Caller { source: Source::Platform, user, origin: None };
-        if let Ok(ticket) = house.bus.inbox.command(Envelope { caller, command })
-            && let Ok(reply) = ticket.reply().await
-            && let Err(refusal) = reply.outcome
-        {
-            tracing::warn!(order = %order.int_id, %refusal, "cancel on disconnect was refused; retrying");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bus::inbox::{Lanes, inbox};
+    use bus::{Reply, Wanted};
     use domain::order::Request;
 
     use super::*;
+
+    /// What the engine is asked next, while these orders are open.
+    async fn next_asked(lanes: &Lanes, open: &[Arc<Order>]) -> String {
+        let request = loop {
+            match lanes.requests.try_recv() {
+                Some(request) => break request,
+                None => sleep(Duration::from_millis(100)).await,
+            }
+        };
+        let (asked, answer) = match &request.wanted {
+            Wanted::Query(_) => ("open orders".to_owned(), Answer::Orders(open.to_vec())),
+            Wanted::Command(envelope) => match &envelope.command {
+                Command::Cancel(cancel) => (format!("cancel {}", cancel.int_id), Answer::Done),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        request.promise.keep(Reply { sequence: 1, outcome: Ok(answer) });
+        asked
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_that_waits_for_room_when_its_client_goes_is_cancelled_too() {
+        let ((inbox, lanes), waits) = (inbox(), Waits::default());
+        let (_here, present) = watch::channel(false);
+        waits.begin();
+        let absent = Absent { inbox, comp_id: "DESK".into(), waits: waits.clone() };
+        let over = tokio::spawn(async move { absent.cancel_all(CancelOnDisconnect::All, &present).await });
+        for _ in 0..3 {
+            assert_eq!(next_asked(&lanes, &[]).await, "open orders", "there may be one behind it");
+        }
+        waits.end();
+        let order = Arc::new(Order { source: Source::Fix("DESK".into()), ..samples::order(1) });
+        let open = [order.clone()];
+        let asked = [next_asked(&lanes, &open).await, next_asked(&lanes, &open).await];
+        assert_eq!(asked, ["open orders".to_owned(), format!("cancel {}", order.int_id)]);
+        assert_eq!(next_asked(&lanes, &[]).await, "open orders");
+        over.await.unwrap();
+    }
 
     #[test]
     fn the_setting_says_which_orders_go_with_their_client() {

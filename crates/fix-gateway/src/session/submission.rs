@@ -2,6 +2,7 @@
 //! received message is never dropped.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bus::{Client, Closed};
@@ -19,7 +20,26 @@ pub(crate) struct Submission {
     pub(crate) envelope: Envelope,
 }
 
-/// The result of an attempt.
+/// Whether a command of a session has no room yet: until it is handed over nothing more is taken from the client, and its
+/// orders are not all in the engine.
+#[derive(Clone, Default)]
+pub(crate) struct Waits(Arc<AtomicBool>);
+
+impl Waits {
+    pub(crate) fn begin(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn end(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+
+    pub(crate) fn is_so(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// What became of a try.
 pub(crate) enum Tried {
     HandedOver,
     /// A limit is reached.

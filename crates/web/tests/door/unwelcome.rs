@@ -1,14 +1,14 @@
 //! Who is kept out, and how much is let in.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use bus::Wanted;
 use bus::inbox::{Lanes, REQUESTS_MAX, inbox_with};
 use bus::lanes::{Depth, Room};
-use bus::quotas::Unanswered;
+use bus::quotas::{Limit, Unanswered};
+use bus::{Reply, Wanted};
 use domain::{Answer, Caller, Command, Envelope, SecurityId};
 use web::{Limits, Settings};
 
@@ -138,10 +138,10 @@ fn sleeping(settings: Settings) -> (Desk, mpsc::Sender<()>) {
     (desk, story)
 }
 
-fn sleeping_with(unanswered: Unanswered) -> (Desk, mpsc::Sender<()>) {
+fn sleeping_with(unanswered: Unanswered, limits: Limits) -> (Desk, mpsc::Sender<()>) {
     let (story, over) = mpsc::channel();
     let inbox = inbox_with(Room::default(), unanswered);
-    let desk = Desk::open_on(inbox, Settings::default(), Program::default(), reference_data(), asleep(over));
+    let desk = Desk::open_on(inbox, limited(limits), Program::default(), reference_data(), asleep(over));
     (desk, story)
 }
 
@@ -179,26 +179,75 @@ fn waits(desk: &Desk, ordinary: usize, urgent: usize) {
 
 #[test]
 fn who_has_too_much_unanswered_is_429_and_may_still_cancel_and_pull_the_switch() {
-    let (desk, story) = sleeping_with(Unanswered { per_peer: 1, ..Unanswered::default() });
-    let post = |path: &str, body: &str| {
-        let (length, host) = (body.len(), desk.address);
-        let headers = format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
-        format!("POST {path} HTTP/1.1\r\n{headers}\r\n{body}")
-    };
-    let order = send(&desk, &post(MARKET, ORDER));
+    let (desk, story) = sleeping_with(ONE_PER_PEER, Limits::default());
+    let order = send(&desk, &post(&desk, MARKET, ORDER));
     waits(&desk, 1, 0);
     for answer in [desk.post(MARKET, ORDER), desk.get("/rest/position")] {
         assert_eq!(code(&answer), "429 too-many-unanswered");
         assert!(answer.contains("\nretry-after: 1\n"), "{answer}");
     }
     assert_eq!(status(&desk.get("/health/live")), "HTTP/1.1 200 OK");
-    let delete = format!("DELETE /rest/execution/order/A-1 HTTP/1.1\r\nHost: {}\r\n\r\n", desk.address);
-    let cancel = send(&desk, &delete);
+    let cancel = send(&desk, &delete(&desk, "A-1"));
     waits(&desk, 1, 1);
-    let kills: Vec<_> =
-        (0..3).map(|_| send(&desk, &post("/rest/risk/kill", r#"{"scope": "PLATFORM", "reason": "test"}"#))).collect();
+    let kill = post(&desk, "/rest/risk/kill", r#"{"scope": "PLATFORM", "reason": "test"}"#);
+    let kills: Vec<_> = (0..3).map(|_| send(&desk, &kill)).collect();
     waits(&desk, 1, 4);
     drop((story, order, cancel, kills));
+}
+
+const ONE_PER_PEER: Unanswered = Unanswered { per_session: 256, per_user: 256, per_peer: 1 };
+
+fn post(desk: &Desk, path: &str, body: &str) -> String {
+    let (length, host) = (body.len(), desk.address);
+    let headers = format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
+    format!("POST {path} HTTP/1.1\r\n{headers}\r\n{body}")
+}
+
+fn delete(desk: &Desk, order: &str) -> String {
+    format!("DELETE /rest/execution/order/{order} HTTP/1.1\r\nHost: {}\r\n\r\n", desk.address)
+}
+
+#[test]
+fn who_hangs_up_makes_no_room_before_his_command_is_done() {
+    let (desk, story) = sleeping_with(ONE_PER_PEER, one_place());
+    let order = send(&desk, &post(&desk, MARKET, ORDER));
+    waits(&desk, 1, 0);
+    drop(order);
+    // As soon as anybody is served, nothing of the first connection is left.
+    while status(&desk.get("/health/live")) != "HTTP/1.1 200 OK" {}
+    let again = loop {
+        let answer = desk.post(MARKET, ORDER);
+        if code(&answer) != "503 too-many-connections" {
+            break answer;
+        }
+    };
+    assert_eq!(code(&again), "429 too-many-unanswered");
+    drop(story);
+}
+
+#[test]
+fn a_cancel_waits_for_those_of_its_address_and_is_not_refused() {
+    let (story, over) = mpsc::channel::<()>();
+    let inbox = inbox_with(Room::default(), ONE_PER_PEER);
+    let engine = move |lanes: Lanes, _: Arc<Mutex<Vec<Wanted>>>| {
+        let _ = over.recv();
+        for request in &lanes.requests {
+            request.promise.keep(Reply { sequence: 1, outcome: Ok(Answer::Done) });
+        }
+    };
+    let desk = Desk::open_on(inbox, Settings::default(), Program::default(), reference_data(), engine);
+    let first = send(&desk, &delete(&desk, "A-1"));
+    waits(&desk, 0, 1);
+    let second = send(&desk, &delete(&desk, "A-2"));
+    while desk.inbox.quotas().held_back(Limit::Peer) == 0 {
+        std::thread::yield_now();
+    }
+    story.send(()).unwrap();
+    for mut answer in [first, second] {
+        let mut head = [0; 12];
+        answer.read_exact(&mut head).unwrap();
+        assert_eq!(String::from_utf8_lossy(&head), "HTTP/1.1 200");
+    }
 }
 
 #[test]
@@ -295,7 +344,7 @@ fn a_request_that_has_begun_is_finished_before_the_server_stops() {
         let request = lanes.requests.recv().unwrap();
         taken.send(()).unwrap();
         let _ = over.recv();
-        request.promise.keep(bus::Reply { sequence: 1, outcome: Ok(Answer::Order(order("A-1"))) });
+        request.promise.keep(Reply { sequence: 1, outcome: Ok(Answer::Order(order("A-1"))) });
     });
     let mut stream = desk.connect();
     let headers =

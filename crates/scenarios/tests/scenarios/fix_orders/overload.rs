@@ -148,3 +148,21 @@ fn cancels_are_held_back_only_by_their_own_throttle() {
     assert!((1..=18).contains(&held_back), "{:?}", client.told());
     server.stop();
 }
+
+#[test]
+fn mass_cancels_count_as_cancels() {
+    let desk = desk_with(&(STEADY.to_owned() + "ExtendedMessages=Y\nMaxCancelsPerSecond=2\n"));
+    let server = desk.start();
+    let mut client = FixClient::new("STEADY");
+    client.log_on(server.door("fix"));
+    for n in 0..20 {
+        client.send(&format!("35=q|11=all{n}|530=7"));
+    }
+    client.hear(20);
+    assert!(client.heard.iter().all(|message| message.kind() == "r"), "{:?}", client.told());
+    let too_fast = |message: &&Message| message.get(58).is_some_and(|text| text.contains("too-many-cancels"));
+    let held_back: Vec<_> = client.heard.iter().filter(too_fast).collect();
+    assert!((1..=18).contains(&held_back.len()), "{:?}", client.told());
+    assert!(held_back.iter().all(|message| message.get(531) == Some("0")), "{:?}", client.told());
+    server.stop();
+}
