@@ -29,6 +29,10 @@ STOMP_PY := stomp.py==9.0.0
 STOMP_EXAMPLES := $(abspath examples/stomp)
 export EXAMPLES_PYTHON := $(VENV)/bin/python
 
+# QuickFIX for Python, as a wheel where PyPI has one for this Python; elsewhere it is compiled, once.
+QUICKFIX_WHEEL := quickfix-ssl==1.15.1.post4
+QUICKFIX_SOURCE := quickfix==1.16.0
+
 # AsyncAPI's own parser, which looks at the description of the topics.
 ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
 # Programs that make clients of the description of the interface; the tests run those of examples/clients.
@@ -108,6 +112,12 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	  echo "installing $(STOMP_PY) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(STOMP_PY) \
 	    || { echo "could not install $(STOMP_PY): it needs PyPI" >&2; exit 1; }; }
+	@$(EXAMPLES_PYTHON) -c 'import quickfix' 2>/dev/null || { \
+	  echo "installing QuickFIX for Python into $(VENV)"; \
+	  $(VENV)/bin/pip install -q --disable-pip-version-check --only-binary :all: $(QUICKFIX_WHEEL) 2>/dev/null \
+	    || { echo "PyPI has no wheel of it for this Python: compiling $(QUICKFIX_SOURCE), once, for some minutes"; \
+	      $(VENV)/bin/pip install -q --disable-pip-version-check $(QUICKFIX_SOURCE); } \
+	    || { echo "could not install QuickFIX for Python: it needs PyPI" >&2; exit 1; }; }
 	@[ -x $(VENV)/bin/openapi-generator-cli ] || { \
 	  echo "installing $(GENERATORS) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(GENERATORS) \

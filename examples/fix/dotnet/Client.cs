@@ -2,23 +2,31 @@
 // QuickFIXn.Core and QuickFIXn.FIX4.4 (1.12 or later):
 //
 //   dotnet run -- client.cfg my-first
+using System;
+using System.Threading;
 using QuickFix;
 using QuickFix.Fields;
 using QuickFix.Logger;
 using QuickFix.Store;
 using QuickFix.Transport;
 
-var settings = new SessionSettings(args[0]);
-var client = new Client(args[1]);
-var initiator = new SocketInitiator(
-    client, new FileStoreFactory(settings), settings, new FileLogFactory(settings));
-initiator.Start();
-client.Ended.Wait();
-initiator.Stop();
-
-class Client(string order) : IApplication
+class Client : IApplication
 {
-    public readonly ManualResetEventSlim Ended = new();
+    readonly ManualResetEventSlim ended = new ManualResetEventSlim();
+    readonly string order;
+
+    Client(string order) { this.order = order; }
+
+    static void Main(string[] args)
+    {
+        var settings = new SessionSettings(args[0]);
+        var client = new Client(args[1]);
+        var initiator = new SocketInitiator(
+            client, new FileStoreFactory(settings), settings, new FileLogFactory(settings));
+        initiator.Start();
+        client.ended.Wait();
+        initiator.Stop();
+    }
 
     public void OnLogon(SessionID session)
     {
@@ -38,7 +46,7 @@ class Client(string order) : IApplication
         var status = message.GetString(39);
         var text = message.IsSetField(58) ? " " + message.GetString(58) : "";
         Console.WriteLine($"{message.GetString(150)}/{status} filled {message.GetString(14)}{text}");
-        if ("248".Contains(status)) Ended.Set();
+        if ("248".Contains(status)) ended.Set();
     }
 
     public void OnCreate(SessionID session) { }

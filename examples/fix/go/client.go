@@ -52,9 +52,9 @@ func (c *client) FromApp(message *quickfix.Message, _ quickfix.SessionID) quickf
 	return nil
 }
 
-func (c *client) OnCreate(quickfix.SessionID)                     {}
-func (c *client) OnLogout(quickfix.SessionID)                     {}
-func (c *client) ToAdmin(*quickfix.Message, quickfix.SessionID)   {}
+func (c *client) OnCreate(quickfix.SessionID)                       {}
+func (c *client) OnLogout(quickfix.SessionID)                       {}
+func (c *client) ToAdmin(*quickfix.Message, quickfix.SessionID)     {}
 func (c *client) ToApp(*quickfix.Message, quickfix.SessionID) error { return nil }
 func (c *client) FromAdmin(*quickfix.Message, quickfix.SessionID) quickfix.MessageRejectError {
 	return nil

@@ -1,6 +1,6 @@
 """Buys 100 Apple at the market over FIX, prints what becomes of the order, and logs out.
 
-    pip install quickfix        (1.16; it is compiled, which takes some minutes)
+    pip install quickfix-ssl    (a wheel for Python up to 3.11; quickfix is the same, compiled, which takes some minutes)
     curl -sO http://localhost:9090/docs/fix/FIX44.xml
     python client.py client.cfg my-first
 

@@ -1,6 +1,9 @@
-//! The programs of `examples/fix`, as a user runs them: each buys at the market, with the dictionary that the server hands out,
-//! and again on a second connection whose numbers go on.
+//! The programs of `examples/fix`, as a user runs them: those in C++ and Python buy at the market, with the dictionary that the
+//! server hands out, and again on a second connection whose numbers go on. The engines of the others are not to be had from
+//! Debian or PyPI: of the programs in Go and C# only the syntax is looked at, of that in Java nothing, of all their settings
+//! whether they say the same.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +16,7 @@ use crate::desk::{Desk, Trader};
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fix");
 
-/// The environment variable that names a Python; the program in Python is run where that has QuickFIX, which is long to compile
-/// and so not installed for the tests.
+/// The environment variable that names a Python with QuickFIX; `make test` installs it and sets this.
 const PYTHON: &str = "EXAMPLES_PYTHON";
 
 /// The demo's sessions for clients that have the clock of the wall, while the desk has another.
@@ -75,9 +77,39 @@ fn the_program_in_cpp_buys() {
 
 #[test]
 fn the_program_in_python_buys() {
-    let Some(python) = env::var_os(PYTHON).map(PathBuf::from) else { return };
-    let has_quickfix = Command::new(&python).args(["-c", "import quickfix"]).output();
-    if has_quickfix.is_ok_and(|output| output.status.success()) {
-        buys_twice(&python, &[Path::new(EXAMPLES).join("python/client.py")]);
+    let python = env::var_os(PYTHON).unwrap_or_else(|| panic!("{PYTHON} is not set; `make test` sets it"));
+    let python = PathBuf::from(python);
+    let quickfix = Command::new(&python).args(["-c", "import quickfix"]).output();
+    let quickfix = quickfix.unwrap_or_else(|error| panic!("{}: {error}; `make setup` installs it", python.display()));
+    let said = String::from_utf8_lossy(&quickfix.stderr);
+    assert!(quickfix.status.success(), "{said}\n`make setup` installs QuickFIX for Python");
+    buys_twice(&python, &[Path::new(EXAMPLES).join("python/client.py")]);
+}
+
+#[test]
+fn the_programs_in_go_and_c_sharp_have_no_error_of_syntax() {
+    for (program, arguments, file) in [("gofmt", "-d", "go/client.go"), ("mcs", "--parse", "dotnet/Client.cs")] {
+        let run = Command::new(program).args([arguments, file]).current_dir(EXAMPLES).output();
+        let run = run.unwrap_or_else(|error| panic!("{program}: {error}; `make setup` installs it"));
+        let said = [run.stdout, run.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+        assert!(run.status.success() && said[0].is_empty(), "{file}: {said:?}");
+    }
+}
+
+/// A settings file without its remarks, what differs from engine to engine and the sections, which QuickFIX/J writes small.
+fn settings_of(engine: &str) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(Path::new(EXAMPLES).join(engine).join("client.cfg")).unwrap();
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
+    let pairs = lines.map(|line| line.split_once('=').unwrap_or_else(|| panic!("{engine}: {line}")));
+    let own = ["ConnectionType", "UseDataDictionary", "TimeZone", "EnableNextExpectedMsgSeqNum"];
+    pairs.filter(|(name, _)| !own.contains(name)).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+#[test]
+fn the_settings_of_every_engine_say_what_those_say_that_trade() {
+    let proven = settings_of("cpp");
+    assert_eq!(proven.len(), 12, "{proven:?}");
+    for engine in ["java", "dotnet", "go"] {
+        assert_eq!(settings_of(engine), proven, "{engine}");
     }
 }
