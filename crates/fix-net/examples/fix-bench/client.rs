@@ -3,7 +3,7 @@
 use crate::Outcome;
 use fix::{Framer, Time};
 use fix_net::now;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -45,12 +45,17 @@ impl<'a> Client<'a> {
     }
 
     /// A limit order as a desk sends it, not yet on its way; the terms are its fields beside id, type and time.
-    pub(crate) fn gather_order(&mut self, terms: &str) {
-        let order = format!("11={}-{}|21=1|40=2|{terms}|60={}|", self.names.sender, self.next_number, text(now()));
-        self.gather("D", &order);
+    pub(crate) fn gather_order(&mut self, terms: &str) -> String {
+        let id = format!("{}-{}", self.names.sender, self.next_number);
+        self.gather("D", &format!("11={id}|21=1|40=2|{terms}|60={}|", text(now())));
+        id
     }
 
-    fn gather(&mut self, kind: &str, body: &str) {
+    pub(crate) fn gather_cancel(&mut self, order: &str) {
+        self.gather("F", &format!("11={order}c|41={order}|48=1|54=1|60={}|", text(now())));
+    }
+
+    pub(crate) fn gather(&mut self, kind: &str, body: &str) {
         let Names { sender, target } = self.names;
         let text = format!("35={kind}|34={}|49={sender}|52={}|56={target}|{body}", self.next_number, text(now()));
         self.next_number += 1;
@@ -63,8 +68,33 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
+    /// From now on only [`Self::exchange`] is of use.
+    pub(crate) fn never_wait(&mut self) -> std::io::Result<()> {
+        self.socket.set_nonblocking(true)
+    }
+
+    pub(crate) fn is_all_written(&self) -> bool {
+        self.leaving.is_empty()
+    }
+
+    /// Writes what the line takes and reads what it has; says whether that was anything.
+    pub(crate) fn exchange(&mut self, mut heard: impl FnMut(&[u8])) -> Outcome<bool> {
+        let written = unless_it_waits(self.socket.write(&self.leaving))?.unwrap_or(0);
+        self.leaving.drain(..written);
+        let mut piece = [0; 65_536];
+        let read = unless_it_waits(self.socket.read(&mut piece))?;
+        if read == Some(0) {
+            return Err("the acceptor hung up".into());
+        }
+        self.framer.buffer().extend_from_slice(&piece[..read.unwrap_or(0)]);
+        while let Some(frame) = self.framer.next_frame().map_err(|error| error.to_string())? {
+            heard(frame);
+        }
+        Ok(written > 0 || read.is_some())
+    }
+
     /// Waits for at least so many messages that count, and says how many came.
-    pub(crate) fn await_frames(&mut self, least: usize, counts: impl Fn(&[u8]) -> bool) -> Outcome<usize> {
+    pub(crate) fn await_frames(&mut self, least: usize, mut counts: impl FnMut(&[u8]) -> bool) -> Outcome<usize> {
         let mut count = 0;
         let mut piece = [0; 65_536];
         loop {
@@ -80,6 +110,20 @@ impl<'a> Client<'a> {
             }
         }
     }
+}
+
+fn unless_it_waits(result: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// The value of a field of a message.
+pub(crate) fn value(frame: &[u8], tag: u32) -> Option<&str> {
+    let frame = str::from_utf8(frame).ok()?;
+    let (_, rest) = frame.split_once(&format!("\x01{tag}="))?;
+    rest.split('\x01').next()
 }
 
 fn text(time: Time) -> String {

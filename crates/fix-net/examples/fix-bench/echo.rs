@@ -66,7 +66,7 @@ fn turn(port: u16) -> Outcome<Figures> {
 }
 
 fn round_trip(client: &mut Client<'_>) -> Outcome<Duration> {
-    client.gather_order(TERMS);
+    drop(client.gather_order(TERMS));
     let start = Instant::now();
     client.flush()?;
     client.await_frames(1, |_| true)?;
@@ -78,7 +78,7 @@ fn pipelined(client: &mut Client<'_>) -> Outcome<f64> {
     let (mut sent, mut answered) = (0, 0);
     while answered < PIPELINED {
         let room = (WINDOW - (sent - answered)).min(PIPELINED - sent);
-        (0..room).for_each(|_| client.gather_order(TERMS));
+        (0..room).for_each(|_| drop(client.gather_order(TERMS)));
         sent += room;
         client.flush()?;
         answered += client.await_frames(1, |_| true)?;

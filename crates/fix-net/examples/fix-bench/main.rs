@@ -1,9 +1,9 @@
 //! FIX against its aims, on this machine: the codec by itself, our echo acceptor beside QuickFIX's (the same
-//! client, in turns), and durable orders through the server that RIALTO_BIN names.
+//! client, in turns), and through the server that RIALTO_BIN names durable orders, and what a flood does to others.
 //!
 //! ```text
 //! cargo build --release -p fix-net --example fix-echo
-//! cargo run --release -p fix-net --example fix-bench [-- codec | echo | orders]
+//! cargo run --release -p fix-net --example fix-bench [-- codec | echo | orders | overload]
 //! ```
 //!
 //! docs/benchmarks.md tells what each figure is.
@@ -16,10 +16,14 @@ mod client;
 mod codec;
 /// Round trips and throughput of both acceptors.
 mod echo;
+/// Calls of REST.
+mod http;
 /// Cores and load.
 mod machine;
 /// Orders that are durable, over the real server.
 mod orders;
+/// A flood, and those who do not flood.
+mod overload;
 /// The real server.
 mod rialto;
 /// What is printed.
@@ -32,7 +36,8 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 type Measure = fn() -> Outcome<Vec<Row>>;
 
-const FIGURES: [(&str, Measure); 3] = [("codec", || Ok(codec::rows())), ("echo", echo::rows), ("orders", orders::rows)];
+const FIGURES: [(&str, Measure); 4] =
+    [("codec", || Ok(codec::rows())), ("echo", echo::rows), ("orders", orders::rows), ("overload", overload::rows)];
 
 fn main() -> Outcome<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();

@@ -20,7 +20,7 @@ const FLOOR_PER_SECOND: f64 = 8_000.0;
 const AIM_PER_SECOND: f64 = 20_000.0;
 
 /// Rests below the market of security 1, which stands still.
-const TERMS: &str = "1=1|38=1|44=250|48=1|54=1|59=1";
+pub(crate) const TERMS: &str = "1=1|38=1|44=250|48=1|54=1|59=1";
 
 pub(crate) fn rows() -> Outcome<Vec<Row>> {
     let folder = scratch()?;
@@ -71,7 +71,7 @@ fn trade(client: &mut Client<'_>, orders: usize) -> Outcome<Vec<Duration>> {
     let (mut under_way, mut times) = (VecDeque::with_capacity(IN_FLIGHT), Vec::with_capacity(orders));
     while times.len() < orders {
         let room = (IN_FLIGHT - under_way.len()).min(orders - times.len() - under_way.len());
-        (0..room).for_each(|_| client.gather_order(TERMS));
+        (0..room).for_each(|_| drop(client.gather_order(TERMS)));
         under_way.extend(std::iter::repeat_n(Instant::now(), room));
         client.flush()?;
         let reports = client.await_frames(1, is_pending_new)?;
@@ -86,7 +86,7 @@ fn is_pending_new(frame: &[u8]) -> bool {
 }
 
 /// Beside the build, so that the disk is the one that the project lies on; it goes away by itself.
-fn scratch() -> Outcome<tempfile::TempDir> {
+pub(crate) fn scratch() -> Outcome<tempfile::TempDir> {
     let program = std::env::current_exe()?;
     Ok(tempfile::tempdir_in(program.parent().ok_or("a program lies in a folder")?)?)
 }

@@ -31,6 +31,7 @@ const SETTINGS: [&str; 12] = [
 pub(crate) struct Rialto {
     process: Child,
     pub(crate) fix: SocketAddr,
+    pub(crate) http: SocketAddr,
 }
 
 impl Rialto {
@@ -47,8 +48,9 @@ impl Rialto {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
         let mut line = String::new();
         BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-        let fix = address_in(&line).ok_or_else(|| format!("the server has no FIX door: {line}"))?;
-        Ok(Self { process, fix })
+        let door = |name, scheme| address_in(&line, name, scheme).ok_or_else(|| format!("no door for {name}: {line}"));
+        let (fix, http) = (door("fix", "tcp")?, door("http", "http")?);
+        Ok(Self { process, fix, http })
     }
 
     /// Processor time so far, by the names of its threads.
@@ -84,7 +86,7 @@ fn session_file(clients: &[String]) -> String {
 }
 
 /// `"fix":"tcp://127.0.0.1:40001"` inside the ready line.
-fn address_in(ready_line: &str) -> Option<SocketAddr> {
-    let (_, rest) = ready_line.split_once("\"fix\":\"tcp://")?;
+fn address_in(ready_line: &str, name: &str, scheme: &str) -> Option<SocketAddr> {
+    let (_, rest) = ready_line.split_once(&format!("\"{name}\":\"{scheme}://"))?;
     rest.split_once('"')?.0.parse().ok()
 }

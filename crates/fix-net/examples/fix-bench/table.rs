@@ -1,5 +1,7 @@
 //! One row for each figure: ours, the peer's where there is one, and what we aim at.
 
+use std::time::Duration;
+
 pub(crate) struct Row {
     what: &'static str,
     ours: String,
@@ -53,6 +55,18 @@ impl Row {
                 ours / floor,
                 met(ours >= floor)
             ),
+        }
+    }
+
+    /// Less is better; the aim is about the second.
+    pub(crate) fn percentiles(what: &'static str, p50: Duration, p99: Duration, aim: Duration) -> Self {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        Self {
+            what,
+            ours: format!("{:.1} / {:.1} ms", milliseconds(p50), milliseconds(p99)),
+            peer: "–".to_owned(),
+            aim: format!("< {:.0} ms", milliseconds(aim)),
+            verdict: met(p99 < aim).to_owned(),
         }
     }
 
