@@ -63,7 +63,7 @@ impl Absent {
 
     async fn cancel(&self, orders: &[Arc<Order>]) {
         for order in orders.iter().filter(|order| needs_cancel(order)) {
-            tracing::info!(session = %self.comp_id, order = %order.int_id, "cancelled, because the client is gone");
+            tracing::info!(session = %self.comp_id, order = %order.int_id, "cancel on disconnect: order is cancelled");
             let command = Command::Cancel(CancelOrder::of(order.int_id.clone()));
             let user = Some("cancel on disconnect".into());
             let caller = Caller { source: Source::Platform, user, origin: None };
@@ -71,7 +71,7 @@ impl Absent {
                 && let Ok(reply) = ticket.reply().await
                 && let Err(refusal) = reply.outcome
             {
-                tracing::warn!(order = %order.int_id, %refusal, "could not be cancelled after a disconnect");
+                tracing::warn!(order = %order.int_id, %refusal, "cancel on disconnect was refused; retrying");
             }
         }
     }
