@@ -97,7 +97,8 @@ impl Broker {
         Self(House::new(settings, bus, access))
     }
 
-    /// `/stomp` for an HTTP port that checks hosts and origins itself; `reached` extracts what that port knows of a request.
+    /// `/stomp` for an HTTP port that checks hosts and origins itself; `reached` extracts what that port knows of a
+    /// request.
     pub fn route<F>(&self, reached: F) -> Router
     where
         F: Fn(&axum::http::Extensions) -> Option<Reached> + Clone + Send + Sync + 'static,

@@ -84,7 +84,8 @@ pub struct Limits {
     pub connection_bytes: usize,
     /// [`WAITING_BYTES_MAX`]
     pub waiting_bytes: usize,
-    /// [`stomp::lanes::RELIABLE_BYTES_MARK`], [`stomp::lanes::RELIABLE_STALL_MAX`] and [`stomp::lanes::RELIABLE_WAIT_MAX`]
+    /// [`stomp::lanes::RELIABLE_BYTES_MARK`], [`stomp::lanes::RELIABLE_STALL_MAX`] and
+    /// [`stomp::lanes::RELIABLE_WAIT_MAX`]
     pub patience: Patience,
 }
 

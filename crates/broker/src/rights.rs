@@ -6,7 +6,8 @@ use stomp::{Kind, Pattern, encode_segment};
 
 use crate::translate::{GENERIC_EVENT, STRATEGY_BUS};
 
-/// `destinations` are those to which clients may send at all; the queues of the strategy bus are open where the mode is `distributed`.
+/// `destinations` are those to which clients may send at all; the queues of the strategy bus are open where the mode is
+/// `distributed`.
 pub(crate) fn rights(role: &Role, destinations: &[Pattern], distributed: bool) -> Rights {
     let mut rights = by_role(role, destinations);
     rights.reserved = Kind::ALL.map(bus).into();

@@ -212,8 +212,8 @@ fn covers<'a>(mut wide: impl Iterator<Item = &'a str>, mut narrow: impl Iterator
     }
 }
 
-/// A name as one segment of a topic: what is not `A-Z a-z 0-9 _ -` is percent-encoded, so that no name can hold a dot or
-/// a wildcard.
+/// A name as one segment of a topic: what is not `A-Z a-z 0-9 _ -` is percent-encoded, so that no name can contain a
+/// dot or a wildcard.
 pub fn encode_segment(name: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.bytes().all(is_plain) {

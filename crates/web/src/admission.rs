@@ -1,5 +1,4 @@
-//! Who may call what: the role of the caller against the role in the table of endpoints. What is refused, and what is
-//! done with an admin's power, stands in the audit.
+//! Authorization: the caller's role against the endpoint table. Refusals and administrative actions are audited.
 
 use access::{Access, Actor, Credentials, Visit};
 use axum::extract::Request;
@@ -15,21 +14,21 @@ use crate::last_steps::LastSteps;
 use crate::problem::{Problem, ProblemCode};
 use crate::visitor::{Speaker, is_secure, is_ui, visit};
 
-/// What a browser asks its user for; a page of ours asks in its own way.
+/// Challenge for browsers; a page of ours has its own login form.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\"");
 
-/// Acts of power that an admin's role is not needed for.
+/// Audited actions that need no admin role.
 const ACTS_OF_OTHERS: [&str; 1] = ["risk::kill"];
 
-/// The answer tells of an act that is in the audit already.
+/// The action is in the audit already.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InTheAudit;
 
-/// What the audit tells of an act beside its path.
+/// Detail of an audit entry beside its path.
 #[derive(Debug, Clone)]
 pub(crate) struct Particulars(pub(crate) String);
 
-/// Lets a request pass to its endpoint.
+/// Authorizes a request and dispatches it to its endpoint.
 pub(crate) async fn admit(doors: &Doors, row: &Endpoint, mut request: Request, last_steps: LastSteps) -> Response {
     if row.role == Role::Anyone {
         return last_steps.walk(request).await;
@@ -46,7 +45,7 @@ pub(crate) async fn admit(doors: &Doors, row: &Endpoint, mut request: Request, l
     }
 }
 
-/// Who is not known is asked for his name.
+/// An unauthenticated caller is challenged.
 pub(crate) fn challenge(mut response: Response, is_ui: bool) -> Response {
     if response.status() == StatusCode::UNAUTHORIZED && !is_ui {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, CHALLENGE);
@@ -54,7 +53,7 @@ pub(crate) fn challenge(mut response: Response, is_ui: bool) -> Response {
     response
 }
 
-/// What a request brings to the door; its body stays outside.
+/// The head of a request, without its body.
 struct Knock {
     visit: Visit,
     source: Source,
@@ -80,7 +79,7 @@ impl Knock {
     }
 }
 
-/// Whether a role reaches what the table asks for.
+/// Whether a role has the required one.
 pub(crate) fn is_allowed(role: &access::Role, needed: Role) -> bool {
     let reach = match role {
         access::Role::Viewer => Role::Viewer,
@@ -95,12 +94,12 @@ fn too_low(role: &access::Role, needed: Role) -> Problem {
     Problem::new("role-too-low", format!("this needs the role {needed}, and yours is {role}"))
 }
 
-/// Resets, limits, users, the end of the server: whatever only an admin may do, and the kill switch.
+/// Administrative actions: everything that requires an admin, and the kill switch.
 fn is_act(row: &Endpoint) -> bool {
     row.role == Role::Admin && row.method != "GET" || ACTS_OF_OTHERS.contains(&row.handler)
 }
 
-/// What has begun is done and written down to its end, also when the caller hangs up.
+/// An action that has begun is completed and audited, also when the client disconnects.
 async fn act(doors: Doors, actor: Actor, request: Request, last_steps: LastSteps) -> Response {
     let path = request.uri().path().to_owned();
     let acting = async move {
@@ -114,7 +113,7 @@ async fn record(access: &Access, actor: &Actor, path: &str, response: Response) 
     if response.extensions().get::<InTheAudit>().is_some() {
         return response;
     }
-    // What is forbidden was written down where it was refused.
+    // A refusal was audited where it was made.
     if response.status() == StatusCode::FORBIDDEN {
         return response;
     }

@@ -1,4 +1,4 @@
-//! Answers that went well. A GET streams, so HTTP/1.1 sends it chunked; what has no output says `Content-Length: 0`.
+//! Successful responses. A GET is streamed (chunked in HTTP/1.1); an empty response has `Content-Length: 0`.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::form::Form;
 use crate::openapi;
 use crate::shelf::Copy;
 
-/// Live state is true up to this sequence; events up to it are in the picture already.
+/// Live state is complete up to this sequence; events up to it are included.
 pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
 
-/// Orders are placed at these paths, beside those of the orders themselves.
+/// Order types in paths, beside those of the orders themselves.
 const NAMES_OF_PATHS: [&str; 4] = ["market", "limit", "stop", "stoplimit"];
 
 const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
@@ -23,7 +23,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 const CSV: HeaderValue = HeaderValue::from_static(wire::csv::MEDIA_TYPE);
 
-/// A list, encoded piece by piece while it is sent; `write` appends one item as JSON.
+/// A list, encoded in chunks while it is sent; `write` appends one item as JSON.
 pub(crate) fn list<I: Send + 'static>(
     form: Form,
     items: Vec<I>,
@@ -53,33 +53,33 @@ pub(crate) fn not_modified(copy: &Copy) -> Response {
     ([(header::ETAG, tag), (header::VARY, ACCEPT)], StatusCode::NOT_MODIFIED).into_response()
 }
 
-/// One value, streamed as a GET has it.
+/// One value, streamed as for every GET.
 pub(crate) fn value(json: Vec<u8>) -> Response {
     streamed(std::iter::once(Bytes::from(json)))
 }
 
-/// One value as the output of a call that is not a GET.
+/// One value as the response of a call that is not a GET.
 pub(crate) fn output(json: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, JSON)], json).into_response()
 }
 
-/// Done, with nothing to say.
+/// Success without content.
 pub(crate) fn done() -> Response {
     StatusCode::OK.into_response()
 }
 
-/// Done, and this is the order that came of it.
+/// Success, with the order that was placed.
 pub(crate) fn placed(int_id: &IntId) -> Response {
     ([(header::LOCATION, location(int_id))], StatusCode::OK).into_response()
 }
 
-/// An answer that is true up to `sequence`.
+/// A response that is complete up to `sequence`.
 pub(crate) fn as_of(sequence: u64, mut response: Response) -> Response {
     response.headers_mut().insert(SEQUENCE_HEADER, HeaderValue::from(sequence));
     response
 }
 
-/// Where an order is found. An intId may contain what has a meaning in a path, or be the name of a path itself.
+/// The path of an order. An intId may contain characters with a meaning in a path, or be the name of a path itself.
 pub(crate) fn location(int_id: &IntId) -> HeaderValue {
     let is_path = NAMES_OF_PATHS.contains(&int_id.as_str());
     let mut path = String::from("/rest/execution/order/");
@@ -94,7 +94,7 @@ pub(crate) fn location(int_id: &IntId) -> HeaderValue {
     HeaderValue::try_from(path).expect("only ASCII is left")
 }
 
-/// Which form was sent depends on what the client accepts.
+/// The format depends on `Accept`.
 fn in_form(form: Form, mut response: Response) -> Response {
     if matches!(form, Form::Csv(_)) {
         response.headers_mut().insert(header::CONTENT_TYPE, CSV);

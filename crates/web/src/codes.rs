@@ -1,4 +1,4 @@
-//! Every code of a problem, with status and meaning: part of the contract with clients. `docs/errors.md` is this table.
+//! Problem codes, with status and meaning: part of the contract with clients. `docs/errors.md` is this table.
 
 use axum::http::StatusCode;
 
@@ -19,8 +19,8 @@ const fn row(status: u16, code: &'static str, meaning: &'static str) -> Code {
     Code { code, status, meaning }
 }
 
-/// By status, then in the order in which a request meets them. An `unknown-` code is 404 where the name or id stands in
-/// the path or in a parameter.
+/// By status, then in the order of the checks of a request. An `unknown-` code is 404 where the name or id is in the
+/// path or in a parameter.
 pub const CODES: &[Code] = &[
     row(400, "missing-host", "the request has no Host header, or several"),
     row(400, "malformed-path", "a part of the path cannot be read"),

@@ -1,5 +1,5 @@
-//! Answers to a GET are sent as gzip to those who take it, where it pays. What other calls answer is short, and may be a
-//! secret whose length nobody shall learn.
+//! gzip of GET responses where the client accepts it and it pays. Other responses are short, and their length must not
+//! leak secrets.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -18,12 +18,12 @@ use http_body_util::BodyExt;
 use hyper::body::Frame;
 use tokio::task::coop::poll_proceed;
 
-/// A shorter answer is sent as it is.
+/// Shorter responses are not compressed.
 const COMPRESSED_FROM_BYTES: usize = 1024;
 
-/// How whoever asks takes the answer.
+/// Coding of a response.
 pub(crate) enum Reader {
-    /// He does not read, he acts.
+    /// Not a GET or HEAD: never compressed.
     No,
     Plain,
     Gzip,
@@ -48,7 +48,7 @@ impl Reader {
     }
 }
 
-/// Whether its bytes depend on what the client takes; of what the client has already, they did.
+/// Whether its bytes depend on `Accept-Encoding`; for 304 those of the cached response did.
 fn varies(response: &Response) -> bool {
     match response.status() {
         StatusCode::OK => is_compressible(response.headers()),
@@ -56,7 +56,7 @@ fn varies(response: &Response) -> bool {
     }
 }
 
-/// Whether gzip is named, or meant by `*`, and not liked less than the plain text.
+/// Whether gzip is accepted, by name or by `*`, with at least the weight of identity.
 pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let named = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let (mut gzip, mut any, mut identity) = (None, None, 0);
@@ -72,7 +72,7 @@ pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     gzip.or(any).is_some_and(|liking| liking > 0 && liking >= identity)
 }
 
-/// `q=0.5` is 500; what is not said is 1, what cannot be read is 0.
+/// `q=0.5` is 500; absent is 1000, invalid is 0.
 fn thousandths(weight: &str) -> u16 {
     let Some(value) = weight.trim().strip_prefix("q=") else { return if weight.trim().is_empty() { 1000 } else { 0 } };
     let (whole, part) = value.split_once('.').unwrap_or((value, ""));
@@ -101,7 +101,7 @@ async fn compressed(response: Response) -> Response {
     Response::from_parts(parts, Body::new(Gzip::new(body)))
 }
 
-/// The same body, and whether it is worth the effort. A stream is read until that is clear, and not further.
+/// The same body, and whether compression pays. A stream is read until that is known, and not further.
 async fn weigh(mut body: Body) -> (Body, bool) {
     if let Some(length) = body.size_hint().exact() {
         return (body, length >= COMPRESSED_FROM_BYTES as u64);
@@ -119,7 +119,7 @@ async fn weigh(mut body: Body) -> (Body, bool) {
 fn mark(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.remove(header::CONTENT_LENGTH);
-    // The same content in other bytes: no longer the same to the last byte, as a strong tag promises.
+    // The same content in other bytes: a strong tag would promise equal bytes.
     let strong = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| !tag.starts_with("W/"));
     if let Some(weak) = strong.and_then(|tag| HeaderValue::try_from(format!("W/{tag}")).ok()) {
         headers.insert(header::ETAG, weak);
@@ -128,9 +128,9 @@ fn mark(headers: &mut HeaderMap) {
 
 struct Gzip {
     body: Body,
-    /// None once it is finished.
+    /// `None` once it is finished.
     encoder: Option<GzEncoder<Vec<u8>>>,
-    /// Whether the encoder keeps something back.
+    /// Whether the encoder buffers something.
     holds: bool,
 }
 
@@ -139,7 +139,7 @@ impl Gzip {
         Self { body, encoder: Some(GzEncoder::new(vec![], Compression::fast())), holds: false }
     }
 
-    /// What the encoder gives out for a step of the body; it may keep everything back.
+    /// Output of the encoder for a step of the body; it may buffer everything.
     fn encode(&mut self, step: Step) -> io::Result<Vec<u8>> {
         let Some(encoder) = &mut self.encoder else { return Ok(vec![]) };
         self.holds = matches!(step, Step::Data(_));
@@ -154,7 +154,7 @@ impl Gzip {
 
 enum Step {
     Data(Bytes),
-    /// What is there shall not wait for what is not.
+    /// Available bytes are not delayed by later ones.
     Pause,
     End,
 }
@@ -168,7 +168,7 @@ impl HttpBody for Gzip {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         while self.encoder.is_some() {
-            // A long list is always ready, and compressing it takes time: others shall have their turn.
+            // A long list is always ready, and compression takes time: yields to other tasks.
             let turn = ready!(poll_proceed(context));
             let step = match Pin::new(&mut self.body).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => Step::Data(frame.into_data().unwrap_or_default()),
@@ -236,7 +236,7 @@ mod tests {
 
     fn decoded(bytes: &[u8]) -> String {
         let mut text = vec![];
-        // What is not there yet is an error at the end of what is.
+        // The rest is missing, which is an error after the available bytes.
         let _ = GzDecoder::new(bytes).read_to_end(&mut text);
         String::from_utf8(text).unwrap()
     }

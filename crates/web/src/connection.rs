@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its last. `axum::serve` has no header timeout, so hyper is driven here.
+//! One connection. `axum::serve` has no header time-out, so hyper is driven here.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -35,20 +35,20 @@ pub(crate) struct Connection {
     pub(crate) limits: Arc<Limits>,
     /// Changes for the last time when the server stops.
     pub(crate) closing: watch::Receiver<()>,
-    /// Its place among all connections.
+    /// Its permit among all connections.
     pub(crate) place: OwnedSemaphorePermit,
 }
 
 impl Connection {
     pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
-        // Answers are small and awaited; a failure here costs only speed.
+        // Responses are small and urgent; a failure here costs only speed.
         let _ = stream.set_nodelay(true);
         let ended = match tls {
             None => self.serve_plain(stream).await,
             Some(tls) => self.serve_secure(stream, tls).await,
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "a connection ended early");
+            tracing::debug!(%error, "connection closed during handshake or request");
         }
     }
 
@@ -85,7 +85,7 @@ fn reached(stream: &TcpStream, secure: bool) -> io::Result<Reached> {
     Ok(Reached { at: stream.local_addr()?, from: stream.peer_addr()?, secure })
 }
 
-/// A connection on which nothing has begun is not waited for.
+/// A connection without a request is closed at once.
 async fn unless_closing<T>(closing: &mut watch::Receiver<()>, opened: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         opened = opened => Some(opened),
@@ -93,7 +93,7 @@ async fn unless_closing<T>(closing: &mut watch::Receiver<()>, opened: impl Futur
     }
 }
 
-/// A request may turn the connection into a WebSocket; then it is out of our hands.
+/// A request may turn the connection into a WebSocket; then the upgrade handler owns it.
 async fn serve_http1<S>(
     mut stream: Impatient<S>,
     reached: Reached,
@@ -170,7 +170,7 @@ fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// From this answer on the connection is no longer one of ours.
+/// From this response on the upgrade handler owns the connection.
 fn note_upgrade(socket: &Socket, answer: &Response) {
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         socket.upgrade();

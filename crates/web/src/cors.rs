@@ -1,4 +1,4 @@
-//! What other origins may read: the account list is for everybody, all else for the origins that are allowed by name.
+//! CORS: the account list is public, everything else is for allowed origins.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -9,10 +9,10 @@ use crate::endpoints::methods_at;
 /// The one path that the specification opens to every origin.
 const PUBLIC_PATH: &str = "/rest/account";
 
-/// Who may read an answer.
+/// Origins that may read a response.
 pub(crate) struct Grant {
     origin: Option<HeaderValue>,
-    /// Of a preflight: what may be called at that path.
+    /// For a preflight: the methods of that path.
     methods: Option<HeaderValue>,
 }
 

@@ -1,15 +1,15 @@
-//! What a request shows of its sender: an `Authorization` header, or else the cookie of a session.
+//! Credentials of a request: `Authorization` header, else the session cookie.
 
 use access::{Credentials, SecretString};
 use axum::http::{HeaderMap, HeaderValue, header};
 use base64ct::{Base64, Encoding};
 
-/// The cookie of a session. Under TLS its name makes browsers keep it from every other host and from plain HTTP.
+/// The cookie of a session. Under TLS its name makes browsers withhold it from other hosts and from plain HTTP.
 pub(crate) fn cookie_name(secure: bool) -> &'static str {
     if secure { "__Host-rialto-session" } else { "rialto-session" }
 }
 
-/// A header that is there decides: what is wrong with it is not made up for by a cookie.
+/// A header that is present decides: a cookie does not replace an invalid one.
 pub(crate) fn shown(headers: &HeaderMap, secure: bool) -> Credentials {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     match (given.next(), given.next()) {

@@ -1,4 +1,5 @@
-//! The bus, as handlers use it: ask or tell, and wait for the reply no longer than is reasonable.
+//! Application state of the handlers: query and command the engine through the bus, with time-outs; history; blocking
+//! work.
 
 use std::sync::Arc;
 
@@ -26,11 +27,11 @@ struct Inner {
     settings: Settings,
     shelf: Shelf,
     metrics: HttpMetrics,
-    /// Places for work that blocks.
+    /// Permits of blocking work.
     aside: Arc<Semaphore>,
 }
 
-/// An answer with the sequence up to which it is true.
+/// A reply with the sequence up to which it is complete.
 pub(crate) struct Told {
     pub(crate) sequence: u64,
     pub(crate) answer: Answer,
@@ -66,19 +67,19 @@ impl Doors {
         &*self.0.bus.operations
     }
 
-    /// For work that blocks.
+    /// For blocking work.
     pub(crate) fn shared_operations(&self) -> Arc<dyn Operations> {
         self.0.bus.operations.clone()
     }
 
-    /// A question: when nobody answers, nothing has happened.
+    /// A query: without an answer it had no effect.
     pub(crate) async fn ask(&self, query: Query) -> Result<Told, Problem> {
         let ticket = self.0.bus.inbox.query_within(query, unanswered()).map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         told(reply)
     }
 
-    /// A command: the reply means that it is durable. Without a reply nobody knows, and the answer says so.
+    /// A command: the reply means that it is durable. Without a reply the outcome is unknown, and the response says so.
     pub(crate) async fn tell(&self, speaker: Speaker, command: Command) -> Result<Told, Problem> {
         let command = self.in_own_name(&speaker, command).await?;
         let ticket = self.hand_over(Envelope { caller: speaker.caller(), command }).await.map_err(not_taken)?;
@@ -92,7 +93,7 @@ impl Doors {
         told(reply)
     }
 
-    /// A cancel and the kill switch wait for a place rather than be refused.
+    /// Cancels and the kill switch wait for room instead of being refused.
     async fn hand_over(&self, envelope: Envelope) -> Result<Ticket, Closed> {
         let inbox = &self.0.bus.inbox;
         match Class::of(&envelope.command) {
@@ -101,25 +102,25 @@ impl Doors {
         }
     }
 
-    /// A question on the way of a command, which waits for a place.
+    /// A query before a command, which waits for room.
     async fn ask_in_turn(&self, query: Query) -> Result<Told, Problem> {
         let ticket = self.patiently(self.0.bus.inbox.query_when_free(query, unanswered())).await.map_err(not_taken)?;
         let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         told(reply)
     }
 
-    /// Nothing has happened where the time is over.
+    /// After the time-out nothing has happened.
     async fn patiently(&self, place: impl Future<Output = Result<Ticket, Closed>>) -> Result<Ticket, Closed> {
         let patience = self.settings().limits.request_timeout;
         tokio::time::timeout(patience, place).await.unwrap_or(Err(Closed::Busy))
     }
 
-    /// How many requests may be without an answer.
+    /// Quotas of unanswered requests.
     pub(crate) fn quotas(&self) -> &Quotas {
         self.0.bus.inbox.quotas()
     }
 
-    /// The command as this caller may give it. Whoever reaches for what is another's stands in the audit.
+    /// The command as far as this caller may give it. An attempt on another strategy's order is audited.
     pub(crate) async fn in_own_name(&self, speaker: &Speaker, command: Command) -> Result<Command, Problem> {
         let checked = self.check_name(speaker, command).await;
         if let Err(problem) = &checked
@@ -139,8 +140,8 @@ impl Doors {
         own.within(command, known.as_ref())
     }
 
-    /// A question about the past. It is asked as of everything that was acknowledged to anybody before, and answered
-    /// with that sequence.
+    /// A query of history. It includes everything that was acknowledged to any client before, and is answered with that
+    /// sequence.
     pub(crate) async fn recall<T: Send + 'static>(
         &self,
         question: impl FnOnce(&dyn History, u64) -> Result<T, HistoryError> + Send + 'static,
@@ -150,7 +151,7 @@ impl Doors {
         found.map(|found| (as_of, found)).map_err(not_recalled)
     }
 
-    /// Work that blocks, beside the threads that serve.
+    /// Blocking work, outside of the serving threads.
     pub(crate) async fn aside<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -161,10 +162,10 @@ impl Doors {
             drop(place);
             done
         });
-        done.await.map_err(|_| Problem::new("internal", "the work broke off"))
+        done.await.map_err(|_| Problem::new("internal", "the request failed inside the server"))
     }
 
-    /// A look at users and tokens, or a change, which counts at once.
+    /// Reads or changes users and tokens; a change is effective at once.
     pub(crate) async fn with_register<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Register, Timestamp) -> Result<T, Refused> + Send + 'static,

@@ -1,9 +1,9 @@
-//! Every path, in one table: method, path, the role that may call it, the query parameters it takes, and its handler.
+//! Endpoint table: method, path, role, query parameters, handler.
 
 use axum::http::Method;
 use bus::lanes::Class;
 
-/// Who may call an endpoint; each role may also do what those before it may.
+/// Role required by an endpoint; each role includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     Anyone,
@@ -20,12 +20,12 @@ pub struct Endpoint {
     pub role: Role,
     pub parameters: &'static [&'static str],
     pub handler: &'static str,
-    /// Method and path, as the audit names them.
+    /// Method and path, as in the audit.
     pub action: &'static str,
 }
 
 impl Endpoint {
-    /// How its requests are counted while they are unanswered; those that anybody may send are not.
+    /// The quota of its unanswered requests; public endpoints have none.
     pub(crate) fn class(&self) -> Option<Class> {
         match self.handler {
             "order::cancel" => Some(Class::Cancel),
@@ -34,13 +34,13 @@ impl Endpoint {
         }
     }
 
-    /// What nobody's load may hold up.
+    /// Requests that the load of other clients must not delay.
     pub(crate) fn is_urgent(&self) -> bool {
         matches!(self.class(), Some(Class::Cancel | Class::Kill))
     }
 }
 
-/// Hands the table to a macro of whoever asks, so that paths and roles need not know who answers.
+/// Passes the table to a macro, so that paths and roles do not depend on the handlers.
 macro_rules! with_endpoints {
     ($asked:ident) => {
         $asked! {
@@ -163,13 +163,13 @@ macro_rules! table {
 
 with_endpoints!(table);
 
-/// The row that a request has matched.
+/// The endpoint of a request.
 pub(crate) fn endpoint(method: &Method, path: &str) -> Option<&'static Endpoint> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
     ENDPOINTS.iter().find(|row| row.method == method && row.path == path)
 }
 
-/// All methods that a path takes.
+/// All methods of a path.
 pub(crate) fn methods_at(path: &str) -> String {
     let taken: Vec<_> = ENDPOINTS.iter().filter(|row| row.path == path).map(|row| row.method).collect();
     taken.join(", ")
@@ -179,8 +179,8 @@ pub(crate) fn methods_at(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is about access itself goes by its own rule: whoever logs in is nobody yet, only an admin sees who may, and
-    /// everybody keeps settings of his own.
+    /// Endpoints of access itself have their own rule: login is public, only an admin manages users, and every user has
+    /// settings.
     #[test]
     fn reading_needs_no_more_than_a_viewer_and_changing_more() {
         let about_access = ["login", "user", "token", "audit", "settings"];

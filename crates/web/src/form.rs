@@ -1,4 +1,4 @@
-//! The form in which a client wants a list, and what it knows of it already.
+//! List format: JSON or CSV by `Accept`, and `If-None-Match`.
 
 use std::convert::Infallible;
 
@@ -11,17 +11,17 @@ use crate::endpoints::endpoint;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     Json,
-    /// With the handler whose list it is: a table has its columns also where nothing is in it.
+    /// With the handler of the list: a table has its columns also when it is empty.
     Csv(&'static str),
 }
 
 impl Form {
-    /// A table is sent to those who want it more than JSON.
+    /// CSV for clients that prefer it to JSON.
     fn wanted(headers: &HeaderMap, handler: &'static str) -> Self {
         let ranges: Vec<_> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
         let ranges: Vec<_> = ranges.iter().flat_map(|value| value.split(',')).map(range).collect();
         let weight = |names: [&str; 3]| {
-            // The most exact name that was given decides.
+            // The most specific media range decides.
             let given = names.iter().find_map(|name| ranges.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)));
             given.map_or(0, |(_, weight)| *weight)
         };
@@ -53,11 +53,11 @@ impl<S: Sync> FromRequestParts<S> for Form {
     }
 }
 
-/// The tags of what the client has, as `If-None-Match` gives them.
+/// The tags in `If-None-Match`.
 pub(crate) struct KnownTags(String);
 
 impl KnownTags {
-    /// Compared as it is allowed to be for a GET: by the tags alone, weak or not.
+    /// Weak comparison, as allowed for a GET.
     pub(crate) fn contain(&self, tag: &str) -> bool {
         let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
         self.0.split(',').any(|known| known.trim() == "*" || bare(known) == bare(tag))

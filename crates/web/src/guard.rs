@@ -1,5 +1,4 @@
-//! Who is called, and from where. A page of another origin must not act here, and a name that is not ours (DNS
-//! rebinding) must not even read, also on loopback.
+//! Host and origin check: against cross-site requests and DNS rebinding, on loopback too.
 
 use access::{Access, Actor, OurHosts};
 use axum::extract::Request;
@@ -9,7 +8,7 @@ use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::visitor::{Reached, stranger};
 
-/// Somebody who is not let in, and why; it is yet to be written down.
+/// A rejected caller and the reason, to be audited.
 pub(crate) struct Barred {
     stranger: Actor,
     problem: Problem,
@@ -43,7 +42,7 @@ struct Guard<'a> {
 impl Guard<'_> {
     fn check(&self, request: &Request) -> Result<(), Problem> {
         self.check_host(request)?;
-        // A page of another origin may not act, and a WebSocket is there to act.
+        // A page of another origin may not act, and a WebSocket can act.
         let is_upgrade = request.headers().contains_key(header::UPGRADE);
         if is_upgrade || !request.method().is_safe() && request.method() != Method::OPTIONS {
             self.check_origin(request.headers())?;
@@ -51,7 +50,7 @@ impl Guard<'_> {
         Ok(())
     }
 
-    /// HTTP/2 names the host as the authority of its address; a Host header may stand beside it.
+    /// HTTP/2 has the host in `:authority`; a Host header may be present too.
     fn check_host(&self, request: &Request) -> Result<(), Problem> {
         let mut hosts = request.headers().get_all(header::HOST).iter();
         let (host, authority) = (hosts.next(), request.uri().authority());

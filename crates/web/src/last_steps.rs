@@ -1,5 +1,4 @@
-//! What is left of a request's way in once it is known who it is: his pace, how much of his is unanswered, the parameters,
-//! the handler.
+//! Dispatch: what follows authentication: user rate limit, quota of unanswered requests, query parameters, handler.
 
 use std::sync::Arc;
 

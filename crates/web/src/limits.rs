@@ -1,4 +1,4 @@
-//! How much of everything is let in, and for how long. Each limit has an outcome in `docs/limits.md`.
+//! Limits of the HTTP server. Each has an outcome in `docs/limits.md`.
 
 use std::time::Duration;
 
@@ -10,40 +10,40 @@ pub struct Limits {
     pub header_bytes: usize,
     /// A longer path with its query is 414.
     pub url_bytes: usize,
-    /// A TLS handshake that is not done by then is cut.
+    /// A longer TLS handshake is aborted.
     pub handshake_timeout: Duration,
-    /// A connection that has not sent its headers by then is closed; so is an idle one.
+    /// A connection whose headers have not arrived by then is closed; so is an idle one.
     pub header_timeout: Duration,
-    /// A body that is not there by then is 408; a reply that is not there by then is 503.
+    /// A body that has not arrived by then is 408; a reply that has not arrived by then is 503.
     pub request_timeout: Duration,
-    /// A connection whose reader takes nothing for so long is closed.
+    /// A connection whose peer reads nothing for this long is closed.
     pub write_timeout: Duration,
-    /// One more connection is turned away: over HTTP with 503, over HTTPS without a word.
+    /// One more connection is rejected: over HTTP with 503, over HTTPS without an answer.
     pub connections: usize,
-    /// Questions about the past, and imports, at a time; one more is 503.
+    /// Concurrent queries of history, and imports; one more is 503.
     pub blocking_calls: usize,
-    /// A peer's requests in any second; one more is 429.
+    /// Requests of a peer per second; one more is 429.
     pub requests_per_second: u32,
-    /// What other limits an HTTP/2 connection has.
+    /// Further limits of an HTTP/2 connection.
     pub http2: Http2Limits,
-    /// Requests that have begun when the server stops get so long to finish.
+    /// Time for requests in progress when the server stops.
     pub shutdown_grace: Duration,
 }
 
-/// What HTTP/2 adds: many requests at a time on one connection, and ways to misuse that.
+/// Limits of HTTP/2: concurrent requests on one connection, and their abuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Http2Limits {
-    /// Requests at a time; one more is refused and may be sent again.
+    /// Concurrent requests; one more is refused and may be sent again.
     pub streams: u32,
-    /// Requests that were begun and taken back before we looked at them; one more ends the connection (rapid reset).
+    /// Requests that were reset before they were processed; one more ends the connection (rapid reset).
     pub pending_resets: usize,
-    /// Requests that broke the protocol; one more ends the connection.
+    /// Requests that violated the protocol; one more ends the connection.
     pub faulty_streams: usize,
-    /// What waits to be sent on one stream.
+    /// Send buffer of one stream.
     pub send_buffer_bytes: usize,
-    /// So often a silent peer is asked whether it is still there.
+    /// Ping interval of a silent peer.
     pub ping_interval: Duration,
-    /// A peer that does not answer that by then loses the connection.
+    /// A peer that does not answer a ping by then is disconnected.
     pub ping_timeout: Duration,
 }
 

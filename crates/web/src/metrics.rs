@@ -1,5 +1,5 @@
-//! Numbers of this door for whoever watches the server: requests by endpoint and status, how long they took, problems by
-//! code. Labels come from our own tables, so there are never many.
+//! HTTP metrics: requests by endpoint and status, latencies, problems by code. Labels come from our own tables, so
+//! their number is bounded.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use prometheus_client::registry::Registry;
 use crate::endpoints::Endpoint;
 use crate::problem::ProblemCode;
 
-/// What is asked for where no endpoint is.
+/// Label of requests without an endpoint.
 const NO_ENDPOINT: &str = "none";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -53,7 +53,7 @@ impl HttpMetrics {
         Self { registry, requests, seconds, problems }
     }
 
-    /// An answer is on its way, to what was asked of an endpoint if there is one.
+    /// Counts a response, by its endpoint if there is one.
     pub(crate) fn note(&self, row: Option<&Endpoint>, response: &Response, took: Duration) {
         let (method, endpoint) = row.map_or(("", NO_ENDPOINT), |row| (row.method, row.path));
         self.requests.get_or_create(&RequestLabels { method, endpoint, status: response.status().as_u16() }).inc();

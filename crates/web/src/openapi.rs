@@ -1,13 +1,10 @@
-//! The description of the interface, OpenAPI 3.1, made of the table of endpoints, the table of codes and the schemas of
-//! `wire`. Decision 0006: no derive macros; tests keep it honest.
+//! OpenAPI 3.1 document, from the endpoint table, the table of codes and the schemas of `wire`. Decision 0006: no
+//! derive macros; tests validate it.
 
-/// What each call is for, takes and answers.
 mod operations;
 
-/// What stands in paths and queries.
 mod parameters;
 
-/// What comes back, good and bad.
 mod responses;
 
 use std::sync::OnceLock;
@@ -17,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::endpoints::{ENDPOINTS, Endpoint, Role};
 use operations::{Operation, TAGS, operation};
 
-/// As it is sent; it never changes while the server runs.
+/// The document as sent; it does not change while the server runs.
 pub(crate) fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(|| wire::json::encode(&document()))
@@ -97,7 +94,7 @@ fn described(row: &Endpoint) -> Value {
     described
 }
 
-/// The method and the words of the path: one path may be served under two spellings.
+/// The method and the words of the path: one path may have two spellings.
 fn operation_id(row: &Endpoint) -> String {
     let words = row.path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut id = row.method.to_ascii_lowercase();
@@ -118,7 +115,7 @@ fn description(row: &Endpoint, operation: &Operation) -> String {
     if operation.more.is_empty() { role.to_owned() } else { format!("{}\n\n{role}", operation.more) }
 }
 
-/// Any one of them; the last is the anonymous caller, as far as he is let in.
+/// Any one of them; the last is the anonymous caller, where it is allowed.
 fn security(row: &Endpoint) -> Value {
     if row.role == Role::Anyone {
         return json!([]);
@@ -194,7 +191,7 @@ mod tests {
         assert_eq!(schemas.keys().filter(|name| !used(name)).collect::<Vec<_>>(), Vec::<&String>::new());
     }
 
-    /// `wire` does not know `access`, so it says again what the limits are.
+    /// `wire` does not depend on `access`, so it repeats the limits.
     #[test]
     fn what_is_told_of_users_and_tokens_is_what_is_checked() {
         let schemas = wire::schema::schemas();

@@ -1,4 +1,4 @@
-//! The first bytes of a connection: TLS or not, HTTP/1.1 or HTTP/2.
+//! Protocol detection: TLS or plain, HTTP/1.1 or HTTP/2.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::tls::HTTP2_PROTOCOL;
 
-/// What an HTTP/2 client says first.
+/// First bytes of an HTTP/2 client.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Version {
     Http2,
 }
 
-/// Without TLS the version follows from the first bytes; those that were read for it come back.
+/// Without TLS the version follows from the first bytes, which are returned.
 pub(crate) async fn learn_version(
     stream: &mut (impl AsyncRead + Unpin),
     patience: Duration,
@@ -44,7 +44,7 @@ async fn read_preface(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(Vers
     }
 }
 
-/// With TLS the version is agreed upon in the handshake.
+/// With TLS the version is negotiated in the handshake.
 pub(crate) async fn shake_hands(
     stream: TcpStream,
     config: Arc<ServerConfig>,
@@ -63,7 +63,7 @@ mod tests {
         learn_version(&mut byte_by_byte(bytes), Duration::from_secs(60)).await.unwrap()
     }
 
-    /// As a slow network has it.
+    /// As on a slow network.
     fn byte_by_byte(bytes: &[u8]) -> Box<dyn AsyncRead + Unpin> {
         bytes
             .chunks(1)

@@ -1,4 +1,4 @@
-//! A caller with the role strategy trades in the name of his own strategy and touches nothing of others.
+//! Strategy scope: a caller with the role strategy may only touch orders and positions of its own strategy.
 
 use access::Role;
 use domain::command::PlaceOrder;
@@ -14,14 +14,14 @@ pub(crate) const FOREIGN: &str = "foreign-strategy";
 pub(crate) struct OwnName(StrategyId);
 
 impl OwnName {
-    /// None where he may speak for everybody.
+    /// `None` for a caller without that restriction.
     pub(crate) fn of(speaker: &Speaker, reference: &ReferenceData) -> Result<Option<Self>, Problem> {
         let Role::Strategy(name) = &speaker.identity.role else { return Ok(None) };
         let strategy = reference.strategy_named(name).map(|strategy| Self(strategy.id));
         strategy.map(Some).ok_or_else(|| foreign(&format!("your strategy {name} is not known here")))
     }
 
-    /// What must be known before a command can be judged.
+    /// The query that the check of a command needs.
     pub(crate) fn question(command: &Command) -> Option<Query> {
         match command {
             Command::Modify(change) => Some(Query::Order(change.int_id.as_str().into())),
@@ -31,7 +31,7 @@ impl OwnName {
         }
     }
 
-    /// The command as this caller may give it; `known` answers the question about it.
+    /// The command as far as this caller may give it; `known` is the answer to the query.
     pub(crate) fn within(&self, command: Command, known: Option<&Answer>) -> Result<Command, Problem> {
         match &command {
             Command::Place(order) => return self.order(order.clone()).map(Command::Place),
@@ -48,13 +48,13 @@ impl OwnName {
         Ok(command)
     }
 
-    /// An order that names no strategy is one of his own.
+    /// An order without a strategy is for the caller's own.
     fn order(&self, order: PlaceOrder) -> Result<PlaceOrder, Problem> {
         self.is(order.strategy.unwrap_or(self.0))?;
         Ok(PlaceOrder { strategy: Some(self.0), ..order })
     }
 
-    /// An order that nobody knows is for the engine to refuse.
+    /// An unknown order is left to the engine to refuse.
     fn owns_order(&self, int_id: &IntId, known: Option<&Answer>) -> Result<(), Problem> {
         let Some(Answer::Orders(orders)) = known else { return Err(Problem::unexpected_answer()) };
         let order = orders.iter().find(|order| order.int_id == *int_id);

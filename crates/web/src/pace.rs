@@ -1,5 +1,5 @@
-//! How fast requests may come: each peer, and each user wherever he is, has so many a second, and may send a second's
-//! worth at once. Cancels and the kill switch have as many beside all others.
+//! Rate limit per peer and per user, with a burst of one second. Cancels and the kill switch have an allowance of their
+//! own.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -13,12 +13,12 @@ use crate::problem::Problem;
 use crate::visitor::{Reached, Speaker};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// Peers and users of the last second that are remembered; a further one is told to try again.
+/// Peers and users of the last second; a further one is rejected and may retry.
 const SENDERS_MAX: usize = 16_384;
 
 pub(crate) struct Pace {
     per_second: u32,
-    /// For each sender, when all it has sent would have been sent at an even pace.
+    /// For each sender, when its requests would have been sent at an even rate.
     even: Mutex<HashMap<Sender, Instant>>,
 }
 
@@ -39,13 +39,13 @@ impl Pace {
         Arc::new(Self { per_second: per_second.max(1), even: Mutex::default() })
     }
 
-    /// Before anything else is looked at.
+    /// Before any other check.
     pub(crate) fn check_peer(&self, request: &Request, now: Instant, is_urgent: bool) -> Result<(), Problem> {
         let peer = request.extensions().get::<Reached>().map(|reached| Who::Peer(household(reached.from.ip())));
         peer.map_or(Ok(()), |who| self.check(Sender { who, is_urgent }, now))
     }
 
-    /// Once it is known who it is, which may have taken a while.
+    /// After authentication, which may have taken a while.
     pub(crate) fn check_user(&self, request: &Request, is_urgent: bool) -> Result<(), Problem> {
         let user = request.extensions().get::<Speaker>().and_then(|speaker| speaker.identity.name.clone());
         user.map_or(Ok(()), |user| self.check(Sender { who: Who::User(user), is_urgent }, Instant::now()))
@@ -75,7 +75,7 @@ impl Pace {
     }
 }
 
-/// One household has 2^64 addresses of IPv6, so they count as one.
+/// One customer has 2^64 addresses of IPv6, so they count as one.
 fn household(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

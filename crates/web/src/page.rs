@@ -1,4 +1,4 @@
-//! The part of a list that a client wants: what comes after a key, and how much of it.
+//! Pagination: `after`, `limit`, `sort`.
 
 use std::str::FromStr;
 
@@ -8,11 +8,11 @@ use wire::fields::ID_LIMIT;
 use crate::problem::Problem;
 use crate::request::Parameters;
 
-/// How many entries a page has where the client does not say.
+/// Default page size.
 const PAGE_LIMIT_DEFAULT: usize = 100;
-/// How many it has at the most.
+/// Largest page size.
 pub(crate) const PAGE_LIMIT_MAX: usize = 1_000;
-/// What a page begins after: an id or a sequence.
+/// The key after which a page begins: an id or a sequence.
 const KEY: &str = "a whole number from 0 below 2^53";
 
 impl Parameters {
@@ -55,7 +55,7 @@ impl Parameters {
         self.get(name).map(read).transpose()
     }
 
-    /// Values that are separated by commas; none where the parameter is not there.
+    /// Comma-separated values; empty where the parameter is absent.
     pub(crate) fn several<T>(
         &self,
         name: &'static str,

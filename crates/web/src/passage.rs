@@ -1,6 +1,5 @@
-//! The way of every request, in and out: one layer around all paths, because each layer of its own would box and copy all
-//! that lie inside it. Inwards a request is numbered, counted, held to its peer's pace, guarded and admitted; outwards its
-//! answer is granted to other origins, compressed, counted and given its number.
+//! Middleware, one layer around all routes (separate layers would box and copy every inner one). In: request id,
+//! metrics, rate limit, host and origin check, authorization. Out: CORS, compression, metrics, request id.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +20,7 @@ use crate::problem::Problem;
 use crate::request_id::Numbered;
 use crate::visitor::is_ui;
 
-/// What the layer needs of the house.
+/// State of the layer.
 #[derive(Clone)]
 pub(crate) struct Passage {
     doors: Doors,
@@ -45,7 +44,7 @@ pub(crate) async fn pass(State(passage): State<Passage>, request: Request, next:
     number.put_on(response)
 }
 
-/// The row of the table that a request has matched; none where the path is somebody else's, or nobody's.
+/// The endpoint of a request; `None` where the path is another router's, or unknown.
 fn row_of(request: &Request) -> Option<&'static Endpoint> {
     let path = request.extensions().get::<MatchedPath>()?;
     endpoint(request.method(), path.as_str())

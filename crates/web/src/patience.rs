@@ -1,4 +1,4 @@
-//! A connection that does not wait for ever for a reader: one who takes nothing for too long loses it.
+//! Write time-out: a connection whose peer reads nothing for too long is closed.
 
 use std::io;
 use std::pin::Pin;
@@ -12,16 +12,16 @@ use tokio::time::{Sleep, sleep};
 use crate::socket::{OnSocket, Socket};
 
 pub(crate) struct Impatient<S> {
-    /// The place among all connections. It is free before the stream is closed, and when a request turns the connection
-    /// into a WebSocket.
+    /// The permit among all connections. It is released before the stream is closed, and when a request upgrades the
+    /// connection.
     place: Option<OwnedSemaphorePermit>,
     stream: S,
-    /// What was read to learn the version, to be read again.
+    /// Bytes that were read for the protocol detection, to be read again.
     opening: Vec<u8>,
     write_timeout: Duration,
-    /// Runs while the reader takes nothing.
+    /// Runs while the peer reads nothing.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// What somebody may wish for the socket; nothing after the connection has become something else.
+    /// Socket options of an upgrade handler; `None` after the upgrade.
     wished: Option<Socket>,
     is_treated: bool,
 }
@@ -32,7 +32,7 @@ impl<S> Impatient<S> {
         Self { place, stream, opening, write_timeout, deadline: None, wished: None, is_treated: false }
     }
 
-    /// For requests that turn the connection into something else.
+    /// For upgrade requests.
     pub(crate) fn socket(&mut self) -> Socket {
         self.wished.get_or_insert_default().clone()
     }
@@ -82,7 +82,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-/// TLS writes in its flush what the socket did not take before, so a flush can wait for the reader too.
+/// TLS may write in its flush what the socket did not accept before, so a flush can wait for the peer too.
 impl<S: AsyncWrite + OnSocket + Unpin> AsyncWrite for Impatient<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.fulfil_wish();

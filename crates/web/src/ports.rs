@@ -1,4 +1,4 @@
-//! The ports of this door: connections are accepted, counted, and finished when the server stops.
+//! Listeners: accept, count and drain connections.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use crate::connection::Connection;
 use crate::limits::Limits;
 use crate::turned_away::TurnedAway;
 
-/// After a failed accept (no file handles, say) others get a moment to finish.
+/// Pause after a failed accept, such as for lack of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A port, with TLS or without.
@@ -27,7 +27,7 @@ pub(crate) struct Port {
     pub(crate) tls: Option<Arc<ServerConfig>>,
 }
 
-/// Serves both ports until `shutdown` is ready, then finishes what has begun.
+/// Serves both ports until `shutdown` is ready, then completes requests in progress.
 pub(crate) async fn serve(
     (http, https): (Option<Port>, Option<Port>),
     router: Router,
@@ -53,7 +53,7 @@ pub(crate) async fn serve(
             }
             (Ok(stream), Err(_)) => turned_away.add(stream, port.tls.is_some()),
             (Err(error), _) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accept failed; retrying in 100 ms");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -62,7 +62,7 @@ pub(crate) async fn serve(
     finish(connections, limits.shutdown_grace).await;
 }
 
-/// Waits for ever at a port that is not there.
+/// Waits for ever on a port that is off.
 async fn accept(port: Option<&Port>) -> (&Port, io::Result<TcpStream>) {
     match port {
         Some(port) => (port, port.listener.accept().await.map(|(stream, _)| stream)),
@@ -73,7 +73,7 @@ async fn accept(port: Option<&Port>) -> (&Port, io::Result<TcpStream>) {
 async fn finish(mut connections: JoinSet<()>, grace: Duration) {
     let all_end = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(grace, all_end).await.is_err() {
-        tracing::warn!("connections are still busy at the end of the grace and are cut");
+        tracing::warn!("shutdown grace is over: open connections are closed");
         connections.shutdown().await;
     }
 }

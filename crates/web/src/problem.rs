@@ -1,4 +1,4 @@
-//! Answers that did not go well, as RFC 9457 has them. The status follows from the code, by the table in [`codes`].
+//! Problem responses (RFC 9457). The status follows from the code, by the table in [`codes`].
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use wire::{BadBody, FieldError, ProblemVO};
 use crate::answer::location;
 use crate::codes;
 
-/// What is down for a moment is worth another try after so many seconds.
+/// Retry-After of temporary problems.
 const RETRY_AFTER_SECONDS: u8 = 1;
 
-/// The code of the problem that an answer tells of.
+/// The problem code of a response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProblemCode(pub(crate) &'static str);
 
@@ -24,7 +24,7 @@ pub(crate) struct Problem {
     code: &'static str,
     detail: String,
     errors: Vec<FieldError>,
-    /// The order that a duplicate met.
+    /// The order that a duplicate refers to.
     known: Option<(IntId, Option<Arc<Order>>)>,
 }
 
@@ -37,17 +37,17 @@ impl Problem {
         self.code
     }
 
-    /// Writes the refusal into the audit.
+    /// Audits the refusal.
     pub(crate) async fn record(&self, access: &Access, actor: &Actor) {
         access.refused(actor, self.code, &self.detail).await;
     }
 
-    /// The engine answered something else than was asked: a fault of ours.
+    /// The engine's answer has the wrong type: an internal error.
     pub(crate) fn unexpected_answer() -> Self {
         Self::new("internal", "the engine's answer does not fit the question")
     }
 
-    /// What is not known stands in the path or in a parameter, so it is the resource that is missing.
+    /// The unknown name is in the path or in a parameter, so the resource is missing.
     pub(crate) fn of_the_path(mut self) -> Self {
         if self.code.starts_with("unknown-") && self.code != wire::fields::UNKNOWN_FIELD {
             self.status = StatusCode::NOT_FOUND;
@@ -55,7 +55,7 @@ impl Problem {
         self
     }
 
-    /// Trying again helps where something is busy or down, but not where the outcome is unknown or a door is closed.
+    /// A retry helps where something is overloaded or down, but not where the outcome is unknown or access is denied.
     fn is_worth_another_try(&self) -> bool {
         let for_now = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
         for_now.contains(&self.status) && !["outcome-unknown", "door-closed"].contains(&self.code)
@@ -91,7 +91,7 @@ impl From<BadBody> for Problem {
 }
 
 impl From<Vec<FieldError>> for Problem {
-    /// What cannot be read at all leads, because nothing else can be trusted beside it.
+    /// Unreadable fields come first, because other errors depend on them.
     fn from(errors: Vec<FieldError>) -> Self {
         let leading = errors.iter().find(|error| error.is_malformed()).or(errors.first());
         let code = leading.map_or(wire::fields::MALFORMED_FIELD, |error| error.code);

@@ -1,5 +1,5 @@
-//! The pulse of an HTTP/2 connection. Hyper has no header timeout there, and a peer that answers pings but sends no
-//! request, or takes no byte of an answer, could keep its connection for ever.
+//! HTTP/2 keep-alive: closes connections without requests or progress, since hyper has no header time-out there and a
+//! peer could hold a connection with pings alone.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ pub(crate) struct Pulse(Arc<Mutex<Beat>>);
 
 #[derive(Debug)]
 struct Beat {
-    /// Requests whose answer has not begun.
+    /// Requests whose response has not begun.
     pending: usize,
-    /// Answers that are being sent.
+    /// Responses that are being sent.
     sending: usize,
-    /// When something last went on.
+    /// Time of the last progress.
     at: Instant,
 }
 
@@ -35,12 +35,12 @@ impl Pulse {
         Pending(self.clone())
     }
 
-    /// The peer is told to leave and has once more the whole time for what it has begun.
+    /// The peer receives a GOAWAY and has the whole time once more for requests in progress.
     pub(crate) fn begin_farewell(&self) {
         self.beat(|_| {});
     }
 
-    /// Comes back when nothing has gone on for too long.
+    /// Returns when there was no progress for too long.
     pub(crate) async fn stopped(&self, limits: &Limits) {
         loop {
             let deadline = self.deadline(limits);
@@ -56,13 +56,13 @@ impl Pulse {
         let patience = match (beat.pending, beat.sending) {
             (0, 0) => limits.header_timeout,
             (0, _) => limits.write_timeout,
-            // The body and the reply each have their time.
+            // The body and the reply have a time-out each.
             _ => limits.request_timeout * 2,
         };
         beat.at + patience
     }
 
-    /// Something goes on.
+    /// Records progress.
     fn beat(&self, change: impl FnOnce(&mut Beat)) {
         let mut beat = self.beat_now();
         change(&mut beat);
@@ -74,12 +74,12 @@ impl Pulse {
     }
 }
 
-/// A request whose answer has not begun.
+/// A request whose response has not begun.
 #[derive(Debug)]
 pub(crate) struct Pending(Pulse);
 
 impl Pending {
-    /// The body of the answer, watched while it is sent.
+    /// The body of the response, observed while it is sent.
     pub(crate) fn answered_by(self, body: Body) -> Body {
         self.0.beat(|beat| beat.sending += 1);
         Body::new(Watched { body, pulse: self.0.clone() })

@@ -1,4 +1,4 @@
-//! Parts of a request: path, parameters, body, caller. Each is read whole or answered with a problem.
+//! Extractors: path, query parameters, body, caller. Each is complete or gives a problem.
 
 use std::error::Error;
 use std::time::Duration;
@@ -20,12 +20,12 @@ use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::visitor::Speaker;
 
-/// So many securities can be asked for in one call.
+/// Securities per call.
 pub(crate) const SECURITIES_MAX: usize = 200;
-/// A body that is refused for its length is still taken from the line for so long.
+/// How long the rest of a rejected body is read and discarded.
 const DISCARD_MAX: Duration = Duration::from_secs(2);
 
-/// Who asks, taken out once; nobody gets here without having been let in.
+/// The authenticated caller; a handler is never reached without one.
 pub(crate) struct Client(pub(crate) Speaker);
 
 impl FromRequestParts<Doors> for Client {
@@ -82,7 +82,7 @@ impl FromRequest<Doors> for JsonBody {
     }
 }
 
-/// A call that takes nothing: what is sent all the same has no keys, because it would be a wish that nobody grants.
+/// A call without a body: keys would have no effect and are rejected.
 pub(crate) struct NoBody;
 
 impl FromRequest<Doors> for NoBody {
@@ -120,15 +120,15 @@ async fn read(request: Request, limits: &Limits) -> Result<Bytes, Problem> {
     body.map(Collected::to_bytes).map_err(|error| broken(&*error, limits))
 }
 
-/// A body that says itself that it is too long is not waited for.
+/// A body whose declared length exceeds the limit is not read.
 fn check_declared(headers: &HeaderMap, limits: &Limits) -> Result<(), Problem> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let fits = |length: u64| usize::try_from(length).is_ok_and(|length| length <= limits.body_bytes);
     if declared.is_none_or(fits) { Ok(()) } else { Err(too_large(limits)) }
 }
 
-/// A connection that is closed with bytes unread loses the answer too, so they are thrown away for a while. Who waits to be
-/// told to go on has not sent any.
+/// Closing a connection with unread bytes would lose the response too, so they are discarded for a while. A client that
+/// waits for 100 Continue has not sent any.
 fn discard(request: Request) {
     if request.headers().contains_key(header::EXPECT) {
         return;
@@ -157,7 +157,7 @@ pub(crate) struct Parameters(Vec<(String, String)>);
 pub(crate) type KnownParameters = Extension<Parameters>;
 
 impl Parameters {
-    /// Puts them beside the request for its handler; an endpoint without any gets none.
+    /// Adds them to the request's extensions; an endpoint without parameters gets none.
     pub(crate) fn read(request: &mut Request, row: &Endpoint) -> Result<(), Problem> {
         let parameters = match request.uri().query() {
             Some(_) => Self::parse(request.uri(), row.parameters)?,
@@ -187,7 +187,7 @@ impl Parameters {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// What a list is narrowed to: each by id or by name.
+    /// Filters of a list: each by id or by name.
     pub(crate) fn filter(&self, reference: &ReferenceData) -> Result<Filter, Problem> {
         Ok(Filter {
             strategy: self.get("strategy").map(|wanted| strategy(wanted, reference)).transpose()?,
@@ -198,10 +198,10 @@ impl Parameters {
 }
 
 impl Parameters {
-    /// The securities that are wanted, by id or symbol, separated by commas; none where the parameter is not there.
+    /// The securities, by id or symbol, comma-separated; `None` where the parameter is absent.
     pub(crate) fn securities(&self, reference: &ReferenceData) -> Result<Vec<SecurityId>, Problem> {
         let Some(wanted) = self.get("security") else { return Ok(vec![]) };
-        // A symbol may have a comma in it.
+        // A symbol may contain a comma.
         let is_one = !wanted.contains(',') || reference.securities.values().any(|known| &*known.symbol == wanted);
         if is_one {
             return Ok(vec![security(wanted, reference)?]);

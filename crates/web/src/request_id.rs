@@ -1,5 +1,4 @@
-//! The number of a request: the caller's own where it brought one, else minted; it comes back with every answer and
-//! stands in the log.
+//! Request id (`X-Request-Id`): the caller's or a generated one; returned and logged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,15 +8,15 @@ use axum::response::Response;
 use tracing::{Level, enabled};
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// A longer number is replaced by one of ours.
+/// A longer id is replaced by a generated one.
 const LENGTH_MAX: usize = 128;
 
 static MINTED: AtomicU64 = AtomicU64::new(0);
 
-/// A request that has its number.
+/// A request with its id.
 pub(crate) struct Numbered {
     id: HeaderValue,
-    /// What the log tells of it, where it does.
+    /// For the log, where it is enabled.
     asked: Option<(Method, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! From paths to those who answer.
+//! Router: endpoint table to handlers.
 
 use axum::Router;
 use axum::extract::Request;

@@ -1,5 +1,4 @@
-//! The trading screen: the files that were built into the program, or those of a folder for whoever works on them. It is a
-//! page like any other and speaks only through the public doors.
+//! UI files: built into the binary, or from a folder during development. The UI uses only the public interfaces.
 
 use std::borrow::Cow;
 use std::fs;
@@ -23,7 +22,7 @@ const ASK_FIRST: HeaderValue = HeaderValue::from_static("no-cache");
 
 const INDEX: &str = "index.html";
 const ASSETS: &str = "assets/";
-/// What is shown where the program was built without it.
+/// Shown where the program was built without the UI.
 const NOT_BUILT: &str = include_str!("../pages/no-screen.html");
 
 /// A file of the screen, as `build.rs` found it.
@@ -35,7 +34,7 @@ struct File {
 
 include!(concat!(env!("OUT_DIR"), "/screen.rs"));
 
-/// Where the files come from.
+/// The source of the files.
 #[derive(Debug, Clone, Default)]
 pub enum Screen {
     #[default]
@@ -44,7 +43,7 @@ pub enum Screen {
 }
 
 impl Screen {
-    /// A folder in which the screen was built.
+    /// A folder in which the UI was built.
     pub fn of_folder(folder: PathBuf) -> Result<Self, String> {
         if folder.join(INDEX).is_file() {
             Ok(Self::Folder(folder))
@@ -53,7 +52,7 @@ impl Screen {
         }
     }
 
-    /// The paths of the screen, to be served beside ours.
+    /// The paths of the UI, to be served beside ours.
     pub fn router(self) -> Router {
         Router::new()
             .route("/", get(page))
@@ -81,7 +80,7 @@ async fn icon(State(screen): State<Screen>, headers: HeaderMap) -> Result<Respon
     known(&screen, "rialto.svg", &headers)
 }
 
-/// The router gives one segment, and a segment may have escaped slashes in it.
+/// The router gives one segment, and a segment may contain escaped slashes.
 async fn asset(
     State(screen): State<Screen>,
     PathPart(name): PathPart<String>,
@@ -126,7 +125,7 @@ impl Found {
         }
     }
 
-    /// Weak, because what is sent may be compressed.
+    /// Weak, because the response may be compressed.
     fn tag(&self) -> HeaderValue {
         let digest = blake3::hash(&self.plain).to_hex();
         HeaderValue::try_from(format!("W/\"{}\"", &digest[..32])).expect("only ASCII is in it")

@@ -1,4 +1,5 @@
-//! Lists of reference data, encoded once for every picture of it: they are long, asked for often, and seldom change.
+//! List cache: encoded lists of reference data, one entry per list, format and version of the data. They are long,
+//! requested often, and seldom change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,15 +18,15 @@ pub(crate) struct Shelf(Mutex<BTreeMap<(&'static str, Form), Arc<Copy>>>);
 
 /// A list as it is sent.
 pub(crate) struct Copy {
-    /// The picture that it shows.
+    /// The version of the data.
     of: Arc<ReferenceData>,
     pub(crate) pieces: Vec<Bytes>,
-    /// Weak, because what is sent may be compressed.
+    /// Weak, because the response may be compressed.
     pub(crate) tag: HeaderValue,
 }
 
 impl Shelf {
-    /// The copy of a list, made where the picture is new.
+    /// The cached list, encoded where the data has changed.
     pub(crate) fn copy(
         &self,
         name: &'static str,
@@ -37,7 +38,7 @@ impl Shelf {
         if let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.of, &reference)) {
             return kept;
         }
-        // Encoded without the lock: two that come at once both do the work, but nobody waits.
+        // Encoded without the lock: two concurrent requests both do the work, but none waits.
         let pieces = encode(&reference);
         let copy = Arc::new(Copy { tag: tag(&pieces), of: reference, pieces });
         self.lock().insert((name, form), copy.clone());
@@ -45,7 +46,7 @@ impl Shelf {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(&'static str, Form), Arc<Copy>>> {
-        // Only whole copies are put on it.
+        // Only complete entries are inserted.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,5 @@
-//! The socket below a connection, for what the connection becomes. Lists and pages want the large buffers that the system
-//! gives by itself; a WebSocket may want it otherwise, and it must not have to wait until it owns the stream, because what
-//! owns it then knows no sockets.
+//! Socket of an upgraded connection: lets the upgrade handler set socket options before it owns the stream. Lists and
+//! pages need the system's large buffers; a WebSocket may need others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// A wish about the socket of a request that asks to become something else; such a request has it among its extensions.
+/// Socket options requested by an upgrade handler; an upgrade request has it among its extensions.
 #[derive(Debug, Clone, Default)]
 pub struct Socket(Arc<Wish>);
 
@@ -19,9 +18,9 @@ struct Wish {
 }
 
 impl Socket {
-    /// Done to the socket once, before anything of the answer is written.
+    /// Applied to the socket once, before anything of the response is written.
     pub fn treat(&self, treatment: fn(&TcpStream)) {
-        // Of two wishes the first counts.
+        // Of two requests the first counts.
         let _ = self.0.treatment.set(treatment);
     }
 
@@ -29,7 +28,7 @@ impl Socket {
         self.0.treatment.get().copied()
     }
 
-    /// The answer turns the connection into something else, which counts its connections itself.
+    /// The response upgrades the connection, which the upgrade handler counts itself.
     pub(crate) fn upgrade(&self) {
         self.0.is_upgraded.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! TLS as this door speaks it: 1.2 and 1.3 by ring, with HTTP/2 or HTTP/1.1 agreed upon in the handshake.
+//! TLS of the HTTPS port: 1.2 and 1.3 by ring, with HTTP/2 or HTTP/1.1 negotiated in the handshake.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rustls::{Error, ServerConfig};
 pub(crate) const HTTP2_PROTOCOL: &[u8] = b"h2";
 const HTTP1_PROTOCOL: &[u8] = b"http/1.1";
 
-/// Whoever gives the certificates may change them; each handshake asks anew.
+/// Each handshake queries the certificates anew, so they can change.
 pub(crate) fn configuration(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;

@@ -1,4 +1,4 @@
-//! Connections beyond the limit: told so in plain HTTP, and closed. Nobody waits for them.
+//! Overload: connections beyond the limit get 503 in plain HTTP and are closed.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use wire::ProblemVO;
 
 use crate::codes;
 
-/// So many are told at a time; more are closed without a word.
+/// Concurrent 503 responses; more connections are closed without an answer.
 const TOLD_AT_A_TIME_MAX: usize = 64;
 /// A peer that does not close by then is cut.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -24,9 +24,9 @@ pub(crate) struct TurnedAway {
 
 impl TurnedAway {
     pub(crate) fn add(&mut self, stream: TcpStream, is_secure: bool) {
-        tracing::debug!("a connection beyond the limit was turned away");
+        tracing::debug!("connection limit reached: connection rejected");
         while self.told.try_join_next().is_some() {}
-        // A handshake would cost more than the connection is worth.
+        // A TLS handshake would cost too much.
         if !is_secure && self.told.len() < TOLD_AT_A_TIME_MAX {
             self.told.spawn(async { timeout(FAREWELL, tell(stream)).await.unwrap_or(()) });
         }
@@ -37,7 +37,7 @@ async fn tell(mut stream: TcpStream) {
     if stream.write_all(answer().as_bytes()).await.is_err() || stream.shutdown().await.is_err() {
         return;
     }
-    // To close while the peer still sends would reset the connection and could take the answer with it.
+    // A close while the peer still sends would reset the connection and could lose the response.
     let mut unread = [0; 1024];
     while stream.read(&mut unread).await.is_ok_and(|length| length > 0) {}
 }

@@ -1,4 +1,4 @@
-//! Who comes, by which door and from where.
+//! Caller of a request: connection, identity, source.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use domain::{Caller, Source};
 
 use crate::endpoints::{Endpoint, endpoint};
 
-/// How a connection reached us; every request of it carries this.
+/// The connection of a request, in its extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct Reached {
     /// Our address.
@@ -21,14 +21,14 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Over loopback, or over an address of ours that leads back to us.
+    /// Over loopback, or over an address of this machine.
     pub(crate) fn is_from_this_machine(&self) -> bool {
         let from = self.from.ip().to_canonical();
         from.is_loopback() || from == self.at.ip().to_canonical()
     }
 }
 
-/// Who speaks, as every part of the door needs it.
+/// The caller, for all parts of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker {
     pub(crate) identity: Identity,
@@ -37,13 +37,13 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
-    /// As the engine records him.
+    /// As recorded by the engine.
     pub(crate) fn caller(&self) -> Caller {
         Caller { source: self.source.clone(), user: self.identity.name.clone(), origin: None }
     }
 }
 
-/// Who comes by which door, and what for.
+/// Caller, interface and action, for the audit.
 pub(crate) fn visit(row: &Endpoint, request: &Request) -> Visit {
     Visit { door: door(request.headers()), peer: peer(request), action: row.action.into() }
 }
@@ -52,7 +52,7 @@ fn door(headers: &HeaderMap) -> Door {
     if is_ui(headers) { Door::Ui } else { Door::Rest }
 }
 
-/// Somebody who is not even asked for his name.
+/// An unauthenticated caller.
 pub(crate) fn stranger(request: &Request) -> Actor {
     let path = request.extensions().get::<MatchedPath>();
     let row = path.and_then(|path| endpoint(request.method(), path.as_str()));

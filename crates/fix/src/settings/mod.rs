@@ -129,7 +129,8 @@ pub struct GatewaySettings {
     pub cancel_on_disconnect_grace_seconds: u32,
     /// New orders and replaces; none: no throttle.
     pub max_orders_per_second: Option<u32>,
-    /// `ValidateUserDefinedFields=N`: user-defined tags (5000 and above) are ignored. Otherwise an order with one is rejected, because it could change its terms.
+    /// `ValidateUserDefinedFields=N`: user-defined tags (5000 and above) are ignored. Otherwise an order with one is
+    /// rejected, because it could change its terms.
     pub ignore_user_defined_fields: bool,
     /// Cancels of single orders; none: no throttle. A mass cancel is never delayed.
     pub max_cancels_per_second: Option<u32>,

@@ -1,4 +1,4 @@
-//! What each call is for, takes and answers: one row for each handler of the table of endpoints.
+//! Operations: summary, body and response of each handler of the endpoint table.
 
 use serde_json::{Value, json};
 use wire::schema::{example, reference};
@@ -10,38 +10,38 @@ pub(super) struct Operation {
     pub(super) body: Option<Body>,
     /// Statuses of failures beyond those that follow from the row itself.
     pub(super) failures: &'static [u16],
-    /// What a reader should know before calling.
+    /// Notes for callers.
     pub(super) more: &'static str,
 }
 
-/// What a call answers when it goes well.
+/// The successful response of a call.
 #[derive(Clone, Copy)]
 pub(super) enum Answer {
     /// Nothing but 200.
     Nothing,
-    /// Nothing but where the order or the transaction that came of it is found.
+    /// Only the location of the created order or transaction.
     Location,
     List(&'static str),
-    /// A list that is tagged, so that it is not sent twice.
+    /// A list with an ETag, which is not sent again.
     TaggedList(&'static str),
-    /// A list whose answer says where the next one begins.
+    /// A list whose response has the start of the next one.
     Lines(&'static str),
     One(&'static str),
-    /// Texts with a meaning of their own.
+    /// Texts with a description.
     Text(&'static str),
     Texts(&'static str),
     /// A key and a text for each parameter of the configuration.
     Parameters,
-    /// Who one is now, with the cookie that proves it.
+    /// The identity of the caller, with the session cookie.
     Session,
     NoSession,
-    /// A value whose tag says which revision it is.
+    /// A value whose ETag is its revision.
     Document(&'static str),
-    /// Nothing but the tag of what was kept.
+    /// Only the ETag of the stored value.
     Kept,
     /// UP, or 503 with the same body.
     Health,
-    /// Numbers, in the form that the client reads.
+    /// Metrics, in the format of the client.
     Metrics,
     /// A file of this media type.
     File(&'static str),
@@ -60,12 +60,12 @@ impl Answer {
 #[derive(Clone, Copy)]
 pub(super) enum Body {
     Needed(&'static str),
-    /// A bare number, with its meaning.
+    /// A bare number, with its description.
     Id(&'static str),
     Quantity(&'static str),
 }
 
-/// The rooms, as a reader looks for them.
+/// Sections of the document, in reading order.
 pub(super) const TAGS: &[(&str, &str)] = &[
     ("Reference data", "Accounts, securities, exchanges, strategies"),
     ("Orders", "To see them, to place, change and cancel them"),
@@ -100,7 +100,7 @@ impl Operation {
         }
     }
 
-    /// Whether the answer says up to which sequence it is true.
+    /// Whether the response has the sequence up to which it is complete.
     pub(super) fn is_live(&self) -> bool {
         let of_the_engine = ["Orders", "Positions", "Transactions", "Market data", "Risk", "History"];
         of_the_engine.contains(&self.tag()) && self.handler != "order::next_id" || self.handler == "strategy::list"
@@ -286,7 +286,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .fails(&[401, 422])
         .more("The session lives in a cookie that scripts cannot read."),
     on("login::logout", "Ends the session", NoSession),
-    on("settings::read", "What the caller has kept of his own: layouts, watch lists, thresholds", Document("Settings"))
+    on("settings::read", "Settings of the caller: layouts, watch lists, thresholds", Document("Settings"))
         .more("Without users there is one set for everybody; who has kept nothing finds an empty object."),
     on("settings::write", "Keeps settings in place of those before", Kept)
         .takes(Needed("Settings"))
@@ -296,7 +296,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("user::add", "Adds a user, or changes one", Nothing)
         .takes(Needed("UserBody"))
         .fails(&[409, 422])
-        .more("From the first user on nobody is anonymous, not even the caller of this."),
+        .more("From the first user on every caller must log in, the caller of this too."),
     on("user::remove", "Removes a user", Nothing),
     on("token::list", "All tokens, without their secrets", List("TokenVO")),
     on("token::make", "Makes a token", One("NewTokenVO"))
@@ -325,7 +325,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     on("topic_docs::style", "The style of that page", File("text/css")),
 ];
 
-/// A call that takes no body, sent one all the same; and one on something in the wrong state.
+/// A call without a body that has one all the same; and one on a resource in the wrong state.
 const NO_BODY: &[u16] = &[408, 409, 413, 415, 422];
 
 const PLACING: &str = "\

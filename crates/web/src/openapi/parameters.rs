@@ -1,4 +1,4 @@
-//! What stands in paths and queries.
+//! Path and query parameters.
 
 use serde_json::{Value, json};
 use wire::fields::ID_LIMIT;
@@ -14,14 +14,14 @@ pub(super) fn of(row: &Endpoint) -> Vec<Value> {
     in_path.chain(in_query).chain(in_headers(row)).collect()
 }
 
-/// Who writes settings may say which ones he has seen.
+/// A writer of settings may send the revision that it has read.
 fn in_headers(row: &Endpoint) -> Option<Value> {
     let says = "the `ETag` of the settings that the caller has read; where others were kept meanwhile nothing is done";
     let schema = json!({ "type": "string", "examples": ["\"3\""] });
     (row.handler == "settings::write").then(|| described("If-Match", "header", false, (says, schema)))
 }
 
-/// Whether a parameter names something that may not be known.
+/// Whether a parameter names a resource that may not exist.
 pub(super) fn may_be_unknown(row: &Endpoint) -> bool {
     let by_name = ["strategy", "account", "security"];
     row.path.contains('{') || row.parameters.iter().any(|name| by_name.contains(name))
@@ -111,7 +111,7 @@ fn bar_sizes() -> [&'static str; domain::BarSize::ALL.len()] {
     domain::BarSize::ALL.map(domain::BarSize::name)
 }
 
-/// The past goes by keys, prices by instants, the log by the numbers of its lines.
+/// `after` is a key in history, an instant for prices, a line number in the log.
 fn after(row: &Endpoint) -> (&'static str, Value) {
     let (says, maximum) = match row.handler {
         "marketdata::bars" => ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs()),

@@ -1,4 +1,4 @@
-//! What comes back, good and bad. Failures follow from the row: what it takes can be wrong.
+//! Responses, successful and failed. Failures follow from the row: each input can be invalid.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::parameters::may_be_unknown;
 use crate::codes::{CODES, Code};
 use crate::endpoints::{Endpoint, Role};
 
-/// What any call may meet: a host that is not ours, a long address, haste, a fault of ours, a server that is busy.
+/// Failures of any call: unknown host, long URL, rate limit, internal error, overload.
 const ALWAYS: [u16; 6] = [400, 403, 414, 429, 500, 503];
-/// A method that a path does not take is no operation, so none can answer this.
+/// A method that a path does not have is not an operation, so none has this response.
 const OTHER_METHOD: u16 = 405;
-/// What a body may meet.
+/// Failures of a body.
 const WITH_BODY: [u16; 3] = [408, 413, 415];
 
 pub(super) fn of(row: &Endpoint, operation: &Operation) -> Map<String, Value> {
@@ -127,7 +127,7 @@ pub(super) fn headers() -> Value {
     })
 }
 
-/// A server that is not ready tells why in the same form; one that is too busy to tell has a problem.
+/// A server that is not ready gives the reason in the same form; an overloaded one gives a problem.
 fn unhealthy() -> Value {
     json!({
         "description": "Not ready: a check is not passed, or the server is too busy to tell.",
@@ -138,10 +138,10 @@ fn unhealthy() -> Value {
     })
 }
 
-/// Where the description lists the codes of a status, for programs.
+/// The key under which the document lists the codes of a status, for programs.
 const CODES_KEY: &str = "x-codes";
 
-/// Every status of a failure that an operation can have, with the codes that go with it.
+/// Every failure status of an operation, with its codes.
 pub(super) fn problems() -> Map<String, Value> {
     let statuses: BTreeSet<_> = CODES.iter().map(|row| row.status).filter(|status| *status != OTHER_METHOD).collect();
     statuses.into_iter().map(|status| (format!("Problem{status}"), problem(status))).collect()
@@ -156,7 +156,7 @@ fn problem(status: u16) -> Value {
     }
     let names: Vec<_> = codes.iter().map(|row| row.code).collect();
     let content = json!({ "schema": reference("Problem"), "example": example(codes[0], title) });
-    // The codes are no enumeration in the schema: a client that was made today must be able to read a code of tomorrow.
+    // The codes are no enumeration in the schema, so that a client of today can read later codes.
     let content = json!({ wire::problem::MEDIA_TYPE: content });
     let mut response = json!({ "description": description, "headers": {}, "content": content, CODES_KEY: names });
     response["headers"]["X-Request-Id"] = header("X-Request-Id");
@@ -166,7 +166,7 @@ fn problem(status: u16) -> Value {
     response
 }
 
-/// What is not known is 404 where it stands in the path or in a parameter.
+/// An unknown resource is 404 where it is in the path or in a parameter.
 fn may_be(row: &Code, status: u16) -> bool {
     let is_of_a_path = row.code.starts_with("unknown-") && row.code != wire::fields::UNKNOWN_FIELD;
     row.status == status || status == 404 && is_of_a_path && row.status == 422

@@ -1,4 +1,4 @@
-//! Where the broker is, by the host name that the client knows us by.
+//! Broker URLs, by the host name of the request.
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::header;
@@ -27,7 +27,7 @@ fn closed(door: &str) -> Problem {
     Problem::new("door-closed", format!("the door for {door} is not open on this server"))
 }
 
-/// The name by which the client called, and whether it did so over TLS.
+/// The host name of the request, and whether it came over TLS.
 pub(crate) struct Called {
     authority: Authority,
     secure: bool,
@@ -38,7 +38,7 @@ impl Called {
         broker.public_host.as_deref().unwrap_or(self.authority.host())
     }
 
-    /// Where it called, with the port as the client gave it.
+    /// The host, with the port as the client gave it.
     pub(super) fn authority(&self) -> &Authority {
         &self.authority
     }
@@ -51,7 +51,7 @@ impl Called {
         broker.tcp_port.map(|port| format!("tcp://{}:{port}", self.host(broker)))
     }
 
-    /// A page that came over HTTPS may open only a WebSocket with TLS: it gets the one of its own port.
+    /// A page over HTTPS may open only a WebSocket with TLS: it gets the one of its own port.
     fn ws_url(&self, broker: &BrokerDoors) -> Option<String> {
         let (port, host) = (broker.ws_port?, self.host(broker));
         Some(match self.authority.port_u16() {

@@ -1,4 +1,4 @@
-//! The description of this interface, and a page that shows it. The page loads nothing from elsewhere.
+//! API description, and a page that shows it. The page loads nothing from elsewhere.
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -17,7 +17,7 @@ pub(crate) async fn page() -> Response {
     file("text/html; charset=utf-8", include_str!("../../pages/docs.html"))
 }
 
-/// Browsers ask for it on their own. It is the screen's icon, also where the screen was not built in.
+/// Browsers request it on their own. It is the UI's icon, also where the UI was not built in.
 pub(crate) async fn icon() -> Response {
     file("image/svg+xml", include_str!("../../../../ui/public/rialto.svg"))
 }
@@ -34,7 +34,7 @@ pub(crate) async fn program() -> Response {
     file("text/javascript; charset=utf-8", include_str!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js")))
 }
 
-/// For clients that check what they send and receive.
+/// For clients that validate their messages.
 pub(crate) async fn fix_dictionary() -> Response {
     file("text/xml; charset=utf-8", include_str!("../../../../docs/fix/FIX44.xml"))
 }

@@ -1,4 +1,4 @@
-//! The sessions of the FIX door, as an operator sees and steers them.
+//! FIX sessions: status, logout, reset, sequence numbers.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -50,7 +50,8 @@ pub(crate) async fn numbers(
     renumber(&doors, id, FixAct::Number { next_in, next_out }).await
 }
 
-/// Which numbers a session had and has: without them nobody could tell later what was resent or lost.
+/// Old and new sequence numbers of a session are audited: without them a later analysis could not tell what was resent
+/// or lost.
 async fn renumber(doors: &Doors, id: String, new: FixAct) -> Result<Response, Problem> {
     let before = numbers_of(doors, &id);
     let mut response = act(doors, id.clone(), new).await?;

@@ -1,4 +1,4 @@
-//! Whether the server is alive and ready.
+//! Health and readiness.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -8,12 +8,12 @@ use wire::{CheckVO, HealthVO, json};
 use crate::answer;
 use crate::doors::Doors;
 
-/// Alive is who answers.
+/// Alive if it responds.
 pub(crate) async fn live() -> Response {
     answer::value(json::encode(&HealthVO::new(vec![])))
 }
 
-/// Ready is who passes every check.
+/// Ready if every check passes.
 pub(crate) async fn ready(State(doors): State<Doors>) -> Response {
     let checks = doors.operations().checks();
     let shown = checks.iter().map(|check| CheckVO { name: &check.name, ok: check.ok, detail: &check.detail });

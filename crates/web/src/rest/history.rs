@@ -1,5 +1,5 @@
-//! What has been, page by page: orders, what happened to one, transactions, all events. Each page begins after a key: an
-//! order's or a transaction's id, or the sequence of an event.
+//! History, page by page: orders, order events, transactions, all events. Each page begins after a key: an order's or a
+//! transaction's id, or the sequence of an event.
 
 use axum::Extension;
 use axum::extract::State;
@@ -35,7 +35,7 @@ pub(crate) async fn order_events(
     let page = parameters.page()?;
     let wanted = int_id.clone();
     let (as_of, mut events) = doors.recall(move |history, as_of| history.order_events(as_of, &wanted)).await?;
-    // An order that was ever taken has at least one.
+    // An accepted order has at least one.
     if events.is_empty() {
         return Err(Problem::from(Refusal::UnknownOrder(int_id.into())).of_the_path());
     }
@@ -56,7 +56,7 @@ pub(crate) async fn transactions(
     Ok(answer::as_of(as_of, list))
 }
 
-/// Events of one input stay on one page, which may become longer for it.
+/// Events of one input stay on one page, which may exceed its limit for that.
 pub(crate) async fn events(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,

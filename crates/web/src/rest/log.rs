@@ -17,10 +17,10 @@ use crate::request::{KnownParameters, Parameters};
 /// The most important first.
 pub(crate) const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
 
-/// The number of the last line in an answer: `after` with it goes on where the answer ended.
+/// The number of the last line in a response: `after` with it continues there.
 const AFTER_HEADER: &str = "rialto-after";
 
-/// Oldest first: the first of those after a line's number, or the newest there are.
+/// Oldest first: the first lines after a number, or the newest.
 pub(crate) async fn lines(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
@@ -42,7 +42,7 @@ fn shown(line: &LogLine) -> LogEventVO<'_> {
     LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref())
 }
 
-/// The level that is named, and the more important ones.
+/// The given level, and the more important ones.
 fn levels(parameters: &Parameters) -> Result<&'static [&'static str], Problem> {
     let Some(wanted) = parameters.get("level") else { return Ok(&LEVELS) };
     let place = LEVELS.iter().position(|level| *level == wanted);

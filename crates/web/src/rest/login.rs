@@ -1,4 +1,4 @@
-//! Logging in and out, for pages: a session that lives in a cookie.
+//! Login and logout: a session in a cookie.
 
 use access::{Access, Actor, Credentials, Identity, SESSION_HOURS_MAX, Secret, SecretString};
 use axum::extract::{FromRequest, Request, State};
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::request::{Client, JsonBody};
 use crate::visitor::{is_secure, visit};
 
-/// Who the server takes the caller for.
+/// The caller's identity.
 pub(crate) async fn who(Client(speaker): Client) -> Response {
     answer::value(shown(&speaker.identity))
 }
@@ -32,7 +32,7 @@ pub(crate) async fn login(State(doors): State<Doors>, request: Request) -> Resul
     Ok(with_cookie(answer::output(shown(&identity)), is_secure, Some(&secret)))
 }
 
-/// Whoever has no session is logged out already.
+/// A caller without a session is logged out already.
 pub(crate) async fn logout(State(doors): State<Doors>, request: Request) -> Result<Response, Problem> {
     let (visit, is_secure, old) = seen(&request)?;
     let access = doors.access();
@@ -62,7 +62,7 @@ fn written(is_written: bool) -> Result<(), Problem> {
     if is_written { Ok(()) } else { Err(Problem::new("access-unavailable", "the audit could not be written")) }
 }
 
-/// A cookie that scripts cannot read and that no other site can make a browser send; without a secret it is taken away.
+/// A cookie that scripts cannot read and that other sites cannot make a browser send; without a secret it is deleted.
 fn with_cookie(mut response: Response, is_secure: bool, secret: Option<&Secret>) -> Response {
     let (name, secure) = (cookie_name(is_secure), if is_secure { "; Secure" } else { "" });
     let seconds = secret.map_or(0, |_| SESSION_HOURS_MAX * 60 * 60);

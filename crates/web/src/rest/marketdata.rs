@@ -1,4 +1,4 @@
-//! Prices as they are now: newest ticks, bars that are closed, books; and settlement prices, which are given.
+//! Current prices: newest ticks, closed bars, books; and settlement prices, which are set by clients.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::form::Form;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody, KnownParameters, Parameters};
 
-/// So many bars come in one answer.
+/// Bars per response.
 const BARS_MAX: usize = 20_000;
 
-/// Of the securities that are named, in that order, or of all.
+/// Of the given securities, in that order, or of all.
 pub(crate) async fn ticks(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
@@ -35,8 +35,8 @@ pub(crate) async fn ticks(
     Ok(answer::as_of(told.sequence, list))
 }
 
-/// Security by security, each oldest first: the first of those after an instant, or the newest there are, of this start and
-/// of those before it.
+/// Security by security, each oldest first: the first after an instant, or the newest, of this run of the server and of
+/// earlier ones.
 pub(crate) async fn bars(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,
@@ -48,7 +48,7 @@ pub(crate) async fn bars(
         let most = BARS_MAX / wanted.len();
         return Err(Problem::bad_parameter("limit", &format!("at most {most} for {} securities", wanted.len())));
     }
-    // The answer is as true as its oldest part.
+    // The response is as complete as its oldest part.
     let (mut bars, mut sequence) = (vec![], u64::MAX);
     for security in wanted {
         let (told, of_one) = bars_of(&doors, security, size, after, limit).await?;
@@ -73,13 +73,13 @@ async fn bars_of(
     Ok((told.sequence, page(bars, after, limit)))
 }
 
-/// Where both have a bar, the engine's counts: it knows no less.
+/// Where both have a bar, the engine's wins: it is at least as complete.
 async fn joined(
     doors: &Doors,
     (security, size, stored_max): (SecurityId, BarSize, usize),
     live: Vec<Arc<Bar>>,
 ) -> Result<Vec<Arc<Bar>>, Problem> {
-    // The files have those of the engine too.
+    // The files contain those of the engine too.
     let (operations, count) = (doors.shared_operations(), stored_max.saturating_add(live.len()));
     let stored = doors.aside(move || operations.stored_bars(security, size, count)).await?;
     let is_older = |bar: &Bar| live.first().is_none_or(|first| bar.at < first.at);
@@ -104,7 +104,7 @@ pub(crate) async fn set_settlement(
     Ok(answer::as_of(told.sequence, answer::done()))
 }
 
-/// A list with the books of the securities that are named; one of which none is known is not in it.
+/// The books of the given securities; one without a book is omitted.
 pub(crate) async fn book(
     State(doors): State<Doors>,
     Extension(parameters): KnownParameters,

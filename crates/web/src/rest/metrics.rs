@@ -1,5 +1,5 @@
-//! Numbers for whoever watches the server, as Prometheus reads them: of this door, of the engine, of the program. What
-//! each is stands in `docs/metrics.md`; a name is there also while nothing is to be counted under it.
+//! `/metrics` in Prometheus text format: of HTTP, of the engine, of the program. `docs/metrics.md` describes each; a
+//! name is present also while its value is zero.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,7 +39,7 @@ pub(crate) async fn all(State(doors): State<Doors>, headers: HeaderMap) -> Resul
     let mut registry = Registry::with_prefix("rialto");
     registry.register_collector(Box::new(Refusals(doors.access().refusals())));
     registry.register_collector(Box::new(Sessions(sessions)));
-    // An engine that does not answer is seen by its numbers being gone.
+    // An engine that does not answer is visible by its missing metrics.
     if let Ok(trading) = Trading::seen(&doors).await {
         registry.register_collector(Box::new(trading));
     }
@@ -48,14 +48,14 @@ pub(crate) async fn all(State(doors): State<Doors>, headers: HeaderMap) -> Resul
     Ok(([(header::CONTENT_TYPE, media_type(&headers))], text).into_response())
 }
 
-/// The older form is read by those who ask for it alone; the text is good in both, because only comments differ.
+/// The older format is sent only on request; the text is valid in both, because only comments differ.
 fn media_type(headers: &HeaderMap) -> &'static str {
     let accepted: Vec<_> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
     let names = |part: &str| accepted.iter().any(|value| value.contains(part));
     if names("text/plain") && !names("openmetrics-text") && !names("*/*") { PLAIN } else { OPEN_METRICS }
 }
 
-/// What the engine has at this moment.
+/// Current state of the engine.
 #[derive(Debug)]
 struct Trading {
     open: Vec<Arc<Order>>,
@@ -87,7 +87,7 @@ impl Trading {
         counts
     }
 
-    /// The platform's state is told also where nobody ever changed it.
+    /// The platform's state is present also where it was never changed.
     fn by_scope(&self) -> BTreeMap<[(&'static str, String); 1], u64> {
         let label = |scope: &Scope| [("scope", scope.to_string())];
         let set = self.states.iter().map(|change| (label(&change.scope), change.state as u64));
@@ -108,7 +108,7 @@ impl Collector for Trading {
     }
 }
 
-/// How often somebody was turned away, by code.
+/// Refusals, by code.
 #[derive(Debug)]
 struct Refusals(BTreeMap<String, u64>);
 
@@ -123,7 +123,7 @@ impl Collector for Refusals {
     }
 }
 
-/// The sessions of the FIX door.
+/// FIX sessions.
 #[derive(Debug)]
 struct Sessions(Vec<FixSession>);
 

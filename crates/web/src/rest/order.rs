@@ -24,7 +24,7 @@ pub(crate) async fn list(
     shown(form, doors.ask(Query::OpenOrders(filter)).await?)
 }
 
-/// A list, because a ClOrdID may have named several.
+/// A list, because a ClOrdID may identify several.
 pub(crate) async fn one(State(doors): State<Doors>, PathText(id): PathText, form: Form) -> Result<Response, Problem> {
     let told = doors.ask(Query::Order(id.as_str().into())).await.map_err(Problem::of_the_path)?;
     if matches!(&told.answer, Answer::Orders(orders) if orders.is_empty()) {
@@ -100,7 +100,7 @@ pub(crate) async fn changed(doors: &Doors, order_type: OrderType, body: OrderBod
     Ok(body.to_modify(order_type, &doors.reference(), listed_on)?)
 }
 
-/// A bare date is a day of the exchange that the live order trades on.
+/// A bare date is a day of the live order's exchange.
 async fn listed_on(doors: &Doors, body: &OrderBody) -> Result<Option<ExchangeId>, Problem> {
     let Some(int_id) = body.int_id.as_ref().filter(|_| body.names_a_day_alone()) else { return Ok(None) };
     let told = doors.ask(Query::Order(int_id.as_str().into())).await?;

@@ -1,4 +1,4 @@
-//! Which orders of the past are looked for: by words, ids, source, status and time.
+//! Order search in history: by words, ids, source, status and time.
 
 use bus::history::{OrderSearch, SourceSearch, TextSearch};
 use domain::order::Status;
@@ -7,7 +7,7 @@ use domain::{ReferenceData, Timestamp};
 use crate::problem::Problem;
 use crate::request::Parameters;
 
-/// A part of a name is no longer.
+/// Longest search text.
 pub(crate) const SEARCH_TEXT_MAX: usize = 100;
 /// What orders come from, as a client names it; of the FIX port one client may be named too.
 /// Sources that orders are searched by at once.
@@ -27,7 +27,7 @@ pub(super) fn order_search(parameters: &Parameters, reference: &ReferenceData) -
     })
 }
 
-/// The past does not know symbols, so the securities that are meant are looked up here.
+/// History has no symbols, so the matching securities are looked up here.
 fn text_search(text: &str, reference: &ReferenceData) -> Result<TextSearch, Problem> {
     let part = text.trim().to_lowercase();
     if part.is_empty() || text.chars().count() > SEARCH_TEXT_MAX {
@@ -44,7 +44,7 @@ fn status(wanted: &str) -> Result<Status, Problem> {
     })
 }
 
-/// Each is a condition of its own, and SQLite joins only so many.
+/// Each is a condition of its own, and SQLite has a limit.
 fn few(sources: Vec<SourceSearch>) -> Result<Vec<SourceSearch>, Problem> {
     let is_few = sources.len() <= SOURCES_MAX;
     is_few.then_some(sources).ok_or_else(|| Problem::bad_parameter("source", &format!("at most {SOURCES_MAX} sources")))

@@ -1,4 +1,4 @@
-//! What strategies are worth, and their cash.
+//! Values and cash of strategies.
 
 use axum::Extension;
 use axum::extract::State;

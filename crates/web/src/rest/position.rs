@@ -51,7 +51,7 @@ pub(crate) async fn reset(State(doors): State<Doors>, Client(caller): Client) ->
     Ok(answer::as_of(told.sequence, answer::done()))
 }
 
-/// The order that does it is named in the answer.
+/// The response has the order that does it.
 fn reduced(told: Result<Told, Problem>) -> Result<Response, Problem> {
     let told = told.map_err(Problem::of_the_path)?;
     let Answer::Order(order) = told.answer else { return Err(Problem::unexpected_answer()) };

@@ -1,4 +1,4 @@
-//! Reference data, read again from its files: only what differs is told to the engine.
+//! Reference data import from files: only differences are applied.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::request::JsonBody;
 use crate::visitor::Reached;
 
-/// Faults of the files that a problem lists; more are counted.
+/// Errors of the files that a problem lists; more are counted.
 const FAULTS_TOLD_MAX: usize = 20;
 
 /// The folder of the configuration.
@@ -24,7 +24,7 @@ pub(crate) async fn clear_caches(State(doors): State<Doors>) -> Result<Response,
     Ok(answer::done())
 }
 
-/// A folder on the server's own machine, so only callers from there may name one.
+/// A folder on the server's own machine, so only local callers may name one.
 pub(crate) async fn import(
     State(doors): State<Doors>,
     reached: Option<Extension<Reached>>,

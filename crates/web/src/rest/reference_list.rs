@@ -1,4 +1,4 @@
-//! Lists of reference data: encoded once for every picture of it, and not sent again to those who have them.
+//! Cached lists of reference data, with ETag.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -14,14 +14,14 @@ use crate::doors::Doors;
 use crate::form::{Form, KnownTags};
 use crate::{answer, openapi};
 
-/// In which form a client wants a list, and which copies of it it has.
+/// The requested format of a list, and the client's tags.
 pub(crate) struct ListWish {
     form: Form,
     known: KnownTags,
 }
 
 impl ListWish {
-    /// The list with this name on the shelf; `write` appends one item as JSON.
+    /// The list with this name in the cache; `write` appends one item as JSON.
     pub(crate) fn answer<K, T>(
         &self,
         doors: &Doors,

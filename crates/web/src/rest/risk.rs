@@ -16,7 +16,7 @@ use crate::request::{Client, JsonBody};
 use crate::rest::order::changed;
 use crate::visitor::Speaker;
 
-/// What would happen to an order; it leaves no trace.
+/// Dry run of an order; no effect.
 pub(crate) async fn check(
     State(doors): State<Doors>,
     Client(caller): Client,
@@ -28,7 +28,7 @@ pub(crate) async fn check(
     judged(&doors, caller, Command::Place(order)).await
 }
 
-/// What would happen to a live order with new terms; it leaves no trace.
+/// Dry run of new terms for a live order; no effect.
 pub(crate) async fn check_modify(
     State(doors): State<Doors>,
     Client(caller): Client,
@@ -39,7 +39,7 @@ pub(crate) async fn check_modify(
     judged(&doors, caller, Command::Modify(change)).await
 }
 
-/// A path that takes orders of every type must be told which it is.
+/// A path for orders of every type requires the type in the body.
 fn named_type(body: &OrderBody) -> Result<OrderType, Problem> {
     Ok(body.order_type.ok_or_else(|| vec![FieldError::missing("objectType")])?)
 }
@@ -105,7 +105,7 @@ pub(crate) async fn set_limits(
     Ok(answer::as_of(told.sequence, answer::done()))
 }
 
-/// Whoever halts what is not there believes that he has halted something.
+/// An unknown scope is rejected: the caller would believe that trading is halted.
 fn check_scope(scope: Scope, reference: &ReferenceData) -> Result<(), Refusal> {
     match scope {
         Scope::Account(id) if !reference.accounts.contains_key(&id) => {

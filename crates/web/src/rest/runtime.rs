@@ -1,4 +1,4 @@
-//! The running server: its parameters, its end.
+//! The running server: its parameters, its shutdown.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,7 +11,7 @@ pub(crate) async fn parameters(State(doors): State<Doors>) -> Response {
     answer::value(json::encode(&doors.operations().parameters()))
 }
 
-/// The stop is orderly, so this answer still leaves.
+/// The shutdown is orderly, so this response is still sent.
 pub(crate) async fn exit(State(doors): State<Doors>) -> Response {
     doors.operations().shut_down();
     answer::done()

@@ -1,4 +1,4 @@
-//! What a user keeps of his own: layouts, watch lists, thresholds, as one document that we do not look into.
+//! User settings: one JSON document per user, not interpreted.
 
 use access::Refused;
 use axum::extract::State;
@@ -11,10 +11,10 @@ use crate::doors::Doors;
 use crate::problem::Problem;
 use crate::request::{Client, JsonBody};
 
-/// A longer document is not kept.
+/// A longer document is rejected.
 pub(crate) const SETTINGS_BYTES_MAX: usize = 256 << 10;
 
-/// What those find who have kept nothing yet.
+/// Settings of a user that has stored nothing yet.
 const NOTHING: &str = "{}";
 
 pub(crate) async fn read(State(doors): State<Doors>, Client(speaker): Client) -> Result<Response, Problem> {
@@ -32,7 +32,7 @@ pub(crate) async fn write(
 ) -> Result<Response, Problem> {
     let document = document_of(&body)?;
     let (owner, seen) = (speaker.identity.name, seen(&headers));
-    // Who is told that he came too late is told it as an answer, because it carries the tag of what is there.
+    // A conflict is a response and not a problem, because it carries the tag of the stored revision.
     let kept =
         doors.with_register(move |register, at| match register.keep_settings(owner.as_deref(), &document, seen, at) {
             Err(Refused::SettingsChanged { revision }) => Ok(Err(revision)),
@@ -53,7 +53,7 @@ fn document_of(body: &[u8]) -> Result<String, Problem> {
     String::from_utf8(body.to_vec()).map_err(|_| Problem::new("malformed-json", "the body is not UTF-8"))
 }
 
-/// The revision that the writer has seen, where he says so; what is no revision of ours is one that never was.
+/// The revision in `If-Match`; an invalid one never matches.
 fn seen(headers: &HeaderMap) -> Option<u64> {
     let tag = headers.get(header::IF_MATCH)?.to_str().unwrap_or_default().trim();
     let bare = tag.trim_start_matches("W/").trim_matches('"');

@@ -1,4 +1,4 @@
-//! Strategies, with the phase of their life.
+//! Strategies, with their phases.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(crate) async fn stop(State(doors): State<Doors>, PathText(name): PathText, _
     act(&doors, name, |operations, name| operations.stop_strategy(name)).await
 }
 
-/// A strategy goes through its phases meanwhile, and its author may take his time.
+/// A strategy runs through its phases meanwhile, which may take long.
 async fn act(
     doors: &Doors,
     name: String,

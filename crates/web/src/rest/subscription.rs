@@ -1,4 +1,4 @@
-//! Market data subscriptions: the feeds there are, and who wants which prices.
+//! Market data subscriptions: the feeds, and the subscriptions of strategies.
 
 use axum::extract::State;
 use axum::response::Response;

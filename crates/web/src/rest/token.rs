@@ -1,4 +1,4 @@
-//! Tokens for programs: to see them, to make and revoke them.
+//! Tokens for programs: list, create, revoke.
 
 use access::{Name, NewToken, Token};
 use axum::extract::State;
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::request::{Client, JsonBody, PathText};
 use crate::rest::user::{name_of, recorded, role_of, role_vo};
 
-/// A token lives so long where nobody says otherwise.
+/// Default life of a token.
 const DAYS_DEFAULT: u32 = 90;
 
 pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
@@ -30,7 +30,7 @@ fn shown(token: &Token) -> TokenVO<'_> {
     }
 }
 
-/// The answer is the only place where the token is ever seen.
+/// The response is the only place where the token is ever shown.
 pub(crate) async fn make(
     State(doors): State<Doors>,
     Client(speaker): Client,

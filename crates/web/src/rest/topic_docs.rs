@@ -1,4 +1,5 @@
-//! The description of the topics, and a page that shows it and listens to them. The page loads nothing from elsewhere.
+//! AsyncAPI description of the topics, and a page that shows it and subscribes to them. The page loads nothing from
+//! elsewhere.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -10,7 +11,7 @@ use super::docs::file;
 use crate::answer;
 use crate::doors::Doors;
 
-/// With the ports of this server, by the name that the client knows it by.
+/// With the ports of this server, by the host name of the request.
 pub(crate) async fn document(State(doors): State<Doors>, called: Called) -> Response {
     let servers = servers(&called, &doors.operations().broker());
     answer::value(wire::json::encode(&asyncapi::document(env!("CARGO_PKG_VERSION"), &servers)))

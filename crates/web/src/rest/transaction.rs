@@ -30,7 +30,7 @@ fn location(id: TransactionId) -> HeaderValue {
     HeaderValue::try_from(format!("/rest/transaction/{id}")).expect("only ASCII is in it")
 }
 
-/// The engine knows today's; what is older is history.
+/// The engine has today's; older ones are in history.
 pub(crate) async fn one(State(doors): State<Doors>, PathId(id): PathId) -> Result<Response, Problem> {
     let id = TransactionId(id);
     match doors.ask(Query::Transaction(id)).await {
@@ -68,7 +68,7 @@ pub(crate) async fn daily(
 
 const FROM_ONE: &str = "a whole number from 1 below 2^32";
 
-/// All of them, where the client does not say.
+/// All of them by default.
 fn limit(wanted: Option<u32>) -> Result<usize, Problem> {
     match wanted {
         Some(0) => Err(Problem::bad_parameter("limit", FROM_ONE)),

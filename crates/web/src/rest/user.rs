@@ -1,4 +1,4 @@
-//! Users: to see them, to add, change and remove them.
+//! Users: list, add, change, remove.
 
 use access::{Name, NotARole, Password, Refused, Role, User};
 use axum::extract::State;
@@ -51,7 +51,7 @@ pub(crate) async fn remove(
     Ok(recorded(answer::done()))
 }
 
-/// The register has written of it in the same commit.
+/// The register has audited it in the same commit.
 pub(crate) fn recorded(mut response: Response) -> Response {
     response.extensions_mut().insert(InTheAudit);
     response
@@ -93,7 +93,7 @@ impl From<Refused> for Problem {
             Refused::SettingsChanged { .. } => Self::new("settings-changed", reason),
             Refused::DaysOutOfRange => vec![FieldError::malformed("days", reason)].into(),
             Refused::Failed(error) => {
-                tracing::error!(%error, "users and tokens cannot be reached");
+                tracing::error!(%error, "users file is not readable");
                 access::Denied::Unavailable.into()
             }
         }

@@ -26,7 +26,7 @@ use crate::limits::Limits;
 use crate::ports::{Port, serve};
 use crate::tls;
 
-/// Answers `hello`, with what the client said.
+/// Responds `hello`, with the client's text.
 pub(super) fn greeting() -> Router {
     Router::new().route("/", get(|| async { "hello" }).post(|said: String| async move { format!("hello {said}") }))
 }
@@ -83,7 +83,7 @@ impl Desk {
         read_to_end(stream).await
     }
 
-    /// Asks until the server has a place for it.
+    /// Retries until the server has a free permit.
     pub(super) async fn is_served_at_last(&self) {
         while !self.exchange(GET_AND_CLOSE).await.starts_with("HTTP/1.1 200 OK") {
             tokio::task::yield_now().await;
@@ -102,7 +102,7 @@ async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
 }
 
-/// What still comes; a connection that is cut just ends.
+/// The remaining bytes; a connection that is cut just ends.
 pub(super) async fn read_to_end(mut stream: impl tokio::io::AsyncRead + Unpin) -> String {
     let mut answer = vec![];
     let _ = stream.read_to_end(&mut answer).await;

@@ -18,7 +18,7 @@ use super::desk::{Desk, GET_AND_CLOSE, greeting, http1_client, http2_client, req
 use crate::limits::Limits;
 use crate::socket::Socket;
 
-/// An answer that comes when the story says so, and says when it was asked for.
+/// A response that is released by the test, and signals when it was requested.
 fn waiting() -> (Router, Arc<Notify>, Arc<Notify>) {
     let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let notes = (begun.clone(), go.clone());
@@ -43,7 +43,7 @@ async fn a_request_that_has_begun_is_finished_in_http2_too() {
     assert_eq!(text_of(asked.await.unwrap().unwrap()).await, "done");
     left.await.unwrap().unwrap();
     desk.served.await.unwrap();
-    assert!(TcpStream::connect(desk.http).await.is_err(), "nobody new comes in");
+    assert!(TcpStream::connect(desk.http).await.is_err(), "no new connection is accepted");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_request_that_takes_longer_than_the_grace_is_cut() {
     assert!(asked.await.unwrap().is_err());
 }
 
-/// Turns the connection into one that says everything back, as a WebSocket service would.
+/// Upgrades the connection to an echo service, as a WebSocket would.
 async fn echo(request: Request) -> Response {
     tokio::spawn(async move {
         let mut stream = TokioIo::new(upgrade::on(request).await.unwrap());
@@ -115,14 +115,14 @@ async fn a_wish_to_become_something_else_that_is_refused_gives_nothing_back() {
     drop(client);
 }
 
-/// The ports of sockets that were treated.
+/// The ports of sockets with options set.
 static TREATED: Mutex<Vec<u16>> = Mutex::new(vec![]);
 
 fn treat(socket: &TcpStream) {
     TREATED.lock().unwrap().push(socket.local_addr().unwrap().port());
 }
 
-/// Becomes something else where it is asked to, and wants its socket treated then.
+/// Upgrades on request, and sets socket options.
 async fn particular(request: Request) -> Response {
     match request.extensions().get::<Socket>() {
         Some(socket) => {

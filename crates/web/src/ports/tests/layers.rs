@@ -21,7 +21,7 @@ use crate::problem::Problem;
 
 const JSON: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
-/// A list as the door sends it: JSON in pieces, without a length.
+/// A list as the server sends it: JSON in chunks, without a length.
 fn lists() -> Router {
     let list = |items: usize| {
         let pieces = stream::iter((0..items).map(|item| Ok::<_, std::io::Error>(format!("item {item}, "))));
@@ -83,7 +83,7 @@ async fn a_long_answer_is_compressed_for_those_who_take_it() {
     );
     assert_eq!(unzipped(&bytes), String::from_utf8(plain).unwrap());
     let (headers, known) = ask(&desk, Method::GET, "/known", "gzip").await;
-    assert_eq!(headers.get(header::CONTENT_LENGTH), None, "nobody knows it before");
+    assert_eq!(headers.get(header::CONTENT_LENGTH), None, "it is not known before");
     assert_eq!(unzipped(&known), "known ".repeat(1_000));
 }
 

@@ -96,7 +96,7 @@ async fn who_stops_reading_loses_his_connection_in_both_versions_with_and_withou
     lazy.write_all(GET_AND_CLOSE.as_bytes()).await.unwrap();
     let mut lazy_too = shaken(&desk, "http/1.1").await;
     lazy_too.write_all(GET_AND_CLOSE.as_bytes()).await.unwrap();
-    // The first one is cut before the second has a place.
+    // The first one is cut before the second has a permit.
     let (mut client, cut) = http2_client(shaken(&desk, "h2").await).await;
     let unread = client.send_request(request("/")).await.unwrap();
     drop(client);
@@ -105,7 +105,7 @@ async fn who_stops_reading_loses_his_connection_in_both_versions_with_and_withou
     drop((lazy, lazy_too, unread));
 }
 
-/// Shakes hands as soon as there is a place.
+/// Handshakes as soon as there is a permit.
 async fn shaken(desk: &Desk, offered: &str) -> tokio_rustls::client::TlsStream<tokio::net::TcpStream> {
     loop {
         if let Ok(stream) = desk.shake_hands(&[offered], &[&TLS13]).await {
@@ -121,7 +121,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// `GET / HTTP/2`, and at once taken back.
+/// `GET / HTTP/2`, and an immediate reset.
 fn begun_and_taken_back(stream: u32) -> Vec<u8> {
     let get = [&[0x82, 0x86, 0x84, 0x01, 9], &b"localhost"[..]].concat();
     let cancel = u32::from(Reason::CANCEL).to_be_bytes();

@@ -1,6 +1,5 @@
-//! Stories at the ports: real sockets, real clients, and a router that needs no engine.
+//! Listener tests: real sockets, real clients, and a router without an engine.
 
-/// A server on two ports of its own, and clients for it.
 mod desk;
 
 /// HTTPS, HTTP/2 and how they are agreed upon.
