@@ -215,7 +215,7 @@ mod tests {
     async fn heard(bytes: Vec<u8>) -> Result<Vec<u8>, DisconnectReason> {
         let (mut caller, stream) = duplex(1);
         let calling = tokio::spawn(async move {
-            // Whoever is turned away need not be heard to the end.
+            // A rejected connection need not be read to its end.
             let _ = caller.write_all(&bytes).await;
             std::future::pending::<()>().await;
         });

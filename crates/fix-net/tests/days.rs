@@ -1,4 +1,4 @@
-//! Sessions on real sockets by a clock that the story moves: whose time counts, and how a day ends.
+//! Sessions on real sockets with a clock that the test moves: timestamps, and the end of a day.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use world::{Caller, World, acceptor};
 
-/// A clock that the story moves.
+/// A clock that the test moves.
 #[derive(Clone)]
 struct Hands(Arc<AtomicI64>);
 
@@ -25,7 +25,7 @@ impl Hands {
         Clock::new(move || Time::from_nanos(hands.0.load(Ordering::SeqCst)))
     }
 
-    /// Moves on, and has the session look: its timers sleep by the wall.
+    /// Moves on, and wakes the session: its timers sleep by the system's clock.
     async fn move_to(&self, time: &str, world: &World) {
         self.0.store(nanos(time), Ordering::SeqCst);
         world.handle().status().await.unwrap();
@@ -44,7 +44,7 @@ async fn a_session_goes_by_the_clock_it_is_given() {
     caller.say("35=A|34=1|98=0|108=0").await;
     let logon = caller.hear().await.unwrap();
     assert!(logon.contains("|52=20310105-12:00:00"), "{logon}");
-    // What is two minutes old on that clock, and a second more, is too old.
+    // A message that is two minutes and a second old on that clock is too old.
     let late = caller.frame("35=1|34=2|112=late");
     hands.move_to("20310105-12:02:01", &world).await;
     caller.send(&late).await;
@@ -88,7 +88,7 @@ async fn daily_reset(settings: &str, next_day: &str) -> (Hands, World) {
     hands.move_to(next_day, &world).await;
     assert!(caller.hear().await.unwrap().contains("|35=5|34=4|"));
     assert_eq!(caller.hear().await, None);
-    // Nothing of yesterday can be asked for, and nothing is missed.
+    // Nothing of yesterday can be requested, and nothing is missed.
     let mut caller = Caller::connect(&world, "DESK").await;
     caller.say("35=A|34=1|98=0|108=0").await;
     assert!(caller.hear().await.unwrap().contains("|35=A|34=1|"));

@@ -1,4 +1,4 @@
-//! Real sockets on the loopback: who gets through to a session, and what happens when a line breaks.
+//! Real sockets on the loopback: authentication, connection slots, broken connections.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -13,7 +13,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{mpsc, watch};
 use world::{Caller, World, acceptor, initiator};
 
-/// Tells the story what it sees.
+/// Reports application events to the test.
 struct Witness {
     seen: mpsc::UnboundedSender<String>,
     tickets: watch::Sender<LogonTicket>,
@@ -50,7 +50,7 @@ impl Application for Witness {
 
 impl Witness {
     fn tell(&self, what: String) {
-        // A story that has ended listens no more.
+        // The test may have ended.
         let _ = self.seen.send(what);
     }
 }
@@ -142,7 +142,7 @@ async fn a_logon_may_be_decided_elsewhere() {
     world.stop().await;
 }
 
-/// Lets in who knows the password, and never comes to an end about one who says nothing.
+/// Accepts the password, and never decides about a Logon without one.
 fn doorman() -> Doorman {
     Arc::new(|_, _, logon| {
         let password = logon.text(tag::PASSWORD).map(str::to_owned);
@@ -171,7 +171,7 @@ async fn whoever_may_come_in_is_not_shut_out_by_one_who_is_still_being_looked_at
     client.say("35=A|34=1|98=0|108=30|554=open sesame").await;
     assert!(client.hear().await.unwrap().contains("|35=A|34=1|"));
     report.expect(&["logged on"]).await;
-    // A second one is turned away, whatever he knows.
+    // A second one is rejected, whatever its password.
     for password in ["open sesame", "guess"] {
         let mut second = Caller::connect(&world, "DESK").await;
         second.say(&format!("35=A|34=1|98=0|108=30|554={password}")).await;
@@ -182,7 +182,7 @@ async fn whoever_may_come_in_is_not_shut_out_by_one_who_is_still_being_looked_at
     world.stop().await;
 }
 
-/// Takes as long as access ever holds a guess.
+/// Takes as long as a wrong password is ever delayed.
 fn slow_doorman() -> Doorman {
     Arc::new(|_, _, _| {
         Box::pin(async {
@@ -192,7 +192,7 @@ fn slow_doorman() -> Doorman {
     })
 }
 
-/// The time of the story stands still unless nobody has anything else to do, and then it jumps.
+/// Time is paused unless all tasks are idle, and then it jumps.
 #[tokio::test(start_paused = true)]
 async fn whoever_is_held_for_long_is_let_in_at_last() {
     let world = World::guarded(acceptor("DESK"), fix::Echo::default(), Some(slow_doorman())).await;
@@ -204,7 +204,7 @@ async fn whoever_is_held_for_long_is_let_in_at_last() {
     world.stop().await;
 }
 
-/// Sockets that say nothing, from an address that Linux has beside the usual; one that is closed calls again.
+/// Silent sockets from a second loopback address of Linux; one that is closed reconnects.
 #[cfg(target_os = "linux")]
 async fn keep_calling(port: u16, from: [u8; 4], sockets: usize) {
     let mut silent = Vec::new();

@@ -1,4 +1,4 @@
-//! A peer that is not read, because there is no room for more of it: what it has sent meanwhile counts as heard.
+//! A peer that is not read, because a limit is reached: what it has sent meanwhile counts as received.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use tokio::sync::mpsc;
 use world::{Caller, World, acceptor};
 
-/// Takes nothing as long as it is full, and says which orders it took.
+/// Accepts nothing while it is full, and reports which orders it accepted.
 struct Busy {
     is_full: Arc<AtomicBool>,
     taken: mpsc::UnboundedSender<String>,
@@ -24,7 +24,7 @@ impl Application for Busy {
     }
 
     fn received(&mut self, order: &Message<'_>, _: &mut dyn Line) {
-        // A story that has ended listens no more.
+        // The test may have ended.
         let _ = self.taken.send(order.text(11).unwrap_or("?").to_owned());
     }
 
@@ -47,14 +47,14 @@ impl Story {
         let clock = Clock::new(move || Time::from_nanos(0).plus_seconds(hands.load(Ordering::SeqCst)));
         let (sender, taken) = mpsc::unbounded_channel();
         let busy = Busy { is_full: is_full.clone(), taken: sender };
-        // What it says is old when it is read at last.
+        // Its messages are old when they are read at last.
         let world = World::by(clock, acceptor("DESK") + "CheckLatency=N\n", busy).await;
         let caller = Caller::logged_on(&world, "DESK").await;
         is_full.store(true, Ordering::SeqCst);
         (Self { world, seconds, is_full, taken }, caller)
     }
 
-    /// Longer than the 2.4 intervals after which a silent peer is given up; the session has looked at its clock by then.
+    /// Longer than the 2.4 intervals after which a silent peer is disconnected; the session's timers have run by then.
     async fn pass(&self) {
         self.seconds.fetch_add(73, Ordering::SeqCst);
         self.world.handle().status().await.unwrap();

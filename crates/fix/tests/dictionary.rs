@@ -51,7 +51,7 @@ fn a_field_that_comes_twice_is_found_unless_it_is_of_a_group() {
         ("453=2|448=a|447=D|448=b|447=D", None),
         ("453=1|448=a|38=1", Some(38)),
         ("453=1|448=a|453=1|448=b", Some(453)),
-        // Not of an order, or of nobody.
+        // Not of an order, or unknown.
         ("41=a|9999=1|9998=1", None),
         ("41=a|41=b", Some(41)),
         ("9999=1|9998=1|9999=2", Some(9999)),

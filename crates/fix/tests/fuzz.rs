@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// Random inputs of one run as a plain test.
 const ITERATIONS: usize = 1_000;
 
-/// Bytes from 128 on stand for these, so that chance finds its way past the first field.
+/// Bytes from 128 on stand for these, so that random inputs get past the first field.
 const WORDS: [&str; 16] = [
     "8=FIX.4.4|",
     "9=5|35=0|10=161|",
@@ -47,7 +47,7 @@ fn spelled(input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The frames of a stream that comes in pieces of this size, up to an error that ends it.
+/// The frames of a stream that arrives in chunks of this size, up to an error that ends it.
 fn frames(bytes: &[u8], piece: usize) -> Vec<Vec<u8>> {
     let mut framer = Framer::new();
     let mut frames = Vec::new();
@@ -83,7 +83,7 @@ fn dictionary() -> &'static Dictionary {
     DICTIONARY.get_or_init(Dictionary::fix44)
 }
 
-/// With the right length and checksum a body is looked at and not only thrown away.
+/// With the right length and checksum a body is processed and not only discarded.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let mut frame = format!("8=FIX.4.4\x019={}\x01", body.len()).into_bytes();
     frame.extend_from_slice(body);

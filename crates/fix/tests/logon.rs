@@ -1,4 +1,4 @@
-//! Who may log on: the application is asked before anything changes, and may take its time.
+//! Logon: the application decides before anything changes, and may decide later.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
@@ -19,7 +19,7 @@ const SETTINGS: &str = "
     UseDataDictionary=N
 ";
 
-/// Knows one password, and answers at once or later.
+/// Knows one password, and decides at once or later.
 struct Doorman {
     later: bool,
     tickets: Vec<LogonTicket>,
@@ -130,7 +130,7 @@ fn a_caller_who_was_introduced_waits_for_nobody() {
     conversation.introduce(Box::new(|| Verdict::Admit));
     assert!(say(&mut conversation, "35=A|34=1|98=0|108=30").contains("|35=A|34=1|"));
     assert!(conversation.application_mut().tickets.is_empty());
-    // What he asks for later is asked of the application, and so is who comes next.
+    // A later Logon is decided by the application, and so is the next connection.
     assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30|141=Y"), "");
     assert!(conversation.is_undecided());
     conversation.introduce(Box::new(|| Verdict::Admit));
@@ -202,7 +202,8 @@ fn what_can_not_be_remembered_is_not_said() {
     assert_eq!(conversation.ended(), Some(&DisconnectReason::StoreFailed("no space left".to_owned())));
 }
 
-/// What the peer hears when nothing can follow any more: its Text tells, and a number behind the highest, never kept.
+/// The Logout after the last sequence number: its Text has the reason, and its number is after the highest and never
+/// stored.
 fn is_the_last_word(message: &str) -> bool {
     message.contains(&format!("|35=5|34={}|", SEQ_NUM_MAX + 1))
         && message.contains("|58=sequence numbers are exhausted: reset the session|")
@@ -223,7 +224,7 @@ fn a_session_ends_with_our_highest_number_and_says_so() {
         assert!(is_the_last_word(&answer), "{answer}");
         assert_eq!(conversation.ended(), Some(&DisconnectReason::NumbersUsedUp));
         assert_eq!(numbers(&conversation).1, SEQ_NUM_MAX + 1);
-        // Who comes again hears the same, until the session is reset.
+        // A new connection receives the same, until the session is reset.
         conversation.connect(noon());
         assert!(is_the_last_word(&say(&mut conversation, "35=A|34=9|98=0|108=30|554=open sesame")));
         conversation.connect(noon());

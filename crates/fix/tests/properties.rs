@@ -1,4 +1,4 @@
-//! What holds for every conversation, however strange the peer.
+//! Properties of every session, whatever the peer sends.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
@@ -7,7 +7,7 @@ mod peer;
 use peer::{Peer, wire_of};
 use proptest::prelude::*;
 
-/// One thing a peer does; numbers are relative to what we expect next.
+/// One step of a peer; numbers are relative to what we expect next.
 #[derive(Debug, Clone)]
 struct Step {
     kind: Kind,
@@ -65,7 +65,7 @@ fn sent(line: &str) -> Option<(&str, u64, bool)> {
     Some((kind, number, line.contains("|43=Y|")))
 }
 
-/// Plays the steps, with a new Logon whenever we have closed; returns all we said.
+/// Plays the steps, with a new Logon whenever we have closed; returns all that we sent.
 fn play(peer: &mut Peer, steps: &[Step]) -> String {
     let mut said = String::new();
     for (id, step) in steps.iter().enumerate() {

@@ -29,7 +29,7 @@ fn stories() -> Vec<PathBuf> {
     stories
 }
 
-/// The story again, with what we answered in the place of what the file says we answer.
+/// The transcript again, with our answers in place of those in the file.
 fn played(text: &str) -> String {
     let settings = text.lines().find_map(|line| line.strip_prefix("settings ")).unwrap_or_default();
     let mut peer = Peer::new(settings);

@@ -17,7 +17,7 @@ const OPENINGS: [&str; 3] = [
     "CONNECT\n\n\0",
 ];
 
-/// Bytes from 128 on stand for these, so that chance finds its way past the first line.
+/// Bytes from 128 on stand for these, so that random inputs get past the first line.
 const WORDS: [&str; 20] = [
     "CONNECT\naccept-version:1.2\n\n\0",
     "SUBSCRIBE\nid:1\ndestination:/queue/a\nack:client-individual\n\n\0",
@@ -52,7 +52,7 @@ fn spelled(input: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Frames and fault of a stream that comes in pieces of this size.
+/// Frames and errors of a stream that arrives in chunks of this size.
 fn decoded(version: Version, bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<Fault>) {
     let mut decoder = Decoder::new(Limits::default());
     decoder.agree_on(version);

@@ -1,4 +1,4 @@
-//! What holds for any input: splits, round trips, garbage, limits, and the topic tree against its definition.
+//! Properties for any input: splits, round trips, garbage, limits, and the topic tree against its definition.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use stomp::session::{Action, Rights, Rules, Session};
 use stomp::topics::TopicTree;
 use stomp::{Command, Decoder, Destination, Fault, Frame, Headers, Limits, Pattern, Time, Version};
 
-/// Frames and faults of a byte stream that arrives in these pieces.
+/// Frames and errors of a byte stream that arrives in these chunks.
 fn decode<'a>(version: Version, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Frame>, Option<Fault>) {
     let mut decoder = Decoder::new(Limits::default());
     decoder.agree_on(version);
@@ -103,7 +103,7 @@ fn everything() -> Arc<Rights> {
     Arc::new(Rights { send: all.clone(), subscribe: all, ..Rights::default() })
 }
 
-/// All actions of a session that is admitted as soon as it asks.
+/// All actions of a session that is accepted at once.
 fn converse(pieces: &[&[u8]]) -> Vec<Action> {
     let mut session = Session::new(Time(0), "1".to_owned(), Arc::new(Rules::new("Rialto")));
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What a session does at its limits and at odd times. Its conversations are in `contract/stomp/`.
+//! Sessions at their limits and at unusual times. Transcripts are in `contract/stomp/`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A client made with QuickFIX logs on to our echo acceptor, forgets what it has received, has it sent again, logs out.
+//! A client made with QuickFIX logs on to our echo acceptor, loses what it has received, requests a resend, logs out.
 
 use crate::acceptors::compile;
 use crate::world::{World, acceptor};

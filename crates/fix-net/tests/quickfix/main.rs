@@ -1,5 +1,5 @@
-//! QuickFIX (C++) on the other end of the line: a client of it against our echo acceptor, and our transcripts against an
-//! echo acceptor of it. Both are compiled here with g++ and Debian's libquickfix-dev; `make setup` installs them.
+//! Interoperability with QuickFIX (C++): a client of it against our echo acceptor, and our transcripts against an echo
+//! acceptor of it. Both are compiled here with g++ and Debian's libquickfix-dev; `make setup` installs them.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
@@ -17,7 +17,7 @@ mod world;
 
 /// A client made with QuickFIX trades with us.
 mod client;
-/// One transcript, and who plays it.
+/// One transcript, and the peer that plays it.
 mod transcript;
 /// What we answer is what QuickFIX answers.
 mod transcripts;

@@ -8,10 +8,10 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Longer than this nobody waits for an answer that the story tells of.
+/// Longest wait for an answer of the transcript.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A story that waits longer than this on the wall's clock is not for a real acceptor.
+/// A transcript with a longer wait is not for a real acceptor.
 const WAIT_SECONDS_MAX: u64 = 3;
 
 pub(crate) struct Story {
@@ -70,7 +70,7 @@ fn without_time(field: &str) -> String {
     if ["52", "60", "122"].contains(&tag) { format!("{tag}=<t>") } else { field.to_owned() }
 }
 
-/// Somebody with a plain socket.
+/// A peer with a plain socket.
 pub(crate) struct Caller {
     port: u16,
     line: Option<TcpStream>,
@@ -82,8 +82,8 @@ impl Caller {
         Self { port, line: None, framer: Framer::new() }
     }
 
-    /// Plays what the peer does; after each line it listens for as many answers as the story tells of, so that an
-    /// answer too many shows up in the place of the next one.
+    /// Plays the peer's lines; after each it reads as many answers as the transcript has, so that a surplus answer
+    /// shows up in place of the next one.
     pub(crate) fn play(&mut self, story: &Story) -> String {
         let mut told = String::new();
         let answer = |line: &str| line == "X" || line.starts_with("E ");
@@ -121,7 +121,7 @@ impl Caller {
         self.line = Some(line);
     }
 
-    /// The next message, or that the line is closed, as the story would tell it.
+    /// The next message, or that the connection is closed, in the format of a transcript.
     fn hear(&mut self) -> String {
         loop {
             if let Some(frame) = self.framer.next_frame().unwrap() {

@@ -5,7 +5,7 @@ use crate::acceptors::Acceptor;
 use crate::transcript::{Caller, Story};
 use std::path::Path;
 
-/// Stories that QuickFIX 1.15 tells differently, and why we don't follow it.
+/// Transcripts that QuickFIX 1.15 answers differently, and why we do not follow it.
 const DIFFERENT: [(&str, &str); 13] = [
     ("dictionary-group-order", "it takes the members of a group in any order"),
     ("dictionary-not-validated", "it has no ValidateIncomingMessage"),
@@ -41,7 +41,7 @@ fn quickfix_tells_the_same_stories() {
     }
 }
 
-/// The story again, with what the program answers in the place of what the file says.
+/// The transcript again, with the program's answers in place of those in the file.
 fn told_by(program: &Path, folder: &Path, story: &Story) -> String {
     let acceptor = Acceptor::start(program, folder, &story.settings).unwrap();
     Caller::new(acceptor.port).play(story)

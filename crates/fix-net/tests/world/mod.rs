@@ -1,4 +1,4 @@
-//! A session behind a real port, and callers with plain sockets.
+//! A session behind a real port, and peers with plain sockets.
 
 use fix::{Application, Conversation, Decoder, Echo, Framer, MemoryStore, Session, SessionSettings, Settings};
 use fix_net::{Acceptor, Clock, Dictionaries, Doorman, SessionHandle, mailbox, run_session};
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Longer than this nobody waits for an answer; a story that does has failed.
+/// Longest wait for an answer; then the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn acceptor(peer: &str) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn initiator(name: &str, port: u16) -> String {
 pub(crate) struct World {
     port: u16,
     handle: SessionHandle,
-    /// Callers go by it too.
+    /// Peers use it too.
     clock: Clock,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
@@ -46,7 +46,7 @@ impl World {
         Self::guarded(settings, application, None).await
     }
 
-    /// A session that listens, behind somebody who looks at callers first.
+    /// A session that listens, with an authenticator in front.
     pub(crate) async fn guarded<A: Application + Send + 'static>(
         settings: String,
         application: A,
@@ -55,7 +55,7 @@ impl World {
         Self::listening(settings, application, doorman, Clock::wall()).await
     }
 
-    /// A session that listens, by a clock of the story.
+    /// A session that listens, with a clock of the test.
     pub(crate) async fn by<A: Application + Send + 'static>(clock: Clock, settings: String, application: A) -> Self {
         Self::listening(settings, application, None, clock).await
     }
@@ -77,7 +77,7 @@ impl World {
         world
     }
 
-    /// A session that calls.
+    /// A session that connects.
     pub(crate) fn calling<A: Application + Send + 'static>(settings: String, application: A) -> Self {
         Self::running(settings, application, Clock::wall())
     }
@@ -113,7 +113,7 @@ fn parsed(settings: &str) -> Arc<SessionSettings> {
     Arc::new(Settings::parse(settings).unwrap().sessions.remove(0))
 }
 
-/// Somebody with a plain socket.
+/// A peer with a plain socket.
 pub(crate) struct Caller {
     socket: TcpStream,
     framer: Framer,
@@ -144,7 +144,7 @@ impl Caller {
         self.socket.write_all(frame).await.unwrap();
     }
 
-    /// The line before may not yet have been noticed as broken: calls again until there is an answer.
+    /// The previous connection may still count as open: connects again until there is an answer.
     pub(crate) async fn say_until_heard(&mut self, line: &str) -> String {
         loop {
             self.say(line).await;
@@ -168,7 +168,7 @@ impl Caller {
         frame
     }
 
-    /// The next message, or none when the line is closed.
+    /// The next message, or `None` when the connection is closed.
     pub(crate) async fn hear(&mut self) -> Option<String> {
         timeout(PATIENCE, self.next()).await.expect("nothing was heard")
     }

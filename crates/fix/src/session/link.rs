@@ -65,7 +65,7 @@ pub(super) struct Gap {
     pub end: SeqNum,
     /// The part of it that the newest Resend Request covers.
     pub asked_to: SeqNum,
-    /// Nobody asked, because the peer knows by 789 what to send: when that began, or when the last of it came.
+    /// The peer resends without a request, by 789: when that began, or when the last of it arrived.
     pub promised: Option<Time>,
 }
 

@@ -1,5 +1,4 @@
-//! The other end of the line, as transcripts and properties see it: it brings bytes and time, and writes down what it
-//! hears.
+//! The peer of transcripts and properties: sends bytes and time, and records what it receives.
 
 #![allow(dead_code, reason = "transcripts and properties use different parts of it")]
 
@@ -10,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) const EPOCH: &str = "20260105-12:00:00";
 
-/// The session of the echo application, as far as a story does not say otherwise.
+/// The session of the echo application, as far as a test does not change it.
 const SETTINGS: &str = "
     [DEFAULT]
     ConnectionType=acceptor
@@ -128,7 +127,7 @@ impl Peer {
         self.heard += &format!("= next in {}, next out {}\n", store.next_incoming(), store.next_outgoing());
     }
 
-    /// What was heard since the last time.
+    /// What was received since the last call.
     pub(crate) fn heard(&mut self) -> String {
         std::mem::take(&mut self.heard)
     }
@@ -202,7 +201,7 @@ fn with_times(text: &str, now: Time) -> String {
     out + rest
 }
 
-/// `9=<ok>` and `10=<ok>` become what they should be; without them they stay as wrong as the story wants them.
+/// `9=<ok>` and `10=<ok>` are computed; other values stay as wrong as the test wants them.
 fn sealed(text: &str) -> Vec<u8> {
     let mut text = text.replace('|', "\x01");
     if !text.ends_with('\x01') {

@@ -1,4 +1,4 @@
-//! The smallest broker that has everything: sessions, lanes, topics and queues, all on a virtual clock.
+//! Minimal complete broker: sessions, lanes, topics and queues, on a virtual clock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct Client {
     session: Session,
     lanes: Lanes,
     subscriptions: BTreeMap<SubscriptionKey, Subscription>,
-    /// The last words are written, then the socket closes.
+    /// The final frame is written, then the socket closes.
     closing: Option<Closing>,
 }
 
@@ -54,7 +54,7 @@ impl Default for Broker {
     }
 }
 
-/// A guest may listen to ticks; everybody else to everything, and send to queues and generic events.
+/// A guest may subscribe to ticks; other logins to everything, and send to queues and generic events.
 fn rights(login: Option<&str>) -> Arc<Rights> {
     let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
     Arc::new(match login {
@@ -67,14 +67,14 @@ fn rights(login: Option<&str>) -> Arc<Rights> {
     })
 }
 
-/// A space is written as an escape, because words of a line are separated by spaces.
+/// A space is written as an escape, because parts of a line are separated by spaces.
 fn destination_of(word: &str) -> Destination {
     let text = String::from_utf8(from_line(word)).expect("UTF-8");
     Destination::parse(&text).expect("a destination")
 }
 
 impl Broker {
-    /// Does what one line of a transcript says and gives the lines that come out.
+    /// Executes one line of a transcript and returns the output lines.
     pub(crate) fn play(&mut self, line: &str) -> Vec<String> {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
@@ -117,7 +117,7 @@ impl Broker {
         self.perform(number, actions);
     }
 
-    /// Lets time pass, and wakes everybody when they want to be woken.
+    /// Lets time pass, and runs every timer when it is due.
     fn wait(&mut self, millis: u64) {
         let end = self.now.after(Duration::from_millis(millis));
         loop {
@@ -146,7 +146,7 @@ impl Broker {
         }
     }
 
-    /// What cannot be done is an error text for the client and the receipt of its frame.
+    /// A failed action is an error text for the client and the receipt of its frame.
     fn perform_one(&mut self, number: u32, action: Action) -> Result<(), (String, Option<String>)> {
         let Some(client) = self.clients.get_mut(&number) else {
             return Ok(());
@@ -175,7 +175,7 @@ impl Broker {
         }
     }
 
-    /// `pending` is answered by a line of the transcript, everybody else at once.
+    /// `pending` is answered by a line of the transcript, other logins at once.
     fn authenticate(&mut self, number: u32, credentials: &Credentials) {
         let name = self.clients[&number].name.clone();
         match (credentials.login.as_deref(), credentials.passcode.as_deref()) {
@@ -267,7 +267,7 @@ impl Broker {
             return self.queues.send(name, message, size).map_err(|full| full.to_string());
         }
         for (number, subscription) in self.tree.listeners(&sent.destination) {
-            let client = self.clients.get_mut(&number).expect("who has gone listens no more");
+            let client = self.clients.get_mut(&number).expect("a subscriber is connected");
             if Some(number) == from && client.subscriptions[&subscription].no_local {
                 continue;
             }
@@ -277,13 +277,13 @@ impl Broker {
         Ok(())
     }
 
-    /// Market data: the newest counts, and it is remembered for snapshots.
+    /// Market data: the newest value counts, and is cached for snapshots.
     fn price(&mut self, destination: &str, body: &[u8]) {
         let destination = destination_of(destination);
         let message = self.message(&destination, &Headers::default(), body);
         let (topic, pace) = self.book.record(self.now, destination.clone(), message.clone()).expect("a book with room");
         for (number, subscription) in self.tree.listeners(&destination) {
-            let client = self.clients.get_mut(&number).expect("who has gone listens no more");
+            let client = self.clients.get_mut(&number).expect("a subscriber is connected");
             client.lanes.market(subscription, topic, message.clone(), pace);
         }
     }
@@ -325,7 +325,7 @@ impl Broker {
                 let (number, subscription) = next.consumer;
                 let marks = Marks { redelivered: next.redelivered, ..Marks::default() };
                 let delivery = Delivery { subscription, message: next.message, token: Some(next.token), marks };
-                let client = self.clients.get_mut(&number).expect("who has gone consumes no more");
+                let client = self.clients.get_mut(&number).expect("a consumer is connected");
                 client.lanes.reliable(delivery);
             }
         }

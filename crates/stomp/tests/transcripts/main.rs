@@ -1,9 +1,7 @@
-//! Plays every transcript in `contract/stomp/` and compares all that comes out. `contract/stomp/README.md` says how to
-//! read and write them; `UPDATE_EXPECT=1` writes what came out into the files.
+//! Plays every transcript in `contract/stomp/` and compares all output. `contract/stomp/README.md` describes the
+//! format; `UPDATE_EXPECT=1` writes the output into the files.
 
-/// The smallest broker that has everything: sessions, lanes, topics and queues, all on a virtual clock.
 mod broker;
-/// Bytes as one line of text, and back.
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +22,7 @@ fn every_transcript_is_true() {
     }
 }
 
-/// The script with what comes out behind each of its lines.
+/// The script with the output after each of its lines.
 fn play(script: &str) -> String {
     let mut broker = Broker::default();
     let mut played = String::new();

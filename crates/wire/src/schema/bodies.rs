@@ -179,7 +179,7 @@ pub(super) const SHAPES: &[Shape] = &[
         .like(r#"{"user": "anna", "password": "correct horse"}"#),
     shape(
         "UserBody",
-        "A new user, or with `replace` a new password and role for one who is there. The role strategy \
+        "A new user, or with `replace` a new password and role for an existing one. The role strategy \
         needs the name of its strategy, the others take none.",
         &[
             has("name", Sent(Given::Name)),

@@ -135,7 +135,7 @@ pub(super) const SHAPES: &[Shape] = &[
         .like(golden!("ImportedVO")),
     shape(
         "IdentityVO",
-        "Who the server takes the caller for; an anonymous caller has no name.",
+        "The caller as authenticated by the server; an anonymous caller has no name.",
         &[has("user", Maybe(&Text)), has("role", OneOf(ROLES)), has("strategy", Maybe(&Text))],
     )
     .like(golden!("IdentityVO")),

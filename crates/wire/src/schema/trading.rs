@@ -232,7 +232,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("PriceLevel", "Quantity at a price.", &[has("price", Number), has("quantity", Number)]),
     shape(
         "SubscriptionVO",
-        "Who asked for prices, or gave them up.",
+        "A market data subscription of a strategy, when it begins or ends.",
         &[has("strategyName", Maybe(&Text)), has("securityId", Id), has("subscribe", Flag)],
     )
     .like(golden!("SubscriptionVO")),

@@ -1,15 +1,12 @@
-//! Every value object against its file in `contract/json`, compared whole. The UI decodes the same files, so neither
-//! side drifts alone. `UPDATE_EXPECT=1` writes them anew.
+//! Every value object against its file in `contract/json`, compared whole. The UI decodes the same files, so both sides
+//! stay equal. `UPDATE_EXPECT=1` writes them anew.
 
 #![allow(clippy::unwrap_used, reason = "a sample that is wrong shall fail its test")]
 
-/// One of everything, as the engine would tell it.
 mod samples;
 
-/// What comes in: order bodies against the words they become.
 mod requests;
 
-/// The schemas that describe all of it.
 mod schemas;
 /// The page that shows what topics carry.
 mod topics_page;

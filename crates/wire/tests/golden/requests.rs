@@ -1,4 +1,4 @@
-//! What comes in: order bodies against the words they become.
+//! Request bodies: orders against the commands they become.
 
 use domain::command::{ModifyOrder, PlaceOrder, RecordTransaction, Restated, Subscription};
 use domain::{

@@ -1,4 +1,4 @@
-//! One of everything, as the engine would tell it.
+//! Samples: one of everything, as the engine publishes it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Every golden file fits its schema and holds no key that the schema does not tell of; every body that is shown as an
-//! example is one that the door takes.
+//! Every golden file fits its schema and has no key that the schema lacks; every example body is accepted by the
+//! server.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn names_of_golden_files() -> Vec<String> {
     files.filter_map(|file| file.strip_suffix(".json").map(ToOwned::to_owned)).collect()
 }
 
-/// What is wrong with a value, in the eyes of a schema.
+/// Validation errors of a value against a schema.
 fn faults(name: &str, value: &Value) -> Vec<String> {
     let mut schema = reference(name);
     schema["components"] = json!({ "schemas": schemas() });
@@ -43,7 +43,7 @@ fn every_golden_file_fits_its_schema() {
     }
 }
 
-/// The golden requests hold keys that nobody knows on purpose.
+/// The golden requests contain unknown keys on purpose.
 #[test]
 fn no_key_is_left_out_of_a_schema() {
     let schemas = schemas();
@@ -57,7 +57,7 @@ fn no_key_is_left_out_of_a_schema() {
     }
 }
 
-/// Where a value can have several forms, the schema of the one that its `objectType` names.
+/// Where a value has several variants, the schema of the one in its `objectType`.
 fn form_of<'a>(schemas: &'a serde_json::Map<String, Value>, name: &str, value: &Value) -> &'a Value {
     let schema = &schemas[name];
     let Some(forms) = schema.get("discriminator") else { return schema };

@@ -287,9 +287,9 @@ pub(crate) const TABLE: &[Term] = &[
     refused(&[(121, "ForexReq")], &["N"], "no currency is exchanged with an order"),
     refused(&[(775, "BookingType")], &["0"], "what is bought is the security, not a swap on it"),
     refused(&[(544, "CashMargin")], &["1"], "margin is the account's"),
-    refused(&[(114, "LocateReqd")], &["N"], "nobody locates stock to borrow"),
+    refused(&[(114, "LocateReqd")], &["N"], "the platform does not locate stock to borrow"),
     refused(&[(77, "PositionEffect")], NEVER, "positions are netted: what an order opens or closes follows from them"),
-    refused(&[(203, "CoveredOrUncovered")], NEVER, "nobody checks for cover"),
+    refused(&[(203, "CoveredOrUncovered")], NEVER, "cover is not checked"),
     refused(
         &[
             (913, "AgreementDesc"),
@@ -325,7 +325,7 @@ pub(crate) const TABLE: &[Term] = &[
         "all of an order is booked on its account (1)",
     ),
     only(Messages::Replace, refused(&[(66, "ListID")], NEVER, "lists of orders")),
-    refused(&[(128, "DeliverToCompID")], NEVER, "an order is not passed on to somebody else"),
+    refused(&[(128, "DeliverToCompID")], NEVER, "orders are not forwarded to another firm"),
     // What can't change an execution.
     ignored(&[(58, "Text"), (354, "EncodedTextLen"), (355, "EncodedText")], "for people"),
     ignored(&[(21, "HandlInst")], "orders are executed without a person between, whatever it says"),
