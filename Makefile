@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test damage test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -57,6 +57,9 @@ test-screen: ui ## the screen's types, unit tests and size
 
 test-stories: ui build ## the screen in Chromium against the real server
 	cd ui && npm run --silent stories
+
+damage: build ## harm a crashed journal in 200 random ways: no server starts on one that lost something (DAMAGES=, RIALTO_SEED=)
+	RIALTO_DAMAGES=$(or $(DAMAGES),200) cargo test -p scenarios --test scenarios no_random_damage -- --nocapture
 
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet

@@ -200,6 +200,11 @@ impl Register {
         })
     }
 
+    /// Something was done on the data folder itself.
+    pub fn note(&self, actor: &Actor, detail: String, at: Timestamp) -> Result<(), AccessError> {
+        self.record(&[Entry::done(at, actor, detail)], &mut Folds::default())
+    }
+
     /// All entries in one commit.
     pub(crate) fn record(&self, entries: &[Entry], folds: &mut Folds) -> Result<(), AccessError> {
         let mut writer = lock(&self.writer);

@@ -18,7 +18,7 @@ use crate::venue::{Broken, MarketFeed, Sending, Sink, Trading};
 use controls::Change;
 pub use controls::Controls;
 use market::Market;
-pub use market::OpenError;
+pub use market::{OpenError, newest_order};
 
 /// Settings of one simulated venue.
 #[derive(Debug, Clone)]

@@ -5,6 +5,14 @@ use crate::ticket::Ticket;
 
 const SESSION_STREAM: &str = "fix:";
 
+/// The stream that tells of accepted losses of the journal, by sequence: numbers that an edge gave before may be forgotten.
+pub const LOSSES: &str = "losses";
+
+/// The stream in which a session keeps which loss it has answered, by leaving numbers out.
+pub fn losses_of(session: &str) -> String {
+    format!("losses-of:{session}")
+}
+
 /// A record of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

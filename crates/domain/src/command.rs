@@ -198,6 +198,24 @@ pub enum Command {
         #[n(1)]
         change: LimitsChange,
     },
+    /// The end of the journal was lost, and somebody has said that it may go on without it.
+    #[n(40)]
+    AcceptLoss(#[n(0)] AcceptedLoss),
+}
+
+/// What is known of records that are gone. Numbers up to these may be out in the world, and some beyond them: none of them is
+/// given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct AcceptedLoss {
+    /// The last sequence that was left.
+    #[n(0)]
+    pub end: u64,
+    /// The highest order number that anything knew.
+    #[n(1)]
+    pub order: u64,
+    /// The highest number of a transaction that anything knew.
+    #[n(2)]
+    pub transaction: u64,
 }
 
 /// The settlement price of a security for a day: used when the security itself, or an option on it, expires then.

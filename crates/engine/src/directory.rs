@@ -50,6 +50,11 @@ impl Directory {
         self.data.strategies.get(&id).ok_or_else(|| Refusal::UnknownStrategy(id.to_string().into()))
     }
 
+    /// The accounts whose orders go to an adapter.
+    pub(crate) fn accounts_at(&self, adapter: &AdapterName) -> Vec<AccountId> {
+        self.adapters.iter().filter(|(_, name)| *name == adapter).map(|(account, _)| *account).collect()
+    }
+
     pub(crate) fn adapter_of(&self, account: AccountId) -> Result<&AdapterName, Refusal> {
         self.adapters.get(&account).ok_or_else(|| Refusal::UnknownAccount(account.to_string().into()))
     }

@@ -105,6 +105,11 @@ impl Engine {
         self.trading.directory.data()
     }
 
+    /// The highest number that an order was given.
+    pub fn last_order(&self) -> domain::OrderId {
+        domain::OrderId(self.trading.minted.last_order())
+    }
+
     pub fn settings(&self) -> &domain::risk::Settings {
         &self.trading.settings
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::command::AcceptedLoss;
 use domain::{AccountId, IntId, Text, TransactionId, Uuid};
 use minicbor::{Decode, Encode};
 
@@ -16,9 +17,29 @@ pub(crate) struct Minted {
     /// The last number of each prefix of order ids.
     #[n(2)]
     int_ids: BTreeMap<Text, u64>,
+    /// Numbers of order ids up to here may be out in the world: those of a prefix that is not known yet begin above.
+    #[n(3)]
+    #[cbor(default)]
+    int_ids_above: u64,
 }
 
+/// So many numbers are left out where the end of the journal was lost: more than can have been given behind what is known.
+const NUMBERS_SKIPPED: u64 = 1_000_000;
+
 impl Minted {
+    pub(crate) fn last_order(&self) -> u64 {
+        self.orders
+    }
+
+    /// No number that may have been given is given again.
+    pub(crate) fn skip(&mut self, loss: &AcceptedLoss) {
+        self.orders = self.orders.max(loss.order) + NUMBERS_SKIPPED;
+        self.bookings = self.bookings.max(loss.transaction) + NUMBERS_SKIPPED;
+        let highest = self.int_ids.values().copied().fold(self.int_ids_above.max(loss.order), u64::max);
+        self.int_ids_above = highest + NUMBERS_SKIPPED;
+        self.int_ids.values_mut().for_each(|last| *last = self.int_ids_above);
+    }
+
     pub(crate) fn next_order(&mut self) -> u64 {
         self.orders += 1;
         self.orders
@@ -26,7 +47,7 @@ impl Minted {
 
     fn last_of(&mut self, prefix: &str) -> &mut u64 {
         if !self.int_ids.contains_key(prefix) {
-            self.int_ids.insert(prefix.into(), 0);
+            self.int_ids.insert(prefix.into(), self.int_ids_above);
         }
         self.int_ids.get_mut(prefix).expect("it is there now")
     }

@@ -72,6 +72,10 @@ pub(crate) struct Trading {
     #[n(16)]
     #[cbor(default)]
     pub(crate) waiting: Waiting,
+    /// Orders that venues spoke of and that are not known here: each halts its account once.
+    #[n(17)]
+    #[cbor(default)]
+    pub(crate) unknown_orders: BTreeSet<OrderId>,
 }
 
 impl Default for Trading {
@@ -98,6 +102,7 @@ impl Default for Trading {
             mass_cancels: MassCancels::default(),
             expirations: Expirations::default(),
             waiting: Waiting::default(),
+            unknown_orders: BTreeSet::new(),
         }
     }
 }
@@ -200,6 +205,12 @@ impl Trading {
             Command::Configure(settings) => self.configure(moment, settings, out),
             Command::Publish(event) => {
                 out.publish(Event::Generic(Arc::new(event.clone())));
+                Ok(Answer::Done)
+            }
+            Command::AcceptLoss(loss) => {
+                self.minted.skip(loss);
+                let text = format!("records of the journal after {} are lost and were given up", loss.end);
+                out.error("journal-loss-accepted", text);
                 Ok(Answer::Done)
             }
             Command::AnnounceSession { adapter, state } => {

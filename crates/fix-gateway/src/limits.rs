@@ -37,3 +37,6 @@ pub(crate) const STOP_SECONDS: u64 = 5;
 
 /// A longer message log is renamed and started anew; the one before that is deleted.
 pub(crate) const LOG_FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Numbers that a session leaves out after a loss of the journal: more than it can have sent behind what is known.
+pub(crate) const NUMBERS_SKIPPED: u64 = 1_000_000;

@@ -3,6 +3,7 @@
 mod about;
 mod gate;
 mod live;
+mod loss;
 mod numbers;
 mod records;
 mod recovery;
@@ -12,4 +13,5 @@ pub mod strategies;
 mod unsent;
 
 pub use live::{Clock, Ended, Live, Options, Parts, Reader};
+pub use loss::{go_on_after, last_order};
 pub use recovery::{Recovered, RecoveryError, recover};

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use domain::{Input, Published, Stamped, Timestamp};
 use engine::{Engine, Outbox};
-use storage::journal::{self, Entry, Journal, Progress, Reader};
+use storage::journal::{self, Entry, Progress, Reader};
 use storage::{LedgerBook, Snapshots, StorageError};
+
+use tracing::warn;
 
 use crate::records::{self, Unreadable};
 use crate::simulation::Digest;
@@ -62,22 +64,41 @@ impl From<StorageError> for RecoveryError {
 }
 
 /// Builds the engine as it was. `reader` is offered every event after `reader_has`, so that the read model catches up.
+/// `last_sequence` is that of the journal's newest record.
 pub fn recover(
     folder: &Path,
-    journal: &Journal,
+    last_sequence: u64,
     snapshots: &Snapshots,
     ledger: &LedgerBook,
     reader_has: u64,
     reader: &mut dyn FnMut(u64, &[Published]),
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Engine, Recovered), RecoveryError> {
-    let last_sequence = journal.last_sequence();
+    if let Some((snapshot, _)) = snapshots.newest_claim()?.filter(|(snapshot, _)| *snapshot > last_sequence) {
+        return Err(RecoveryError::JournalTooShort { journal: last_sequence, snapshot });
+    }
     let mut replay = Replay::begin(snapshots, ledger, last_sequence, reader_has, reader)?;
     let from = replay.recovered.snapshot + 1;
     let source = Reader::open(&folder.join(journal::FOLDER), from)?;
     source.replay(&mut |entry| replay.take(&entry), progress)?;
     replay.recovered.last_sequence = last_sequence;
     Ok((replay.engine, replay.recovered))
+}
+
+/// The engine as it was after a record, for whoever only asks.
+pub(crate) fn replay_up_to(
+    folder: &Path,
+    end: u64,
+    snapshots: &Snapshots,
+    ledger: &LedgerBook,
+) -> Result<Engine, RecoveryError> {
+    let mut ignore = |_: u64, _: &[Published]| {};
+    let mut replay = Replay::begin(snapshots, ledger, end, end, &mut ignore)?;
+    let mut source = Reader::open(&folder.join(journal::FOLDER), replay.recovered.snapshot + 1)?;
+    while let Some(entry) = source.read_to(end)? {
+        replay.take(&entry)?;
+    }
+    Ok(replay.engine)
 }
 
 struct Replay<'a> {
@@ -90,7 +111,8 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// A reader that is behind the newest snapshot needs an older one, or the beginning.
+    /// A reader that is behind the newest snapshot needs an older one, or the beginning. So does a build that cannot read the
+    /// newest one: the journal has all that it was made of.
     fn begin(
         snapshots: &Snapshots,
         ledger: &'a LedgerBook,
@@ -98,28 +120,26 @@ impl<'a> Replay<'a> {
         reader_has: u64,
         reader: &'a mut dyn FnMut(u64, &[Published]),
     ) -> Result<Self, RecoveryError> {
-        let newest = snapshots.newest_good(None)?;
-        if let Some(snapshot) = newest.as_ref().filter(|snapshot| snapshot.sequence > last_sequence) {
-            return Err(RecoveryError::JournalTooShort { journal: last_sequence, snapshot: snapshot.sequence });
-        }
-        let usable = match newest {
-            Some(snapshot) if snapshot.sequence <= reader_has => Some(snapshot),
-            _ => snapshots.newest_good(Some(reader_has))?,
-        };
         let (engine, out) = (Engine::default(), Outbox::default());
         let recovered = Recovered { digest: Some(Digest::default()), ..Recovered::default() };
         let mut replay = Self { engine, out, recovered, ledger, reader_has, reader };
-        if let Some(snapshot) = usable {
-            replay.load(snapshot.sequence, &snapshot.state)?;
+        let mut limit = reader_has.min(last_sequence);
+        while let Some(snapshot) = snapshots.newest_good(Some(limit))? {
+            let Err(reason) = replay.load(snapshot.sequence, &snapshot.state) else { break };
+            let (sequence, build) = (snapshot.sequence, snapshot.build);
+            warn!(sequence, %build, %reason, "a snapshot cannot be read by this build, more of the journal is replayed");
+            let Some(older) = sequence.checked_sub(1) else { break };
+            limit = older;
         }
         Ok(replay)
     }
 
-    fn load(&mut self, sequence: u64, state: &[u8]) -> Result<(), RecoveryError> {
-        let unreadable = |reason: String| RecoveryError::Unreadable { sequence, reason };
-        let parts = records::decode_snapshot(state).map_err(|Unreadable(reason)| unreadable(reason))?;
-        self.engine = Engine::from_state(parts.engine).map_err(|bad| unreadable(bad.0.to_string()))?;
-        self.ledger.import(parts.ledger).map_err(unreadable)?;
+    /// All of it or nothing.
+    fn load(&mut self, sequence: u64, state: &[u8]) -> Result<(), String> {
+        let parts = records::decode_snapshot(state).map_err(|Unreadable(reason)| reason)?;
+        let engine = Engine::from_state(parts.engine).map_err(|bad| bad.0.to_string())?;
+        self.ledger.import(parts.ledger)?;
+        self.engine = engine;
         self.recovered.reserved = parts.reserved;
         self.recovered.digest = parts.digest;
         self.recovered.snapshot = sequence;

@@ -61,6 +61,10 @@ impl Client {
         self.send(&Request { method: "POST", path, body: Some(body), ..Request::default() })
     }
 
+    pub fn put(&mut self, path: &str, body: &str) -> Result<Response, Failure> {
+        self.send(&Request { method: "PUT", path, body: Some(body), ..Request::default() })
+    }
+
     pub fn delete(&mut self, path: &str) -> Result<Response, Failure> {
         self.send(&Request { method: "DELETE", path, ..Request::default() })
     }

@@ -57,7 +57,7 @@ pub enum Command {
     CheckConfig(ConfigArgs),
     /// Print a commented configuration file with every key and its default.
     SampleConfig,
-    /// Look at a journal.
+    /// Look at a journal, or go on after a loss.
     #[command(subcommand)]
     Journal(JournalCommand),
     /// Run strategies over prices of the past, on virtual time
@@ -84,6 +84,21 @@ pub enum JournalCommand {
     ///
     /// Changes nothing, and may be called while a server runs.
     Verify(ConfigArgs),
+    /// Go on without records that are lost for good
+    ///
+    /// A start is refused (exit code 4) where the journal is damaged, or where its head file, a snapshot, the read model or a
+    /// simulated venue remembers more than it has. Bring the files back from a copy if there is one. If there is none, this
+    /// cuts the journal behind its last good record, keeps the rest in the folder lost/ of the data folder, leaves out every
+    /// number that may have been given since, and notes it in the audit. Accounts are halted whose venue has orders that are
+    /// not known any more.
+    #[command(verbatim_doc_comment)]
+    AcceptLoss {
+        /// The last sequence that is left, as the refusal names it: whoever gives it knows what is lost.
+        #[arg(long, value_name = "SEQUENCE")]
+        up_to: u64,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -179,7 +194,7 @@ Exit codes:
   1    something failed: a disk, a port
   2    what was asked can't be: flags, configuration, reference data
   3    another server uses the data folder
-  4    the data is damaged; the message names file and offset
+  4    the data is damaged or lost; the message names file and offset, or who knows more
   5    a session that was replayed came out otherwise
   130  ended at once by a second signal";
 
@@ -213,7 +228,7 @@ mod tests {
               import         Read reference data from a folder of CSV files into the data folder
               check-config   Check the configuration and show what every key means and where it was set
               sample-config  Print a commented configuration file with every key and its default
-              journal        Look at a journal
+              journal        Look at a journal, or go on after a loss
               simulate       Run strategies over prices of the past, on virtual time
               strategy       What strategies there are, and a crate for one of your own
               user           Manage users; a running server sees it within a second
@@ -260,7 +275,7 @@ mod tests {
               1    something failed: a disk, a port
               2    what was asked can't be: flags, configuration, reference data
               3    another server uses the data folder
-              4    the data is damaged; the message names file and offset
+              4    the data is damaged or lost; the message names file and offset, or who knows more
               5    a session that was replayed came out otherwise
               130  ended at once by a second signal
         "#]].assert_eq(&help_of(&[]));

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use storage::{StorageError, journal};
+use storage::{Loss, StorageError, journal};
 
+use crate::accept_loss;
 use crate::beacon::{self, Door};
 use crate::cli::{Command, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
@@ -12,18 +13,23 @@ use crate::config::{Config, ConfigArgs, show};
 use crate::distributed;
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
+use crate::instance::Instance;
 use crate::logs;
 use crate::passwords;
 use crate::people::People;
-use crate::progress::Progress;
+use crate::private;
 use crate::reference;
 use crate::remote;
 use crate::simulate;
 use crate::strategy_commands::{self, StrategyCommand};
 use crate::strategy_crate;
 use crate::tls::Wanted;
+use crate::traces::Traces;
 
 pub fn execute(command: Command, strategies: strategy::Registry) -> Result<(), Failure> {
+    if writes_data(&command) {
+        private::create_for_owner_only();
+    }
     match command {
         Command::Serve { config, ui_dir, distributed } => {
             compose::serve(&started(config.with_screen(ui_dir).with_processes(distributed))?, strategies)
@@ -32,10 +38,22 @@ pub fn execute(command: Command, strategies: strategy::Registry) -> Result<(), F
         Command::CheckConfig(arguments) => say(&check_config(&load(arguments)?, &strategies)?),
         Command::SampleConfig => say(&show::sample()),
         Command::Journal(JournalCommand::Verify(arguments)) => verify(&started(arguments)?),
+        Command::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
+            say(&accept_loss::accept(&started(config)?, up_to)?)
+        }
         Command::Simulate(arguments) => say(&simulate::execute(*arguments, &strategies)?),
         Command::Strategy(command) => strategy(command, &strategies),
         Command::User(command) => user(command),
         Command::Token(command) => token(command),
+    }
+}
+
+/// Whether it creates files in the data folder.
+fn writes_data(command: &Command) -> bool {
+    match command {
+        Command::Serve { .. } | Command::Import { .. } | Command::User(_) | Command::Token(_) => true,
+        Command::Journal(command) => matches!(command, JournalCommand::AcceptLoss { .. }),
+        Command::CheckConfig(_) | Command::SampleConfig | Command::Simulate(_) | Command::Strategy(_) => false,
     }
 }
 
@@ -126,7 +144,11 @@ fn check_config(config: &Config, strategies: &strategy::Registry) -> Result<Stri
 fn verify(config: &Config) -> Result<(), Failure> {
     let report = walk_journal(config)?;
     say(&format!("{report}\n"))?;
-    report.damage.map_or(Ok(()), |damage| Err(StorageError::Damaged(damage).into()))
+    if let Some(damage) = report.damage {
+        return Err(StorageError::Damaged(damage).into());
+    }
+    let (folder, end, known) = (config.data_dir.clone(), report.good.last_sequence, report.known);
+    if known.is_empty() { Ok(()) } else { Err(StorageError::Lost(Loss { folder, end, known }).into()) }
 }
 
 fn walk_journal(config: &Config) -> Result<journal::Report, Failure> {
@@ -134,8 +156,12 @@ fn walk_journal(config: &Config) -> Result<journal::Report, Failure> {
     if !folder.is_dir() {
         return Err(Failure::new(Exit::Refused, format!("there is no journal in {}", folder.display())));
     }
-    let mut progress = Progress::of("checking the journal");
-    Ok(journal::verify(&folder, &mut |walked| progress.show(walked.read, walked.total))?)
+    // Asked first: a server may run, and what they know then is in the journal when it is read.
+    let Some(instance) = Instance::known(&config.data_dir) else {
+        return Ok(journal::verify(&folder, &mut |_| {})?);
+    };
+    let traces = Traces::read(&config.data_dir, instance.journal_id())?;
+    accept_loss::check(&config.data_dir, instance.journal_id(), &traces)
 }
 
 /// Prints an answer. A reader that went away early, such as `head`, has had enough.

@@ -18,7 +18,7 @@ pub enum Exit {
     Refused = 2,
     /// Another server uses the data folder.
     InUse = 3,
-    /// The bytes on disk are not what was written.
+    /// The bytes on disk are not what was written, or some of them are missing.
     Damaged = 4,
     /// A session that was replayed came out otherwise.
     Differs = 5,
@@ -65,7 +65,7 @@ impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         let exit = match error {
             StorageError::Locked { .. } => Exit::InUse,
-            StorageError::Damaged(_) => Exit::Damaged,
+            StorageError::Damaged(_) | StorageError::Lost(_) => Exit::Damaged,
             StorageError::Setting { .. } => Exit::Refused,
             StorageError::Io { .. } | StorageError::Sqlite { .. } | StorageError::Failed { .. } => Exit::Failed,
         };

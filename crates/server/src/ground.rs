@@ -10,6 +10,7 @@ use crate::clock::SystemClock;
 use crate::config::{Config, ReferencePath};
 use crate::failure::{Exit, Failure};
 use crate::instance::Instance;
+use crate::private;
 use crate::reference::{self, Desk};
 
 pub struct Ground {
@@ -36,6 +37,7 @@ impl Ground {
     }
 
     fn on(lock: FolderLock, config: &Config, desk: Desk) -> Result<Self, Failure> {
+        private::close(lock.folder())?;
         let instance = Instance::of(&lock)?;
         Ok(Self { lock, instance, clock: Arc::new(SystemClock::new(config.clock_offset.0)), desk })
     }

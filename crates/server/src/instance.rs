@@ -28,6 +28,13 @@ impl Instance {
         }
     }
 
+    /// The identity of a folder that somebody else may hold, where it has one.
+    pub fn known(data_folder: &Path) -> Option<Self> {
+        let written = fs::read_to_string(data_folder.join(FILE)).ok().and_then(|text| parse(text.trim()));
+        let in_journal = || journal::instance_of(&data_folder.join(journal::FOLDER)).ok().flatten();
+        written.or_else(|| in_journal().map(|InstanceId(bytes)| Self(bytes)))
+    }
+
     /// A journal without the file remembers whose it is; a folder without a journal becomes a new one.
     fn give(lock: &FolderLock) -> Result<Self, Failure> {
         let known = journal::instance_of(&lock.folder().join(journal::FOLDER)).map_err(Failure::from)?;

@@ -1,5 +1,7 @@
 //! Configuration ▸ composition ▸ run. A library with a thin binary, `rialto`.
 
+/// The way back after a loss of the journal.
+pub mod accept_loss;
 /// Where a running server is found.
 pub mod beacon;
 /// The command line.
@@ -32,6 +34,8 @@ pub mod problem;
 pub mod passwords;
 /// Users and tokens, from the command line.
 pub mod people;
+/// Nobody else's business.
+pub mod private;
 /// How far a long work is.
 pub mod progress;
 /// The line that says where the doors are.
@@ -52,6 +56,8 @@ mod pinned;
 pub mod remote;
 /// SIGTERM, SIGINT and SIGHUP.
 pub mod signals;
+/// What else remembers how far the journal was.
+pub mod traces;
 /// The certificate of the TLS doors.
 pub mod tls;
 

@@ -99,7 +99,7 @@ impl People {
 }
 
 /// Whoever can write the data folder needs no name.
-fn actor(action: &'static str) -> Actor {
+pub fn actor(action: &'static str) -> Actor {
     Actor { user: None, visit: Visit { door: Door::CommandLine, peer: None, action: action.into() } }
 }
 

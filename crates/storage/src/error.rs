@@ -12,6 +12,8 @@ pub enum StorageError {
     Sqlite { doing: &'static str, path: PathBuf, error: rusqlite::Error },
     /// Bytes on disk are not what was written, and it is not the torn end of the last write.
     Damaged(Damage),
+    /// Something else remembers what the journal no longer has.
+    Lost(Loss),
     /// Another process owns the data folder.
     Locked { folder: PathBuf, owner: String },
     /// A setting that cannot work.
@@ -26,6 +28,17 @@ pub struct Damage {
     pub file: PathBuf,
     pub offset: u64,
     pub reason: String,
+}
+
+/// The end of a journal that is gone, and who knows of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// The data folder.
+    pub folder: PathBuf,
+    /// The last sequence that the journal has.
+    pub end: u64,
+    /// Never empty: what knows more, and how much.
+    pub known: Vec<String>,
 }
 
 /// The remains of a write that a crash cut off, at the very end of the last file.
@@ -59,6 +72,7 @@ impl fmt::Display for StorageError {
             }
             Self::Sqlite { doing, path, error } => write!(f, "cannot {doing} {}: {error}", path.display()),
             Self::Damaged(damage) => damage.fmt(f),
+            Self::Lost(loss) => loss.fmt(f),
             Self::Locked { folder, owner } => {
                 write!(f, "the data folder {} is in use by another process ({owner})", folder.display())
             }
@@ -73,6 +87,15 @@ impl std::error::Error for StorageError {}
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is damaged at offset {}: {}", self.file.display(), self.offset, self.reason)
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (folder, end) = (self.folder.display(), self.end);
+        write!(f, "the journal in {folder} lost its end: it ends at {end}, but {}. ", self.known.join(", and "))?;
+        write!(f, "Bring the missing files back from a copy. Where they are gone for good, ")?;
+        write!(f, "rialto journal accept-loss --data-dir {folder} --up-to {end} goes on without them")
     }
 }
 

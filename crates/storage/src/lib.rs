@@ -19,7 +19,7 @@ pub mod history;
 pub mod bars;
 
 pub use bars::BarFiles;
-pub use error::{Damage, StorageError, Torn};
+pub use error::{Damage, Loss, StorageError, Torn};
 pub use ledger::LedgerBook;
 pub use read_model::ReadModel;
 pub use snapshot::{Snapshot, Snapshots};

@@ -1,5 +1,6 @@
 //! Lock of the data directory: one process at a time. The operating system releases it when the process ends, so a lock
-//! file left behind does not matter.
+//! file left behind does not matter. The directory itself is locked, so a deleted lock file does not matter either; the file is
+//! locked too, for servers of older builds, and names the owner.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -14,7 +15,7 @@ const LOCK_FILE: &str = "lock";
 #[derive(Debug, Clone)]
 pub struct FolderLock {
     folder: PathBuf,
-    _held: Arc<File>,
+    _held: Arc<[File; 2]>,
 }
 
 impl FolderLock {
@@ -22,14 +23,23 @@ impl FolderLock {
     pub fn take(folder: &Path) -> Result<Self, StorageError> {
         fs::create_dir_all(folder).map_err(StorageError::io("create", folder))?;
         let path = folder.join(LOCK_FILE);
+        let whole = File::open(folder).map_err(StorageError::io("open", folder))?;
         let mut file = open_lock_file(&path)?;
+        match whole.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(locked_by_other(folder, &mut file)),
+            // A file system of another machine may lock files alone.
+            Err(TryLockError::Error(problem)) => {
+                tracing::warn!(%problem, folder = %folder.display(), "the folder itself cannot be locked");
+            }
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(locked_by_other(folder, &mut file)),
             Err(TryLockError::Error(error)) => return Err(StorageError::io("lock", &path)(error)),
         }
         sign(&mut file).map_err(StorageError::io("write", &path))?;
-        Ok(Self { folder: folder.to_owned(), _held: Arc::new(file) })
+        Ok(Self { folder: folder.to_owned(), _held: Arc::new([whole, file]) })
     }
 
     pub fn folder(&self) -> &Path {
@@ -89,6 +99,17 @@ mod tests {
         assert!(FolderLock::take(folder.path()).is_err());
         drop(clone);
         assert!(FolderLock::take(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_deleted_lock_file_lets_no_second_one_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let _first = FolderLock::take(folder.path()).unwrap();
+        fs::remove_file(folder.path().join(LOCK_FILE)).unwrap();
+        let refused = FolderLock::take(folder.path()).unwrap_err().to_string();
+        let owner = "(its process id is not known)";
+        let expected = format!("the data folder {} is in use by another process {owner}", folder.path().display());
+        assert_eq!(refused, expected);
     }
 
     #[test]

@@ -44,6 +44,14 @@ pub(crate) fn judge(file: &File, from: Place, end: u64) -> io::Result<Tail> {
     Ok(if used > from.offset { Tail::Torn { bytes: used - from.offset } } else { Tail::Clean })
 }
 
+/// So many bytes from an offset on, or those that there are.
+pub(crate) fn read_range(file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut range = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
+    let length = read_some(file, &mut range, from, from + bytes)?;
+    range.truncate(length);
+    Ok(range)
+}
+
 /// The length of a file up to its last byte that is not zero.
 pub(crate) fn used_bytes(file: &File) -> io::Result<u64> {
     let mut chunk = vec![0; CHUNK_BYTES];

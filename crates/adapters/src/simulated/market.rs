@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use domain::report::Picture;
-use domain::{SecurityId, Timestamp};
+use domain::{OrderId, SecurityId, Timestamp};
 use storage::StorageError;
 use storage::append_log::AppendLog;
 use venue_sim::{ConfigError, Faults, Listing, Output, Record, Venue, VenueConfig};
@@ -42,6 +42,18 @@ impl Ledger for AppendLog {
 pub enum OpenError {
     Config(ConfigError),
     Ledger(StorageError),
+}
+
+/// The highest order number in a venue's ledger; changes nothing, also where the venue runs.
+pub fn newest_order(path: &Path) -> Result<Option<OrderId>, StorageError> {
+    let mut newest = None;
+    let mut visit = |payload: &[u8]| {
+        let record: Record = minicbor::decode(payload).map_err(|error| error.to_string())?;
+        newest = newest.max(record.orders().max());
+        Ok(())
+    };
+    AppendLog::read(path, &mut visit)?;
+    Ok(newest)
 }
 
 impl Market {

@@ -17,6 +17,8 @@ use crate::trading::Trading;
 
 impl Trading {
     pub(crate) fn reconcile(&mut self, moment: Moment, adapter: &AdapterName, picture: &Picture, out: &mut Outbox) {
+        let of_fills = picture.fills.iter().map(|fill| fill.order);
+        self.halt_for_unknown(moment, adapter, picture.orders.iter().map(|seen| seen.order).chain(of_fills), out);
         let owned: Vec<_> = picture.orders.iter().filter(|seen| self.may_speak_of(adapter, seen.order, out)).collect();
         for seen in &owned {
             self.adopt(moment, seen, out);

@@ -25,6 +25,7 @@ impl Trading {
         if report.said.order().is_some_and(|order| !self.may_speak_of(&report.adapter, order, out)) {
             return;
         }
+        self.halt_for_unknown(moment, &report.adapter, report.said.order(), out);
         let word = |order: OrderId| Word { moment, order, ext_at: report.ext_at };
         match &report.said {
             Said::Attached(profile) => self.attach(moment, &report.adapter, profile, out),

@@ -289,9 +289,9 @@ mod tests {
     #[test]
     fn a_snapshot_of_before_orders_could_wait_can_be_read() {
         let now = minicbor::to_vec(Trading::default()).unwrap();
-        // An array of seventeen parts, the last of them an empty map.
-        assert_eq!((now[0], now.last()), (0x91, Some(&0xa0)));
-        let before = [&[0x90], &now[1..now.len() - 1]].concat();
+        // An array of eighteen parts, the last two of them an empty map and an empty list.
+        assert_eq!((now[0], &now[now.len() - 2..]), (0x92, &[0xa0, 0x80][..]));
+        let before = [&[0x90], &now[1..now.len() - 2]].concat();
         let read: Trading = minicbor::decode(&before).unwrap();
         assert_eq!(minicbor::to_vec(&read).unwrap(), now);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::order::Order;
 use domain::query::{Answer, Reply};
 use domain::risk::{Scope, StateChange, TradingState};
-use domain::{Amount, Caller, Event, Text};
+use domain::{AdapterName, Amount, Caller, Event, OrderId, Text};
 
 use super::{Risk, scopes};
 use crate::moment::Moment;
@@ -94,6 +94,28 @@ impl Trading {
         {
             let reason = format!("fall of {fall} from the day's high reached the limit of {limit}");
             self.restrict(moment, scope, TradingState::Halted, reason, out);
+        }
+    }
+
+    /// A venue has an order of ours that is not known here, so nobody knows what the account holds: somebody must look. Once
+    /// for each order, so that whoever has looked can go on.
+    pub(crate) fn halt_for_unknown(
+        &mut self,
+        moment: Moment,
+        adapter: &AdapterName,
+        orders: impl IntoIterator<Item = OrderId>,
+        out: &mut Outbox,
+    ) {
+        for order in orders {
+            let is_known = self.orders.get(order).is_some() || self.orders.retired_owner(order).is_some();
+            if is_known || !self.unknown_orders.insert(order) {
+                continue;
+            }
+            let reason = format!("{adapter} has order number {order}, which is not known here");
+            out.error("unknown-order-at-venue", reason.clone());
+            for account in self.directory.accounts_at(adapter) {
+                self.restrict(moment, Scope::Account(account), TradingState::Halted, reason.clone(), out);
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 //! Lost connections, and the state after reconciliation.
 
-use engine::Engine;
+use domain::command::{AcceptedLoss, Command};
+use domain::query::Answer;
+use domain::{AccountId, Caller, Envelope, Input, OrderId, Stamped, Timestamp};
+use engine::{Engine, Outbox};
 use expect_test::{Expect, expect};
 
 use crate::world::World;
@@ -359,4 +362,82 @@ fn a_venue_that_stays_silent_puts_the_order_in_doubt() {
                 1 SUBMITTED 0 of 100 LimitOrder
         "#]],
     );
+}
+
+#[test]
+fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
+    check(
+        "venue disconnects
+         venue connects
+         venue shows #21:live fill:#22:700@10:x1
+         venue logs-on
+         place 1 buy 1 AAPL @ 10
+         set ACCOUNT-1 ACTIVE
+         venue disconnects
+         venue connects
+         venue shows #21:live fill:#22:700@10:x1
+         venue logs-on
+         place 2 buy 1 AAPL @ 10
+         venue accepts #23
+         place 3 buy 1 AAPL @ 10",
+        expect![[r#"
+            venue disconnects
+                SIM-A DISCONNECTED
+            venue connects
+                SIM-A CONNECTED
+            venue shows #21:live fill:#22:700@10:x1
+                Error unknown-order-at-venue: SIM-A has order number 21, which is not known here
+                Error trading-restricted: ACCOUNT-1 is HALTED: SIM-A has order number 21, which is not known here
+                ACCOUNT-1 is HALTED
+                Error unknown-order-at-venue: SIM-A has order number 22, which is not known here
+                Error unknown-order: a venue speaks of order number 21, which is not known
+                Error unknown-order: a venue speaks of order number 22, which is not known
+            venue logs-on
+                SIM-A LOGGED_ON
+            place 1 buy 1 AAPL @ 10
+                refused trading-halted: trading is HALTED for ACCOUNT-1
+            set ACCOUNT-1 ACTIVE
+                ACCOUNT-1 is ACTIVE
+            venue disconnects
+                SIM-A DISCONNECTED
+            venue connects
+                SIM-A CONNECTED
+            venue shows #21:live fill:#22:700@10:x1
+                Error unknown-order: a venue speaks of order number 21, which is not known
+                Error unknown-order: a venue speaks of order number 22, which is not known
+            venue logs-on
+                SIM-A LOGGED_ON
+            place 2 buy 1 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            venue accepts #23
+                Error unknown-order-at-venue: SIM-A has order number 23, which is not known here
+                Error trading-restricted: ACCOUNT-1 is HALTED: SIM-A has order number 23, which is not known here
+                ACCOUNT-1 is HALTED
+                Error unknown-order: a venue speaks of order number 23, which is not known
+            place 3 buy 1 AAPL @ 10
+                refused trading-halted: trading is HALTED for ACCOUNT-1
+        "#]],
+    );
+}
+
+#[test]
+fn after_an_accepted_loss_no_number_is_given_again() {
+    let mut world = World::open();
+    world.tell("place 1 buy 1 AAPL @ 10\nnext-id");
+    let loss = AcceptedLoss { end: 42, order: 7, transaction: 9 };
+    world.command(Command::AcceptLoss(loss)).unwrap();
+    let last = world.engine.last_order();
+    let mut minted = |account| match world.engine.apply(&ask_for_id(account), &mut Outbox::default()) {
+        Ok(Answer::OrderId(id)) => id.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let ids = [1, 2].map(&mut minted);
+    assert_eq!((last, ids), (OrderId(1_000_007), ["A-1000008", "B-1000008"].map(str::to_owned)));
+}
+
+fn ask_for_id(account: u64) -> Stamped<Input> {
+    let command = Command::NextOrderId(AccountId(account));
+    let what = Input::Command(Box::new(Envelope { caller: Caller::platform(), command }));
+    Stamped { sequence: 1_000_000_000, at: Timestamp(1_794_830_400_000_000_000), what }
 }

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bus::lanes::Place as LanePlace;
-use bus::ledger::{numbers_of, stream_of};
+use bus::ledger::{LOSSES, losses_of, numbers_of, stream_of};
 use bus::{Allowance, Closed, Inbox, Ledger, Ticket};
 use domain::{Envelope, Origin, Text};
 use fix::{SEQ_NUM_MAX, SeqNum, SessionId, StoreError, Time};
@@ -15,7 +15,7 @@ use minicbor::bytes::ByteSlice;
 
 use super::page::{Cursor, LastLogon, Page};
 use super::place::Place;
-use crate::limits::{PAGE_BYTES_MAX, PAGE_MESSAGES_MAX};
+use crate::limits::{NUMBERS_SKIPPED, PAGE_BYTES_MAX, PAGE_MESSAGES_MAX};
 
 #[derive(Clone)]
 pub(crate) struct Pen(Arc<Mutex<Book>>);
@@ -71,6 +71,7 @@ impl Pen {
             None => book.hand_over().map_err(|closed| unavailable(&closed).0)?,
         }
         book.count_commands();
+        book.skip_lost().map_err(|closed| unavailable(&closed).0)?;
         Ok(Self(Arc::new(Mutex::new(book))))
     }
 
@@ -240,6 +241,20 @@ impl Book {
         if let Some(place) = newest.filter(|place| place.life == self.life) {
             self.next_incoming = self.next_incoming.max(place.number + 1);
         }
+    }
+
+    /// Where the end of the journal was lost, more may have been sent than is known: numbers are left out, once for each loss.
+    /// A client asks for them and is told that there is nothing; it is asked for what it sent itself.
+    fn skip_lost(&mut self) -> Result<(), Closed> {
+        let Some(loss) = self.ledger.last(LOSSES) else { return Ok(()) };
+        let answered = losses_of(&self.session);
+        if self.ledger.last(&answered).is_some_and(|newest| newest.key >= loss.key) {
+            return Ok(());
+        }
+        self.next_outgoing += NUMBERS_SKIPPED;
+        self.first = self.next_outgoing;
+        self.write_page()?;
+        self.ledger.append(&answered, loss.key, &[]).map(drop)
     }
 
     fn message_key(&self) -> u64 {

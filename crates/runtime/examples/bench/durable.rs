@@ -147,7 +147,7 @@ fn parts(
     let (_, journal) = Journal::open(lock, &journal_options(), &mut |_| {})?;
     let snapshots = Snapshots::open(lock, INSTANCE)?;
     let ledger = Arc::new(LedgerBook::new(inbox.clone()));
-    let found = recover(lock.folder(), &journal, &snapshots, &ledger, 0, &mut |_, _| {}, &mut |_| {});
+    let found = recover(lock.folder(), journal.last_sequence(), &snapshots, &ledger, 0, &mut |_, _| {}, &mut |_| {});
     let (engine, recovered) = found.map_err(|problem| problem.to_string())?;
     let parts = Parts {
         engine,
@@ -292,7 +292,8 @@ fn replay(folder: &Path) -> Outcome<Row> {
     let mut found = None;
     meter.measure(|| {
         let (reader, progress) = (&mut |_: u64, _: &[Published]| {}, &mut |_| {});
-        found = Some(recover(lock.folder(), &journal, &no_snapshots, &ledger, u64::MAX, reader, progress));
+        found =
+            Some(recover(lock.folder(), journal.last_sequence(), &no_snapshots, &ledger, u64::MAX, reader, progress));
     });
     let (_engine, recovered) = found.ok_or("not measured")?.map_err(|problem| problem.to_string())?;
     let inputs = recovered.replayed as f64;

@@ -58,6 +58,8 @@ mod again;
 mod disk;
 /// Journals that are damaged or torn.
 mod damage;
+/// Journals that lost what was acknowledged.
+mod lost;
 /// Venues that did not answer before the end.
 mod in_doubt;
 /// kill -9 under order flow.

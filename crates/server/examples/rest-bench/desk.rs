@@ -63,7 +63,8 @@ impl Desk {
             Journal::open(&lock, &journal::Options { sync: SYNC, ..journal::Options::new(INSTANCE) }, &mut |_| {})?;
         let snapshots = Snapshots::open(&lock, INSTANCE)?;
         let ledger = Arc::new(LedgerBook::new(inbox.clone()));
-        let found = recover(lock.folder(), &journal, &snapshots, &ledger, 0, &mut |_, _| {}, &mut |_| {});
+        let found =
+            recover(lock.folder(), journal.last_sequence(), &snapshots, &ledger, 0, &mut |_, _| {}, &mut |_| {});
         let (engine, recovered) = found.map_err(|problem| problem.to_string())?;
         let watch = journal.watch();
         let bus = Bus {

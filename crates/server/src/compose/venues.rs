@@ -20,9 +20,7 @@ use crate::config::{self, Config, Fault, Fraction, SIMULATED, Venue, VenueFault}
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
 use crate::reference::Desk;
-
-/// The folder of the venues' own ledgers inside the data folder.
-const FOLDER: &str = "venues";
+use crate::traces::VENUES;
 
 const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: i64 = 1_000_000;
@@ -40,7 +38,7 @@ pub(super) fn open(
     engine: &mut Engine,
     (health, markets): (&Health, &Markets),
 ) -> Result<Venues, Failure> {
-    let folder = engine.folder.join(FOLDER);
+    let folder = engine.folder.join(VENUES);
     std::fs::create_dir_all(&folder).map_err(|error| Failure::io("create", &folder, &error))?;
     let reference = engine.bus.catalogue.now();
     let venues = config.venues(&reference).map_err(|problems| Failure::configuration(&problems))?;

@@ -128,6 +128,32 @@ fn check_records(body: &[u8], count: u32, first: u64) -> Result<u64, &'static st
     last.ok_or("the frame has no record")
 }
 
+/// Where in the remains of a broken frame a second one begins. A frame whose head is whole says where it ends itself; in one
+/// whose head is not, anything that looks like the head of a later frame counts as one.
+pub(crate) fn second_in(remains: &[u8], last: u64) -> Option<usize> {
+    let head = remains.first_chunk::<HEAD_BYTES>().and_then(|head| block::length_of(head).ok());
+    if let Some(length) = head.filter(|_| looks_like_a_frame(remains, last)) {
+        return (length < remains.len()).then_some(length);
+    }
+    let candidates = remains.windows(block::MAGIC.len()).enumerate().skip(1);
+    candidates
+        .filter(|(_, window)| *window == block::MAGIC)
+        .map(|(at, _)| at)
+        .find(|at| looks_like_a_frame(&remains[*at..], last))
+}
+
+/// Whether the head of a block and the head of a frame fit each other and the sequence before them.
+fn looks_like_a_frame(bytes: &[u8], last: u64) -> bool {
+    let Some(length) = bytes.first_chunk::<HEAD_BYTES>().and_then(|head| block::length_of(head).ok()) else {
+        return false;
+    };
+    let mut rest = &bytes[HEAD_BYTES..];
+    let (Some(count), Some(first)) = (take(&mut rest), take(&mut rest)) else { return false };
+    let count = u64::from(u32::from_le_bytes(count));
+    let smallest = FRAME_HEAD_BYTES as u64 + count * RECORD_HEAD_BYTES as u64;
+    count > 0 && smallest <= length as u64 && u64::from_le_bytes(first) > last
+}
+
 /// A place between two records of a frame body; owns nothing, so that a reader can keep it beside its buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordCursor(usize);

@@ -7,7 +7,8 @@
 //! What counts on disk:
 //! * a frame is whole or it is not there;
 //! * a file with the name of a segment has a good header;
-//! * a torn end can only be the very end, and it is cut; any other error names its file and offset.
+//! * a torn end can only be the very end and one frame, and it is cut; anything else that is wrong is refused by name;
+//! * what was durable is still there: the head file, and whoever else remembers, knows nothing that the segments lack.
 
 mod record;
 mod options;
@@ -17,6 +18,8 @@ mod frame;
 mod segment;
 mod segment_reader;
 mod scan;
+mod head;
+mod loss;
 mod recovery;
 mod writer;
 mod spare;
@@ -33,18 +36,22 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 pub use chain::{ChainHash, InstanceId};
-pub use options::Options;
+pub use head::Head;
+pub use loss::{Left, accept as accept_loss, head_sequence};
+pub use options::{Options, Witness};
 pub use reader::Reader;
 pub use record::{Batch, Entry, Record};
-pub use scan::{Progress, Recovered, Report, instance_of, verify};
+pub use scan::{Progress, Recovered, Report, instance_of, verify, verify_with};
 pub use shared::{COMMIT_BUCKETS, Metrics, SYNC_BUCKETS, SyncTimes, Watch};
 pub use sync_mode::SyncMode;
 pub use writer::Durable;
 
-use crate::StorageError;
 use crate::lock::FolderLock;
 use crate::medium::{Disk, RealDisk, create_folder};
+use crate::{Loss, StorageError};
 use frame::FrameBuilder;
+use head::HeadFile;
+use scan::Scan;
 use shared::Shared;
 use spare::SpareKeeper;
 use writer::{News, OpenSegment, Queued, Writer};
@@ -63,6 +70,16 @@ pub struct Journal {
     shared: Arc<Shared>,
     news: Receiver<Durable>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// A journal that was checked from end to end, and of which nothing was changed yet.
+pub struct Inspected {
+    lock: FolderLock,
+    options: Options,
+    disk: Arc<dyn Disk>,
+    scan: Scan,
+    /// Whether the head is noted before the first record; not while a loss is being accepted.
+    notes_head: bool,
 }
 
 /// A batch that was refused, returned whole.
@@ -102,18 +119,30 @@ impl Journal {
         Self::open_on(Arc::new(RealDisk), lock, options, progress)
     }
 
+    /// As [`Self::open`], but only looks: whoever has more to compare does so before anything is cut.
+    pub fn inspect(
+        lock: &FolderLock,
+        options: &Options,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Inspected, StorageError> {
+        Inspected::of(Arc::new(RealDisk), lock, options, progress)
+    }
+
+    /// Opens a journal whose loss was accepted. Whoever does must write the next record above everything that was known.
+    pub fn open_after_loss(lock: &FolderLock, options: &Options) -> Result<(Recovered, Self), StorageError> {
+        let mut scan = Scan::new(None);
+        scan.run(&lock.folder().join(FOLDER), Some(options.instance), &mut |_| {})?;
+        let (lock, options) = (lock.clone(), options.clone());
+        Inspected { lock, options, disk: Arc::new(RealDisk), scan, notes_head: false }.open()
+    }
+
     pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
         lock: &FolderLock,
         options: &Options,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Recovered, Self), StorageError> {
-        options.check()?;
-        let folder = lock.folder().join(FOLDER);
-        create_folder(disk.as_ref(), lock.folder(), &folder)?;
-        let (recovered, open) = recovery::recover(disk.as_ref(), &folder, options.instance, progress)?;
-        let journal = Self::start(disk, lock, options, &recovered, open)?;
-        Ok((recovered, journal))
+        Inspected::of(disk, lock, options, progress)?.open()
     }
 
     fn start(
@@ -121,7 +150,7 @@ impl Journal {
         lock: &FolderLock,
         options: &Options,
         recovered: &Recovered,
-        open: Option<OpenSegment>,
+        (open, head_file): (Option<OpenSegment>, HeadFile),
     ) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         let failed = || StorageError::io("start a thread for", &folder);
@@ -142,6 +171,8 @@ impl Journal {
             frame: FrameBuilder::new(),
             open,
             head: recovered.head,
+            last: recovered.last_sequence,
+            head_file,
             spares,
             unsynced: None,
             shared: shared.clone(),
@@ -256,6 +287,44 @@ impl Journal {
         {
             self.shared.fail("the journal thread panicked".to_owned());
         }
+    }
+}
+
+impl Inspected {
+    fn of(
+        disk: Arc<dyn Disk>,
+        lock: &FolderLock,
+        options: &Options,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, StorageError> {
+        options.check()?;
+        let folder = lock.folder().join(FOLDER);
+        create_folder(disk.as_ref(), lock.folder(), &folder)?;
+        let mut scan = Scan::new(head::read(&folder)?);
+        scan.run(&folder, Some(options.instance), progress)?;
+        let known = scan.known_beyond(&folder, &options.witnesses);
+        if !known.is_empty() {
+            let folder = lock.folder().to_owned();
+            return Err(StorageError::Lost(Loss { folder, end: scan.found.last_sequence, known }));
+        }
+        Ok(Self { lock: lock.clone(), options: options.clone(), disk, scan, notes_head: true })
+    }
+
+    pub fn found(&self) -> &Recovered {
+        &self.scan.found
+    }
+
+    /// Cuts a torn end and starts the writer.
+    pub fn open(self) -> Result<(Recovered, Journal), StorageError> {
+        let Self { lock, options, disk, scan, notes_head } = self;
+        let folder = lock.folder().join(FOLDER);
+        let (recovered, open) = recovery::repair(disk.as_ref(), &folder, scan)?;
+        let mut head = HeadFile::open(disk.as_ref(), &folder, options.instance)?;
+        if recovered.last_sequence > 0 && notes_head {
+            head.note(recovered.last_sequence, recovered.head);
+        }
+        let journal = Journal::start(disk, &lock, &options, &recovered, (open, head))?;
+        Ok((recovered, journal))
     }
 }
 

@@ -12,6 +12,15 @@ const LARGEST_SEGMENT_BYTES: u64 = 1 << 30;
 const DEFAULT_QUEUE_BATCHES: usize = 4096;
 const DEFAULT_QUEUE_BYTES: usize = 16 << 20;
 
+/// Somebody who remembers something of a journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// The journal must reach this far.
+    pub sequence: u64,
+    /// Who knows it, and what: part of a sentence.
+    pub says: String,
+}
+
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Whose journal it is. See `instance_of` for one that exists.
@@ -23,6 +32,8 @@ pub struct Options {
     pub queue_batches: usize,
     /// A batch is taken while fewer bytes than this are waiting.
     pub queue_bytes: usize,
+    /// What others remember: a journal that has less is not opened.
+    pub witnesses: Vec<Witness>,
 }
 
 impl Options {
@@ -33,6 +44,7 @@ impl Options {
             segment_bytes: DEFAULT_SEGMENT_BYTES,
             queue_batches: DEFAULT_QUEUE_BATCHES,
             queue_bytes: DEFAULT_QUEUE_BYTES,
+            witnesses: Vec::new(),
         }
     }
 

@@ -2,23 +2,19 @@
 
 use std::path::Path;
 
-use super::chain::InstanceId;
-use super::scan::{Progress, Recovered, Scan};
+use super::scan::{Recovered, Scan};
 use super::segment::{HEADER_BYTES, Segment};
 use super::writer::OpenSegment;
 use crate::block::Place;
 use crate::medium::{Disk, zero_fill};
 use crate::{StorageError, Torn};
 
-/// Checks the whole journal, then repairs its end. Returns the segment to continue with, if there is one.
-pub(crate) fn recover(
+/// Repairs the end of a journal that was walked through. Gives the segment to go on with, if there is one.
+pub(crate) fn repair(
     disk: &dyn Disk,
     folder: &Path,
-    instance: InstanceId,
-    progress: &mut dyn FnMut(Progress),
+    mut scan: Scan,
 ) -> Result<(Recovered, Option<OpenSegment>), StorageError> {
-    let mut scan = Scan::new();
-    scan.run(folder, Some(instance), progress)?;
     if let Some(torn) = &scan.found.torn {
         tracing::warn!(%torn, "torn write at the end of the journal was cut (crash during the last write)");
     }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::chain::{ChainHash, InstanceId};
 use super::frame::Frame;
+use super::head::{self, Head};
+use super::options::Witness;
 use super::segment::{self, Segment};
 use super::segment_reader::{End, SegmentReader};
 use crate::{Damage, StorageError, Torn};
@@ -35,6 +37,8 @@ pub struct Recovered {
 pub struct Report {
     pub good: Recovered,
     pub damage: Option<Damage>,
+    /// Who remembers more than is good.
+    pub known: Vec<String>,
 }
 
 /// How far a long walk is, in bytes.
@@ -46,13 +50,28 @@ pub struct Progress {
 
 /// Checks a journal from its first byte to its last, also one that is in use or damaged.
 pub fn verify(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Report, StorageError> {
-    let mut scan = Scan::new();
+    verify_with(folder, &[], progress)
+}
+
+/// As [`verify`], and holds what others remember against it. They were asked before: a journal in use grows meanwhile.
+pub fn verify_with(
+    folder: &Path,
+    witnesses: &[Witness],
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, StorageError> {
+    let (head, bad_head) = match head::read(folder) {
+        Ok(head) => (head, None),
+        Err(StorageError::Damaged(damage)) => (None, Some(damage)),
+        Err(other) => return Err(other),
+    };
+    let mut scan = Scan::new(head);
     let damage = match scan.run(folder, None, progress) {
-        Ok(()) => None,
+        Ok(()) => bad_head,
         Err(StorageError::Damaged(damage)) => Some(damage),
         Err(other) => return Err(other),
     };
-    Ok(Report { good: scan.found, damage })
+    let known = scan.known_beyond(folder, witnesses);
+    Ok(Report { good: scan.found, damage, known })
 }
 
 /// The instance that a journal belongs to, if it has a segment yet.
@@ -70,10 +89,15 @@ pub(crate) struct Scan {
     pub(crate) last: Option<(Segment, u64)>,
     /// The one before it.
     pub(crate) before_last: Option<(Segment, u64)>,
+    /// The segment that is being walked through, and where its next frame is expected.
+    pub(crate) at: Option<(Segment, u64)>,
+    /// What the journal must have, and whether that was met.
+    head: Option<Head>,
+    is_head_met: bool,
 }
 
 impl Scan {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(head: Option<Head>) -> Self {
         let found = Recovered {
             instance: None,
             segments: 0,
@@ -85,7 +109,7 @@ impl Scan {
             head: ChainHash::GENESIS,
             torn: None,
         };
-        Self { found, last: None, before_last: None }
+        Self { found, last: None, before_last: None, at: None, head, is_head_met: false }
     }
 
     pub(crate) fn run(
@@ -94,7 +118,7 @@ impl Scan {
         instance: Option<InstanceId>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), StorageError> {
-        let segments = check_segments(segment::list(folder)?, instance)?;
+        let (segments, checked) = check_segments(segment::list(folder)?, instance);
         let total = segment::total_bytes(segments.iter().map(|segment| segment.path.as_path()))?;
         let mut read = 0;
         for (index, segment) in segments.iter().enumerate() {
@@ -103,7 +127,19 @@ impl Scan {
             })?;
             read += segment.header.capacity;
         }
-        Ok(())
+        checked
+    }
+
+    /// Who remembers more than was found.
+    pub(crate) fn known_beyond(&self, folder: &Path, witnesses: &[Witness]) -> Vec<String> {
+        let end = self.found.last_sequence;
+        let file = folder.join(head::FILE);
+        let head = self.head.filter(|_| !self.is_head_met).map(|head| match head.sequence {
+            sequence if sequence > end => format!("the head file {} knows of {sequence}", file.display()),
+            sequence => format!("the head file {} knows another record {sequence}", file.display()),
+        });
+        let others = witnesses.iter().filter(|witness| witness.sequence > end);
+        head.into_iter().chain(others.map(|witness| witness.says.clone())).collect()
     }
 
     fn walk(
@@ -115,9 +151,10 @@ impl Scan {
         let (segment, file) = Segment::open(segment.path.clone())?;
         self.enter(&segment)?;
         let mut frames = SegmentReader::new(segment, file)?;
+        self.at = Some((frames.segment().clone(), frames.offset()));
         while let Some(frame) = self.next_frame(&mut frames, next)? {
-            self.count(&frame);
-            self.found.head = frames.head();
+            self.count(&frame, frames.head());
+            self.at.iter_mut().for_each(|(_, offset)| *offset = frames.offset());
             progress(frames.offset());
         }
         self.found.bytes += frames.offset();
@@ -162,26 +199,40 @@ impl Scan {
         Ok(())
     }
 
-    fn count(&mut self, frame: &Frame) {
+    fn count(&mut self, frame: &Frame, hash: ChainHash) {
         self.found.frames += 1;
         self.found.records += u64::from(frame.count);
         self.found.first_sequence.get_or_insert(frame.first);
         self.found.last_sequence = frame.last;
+        self.found.head = hash;
+        self.is_head_met |= self.head.is_some_and(|head| head.sequence == frame.last && head.hash == hash);
     }
 }
 
-/// Opens all headers first: a missing, foreign or swapped segment is named before any frame is read.
-fn check_segments(listed: Vec<(u64, PathBuf)>, instance: Option<InstanceId>) -> Result<Vec<Segment>, StorageError> {
+/// Opens all headers first: those up to the first that is missing, foreign or swapped, and what is wrong with it.
+fn check_segments(
+    listed: Vec<(u64, PathBuf)>,
+    instance: Option<InstanceId>,
+) -> (Vec<Segment>, Result<(), StorageError>) {
     let mut segments: Vec<Segment> = Vec::with_capacity(listed.len());
     for (_, path) in listed {
-        let (segment, _) = Segment::open(path)?;
-        segment.check_follows(segments.last())?;
-        if let Some(instance) = instance {
-            segment.check_instance(instance)?;
+        match check_segment(path, segments.last(), instance) {
+            Ok(segment) => segments.push(segment),
+            Err(problem) => return (segments, Err(problem)),
         }
-        segments.push(segment);
     }
-    Ok(segments)
+    (segments, Ok(()))
+}
+
+fn check_segment(
+    path: PathBuf,
+    before: Option<&Segment>,
+    instance: Option<InstanceId>,
+) -> Result<Segment, StorageError> {
+    let (segment, _) = Segment::open(path)?;
+    segment.check_follows(before)?;
+    instance.map_or(Ok(()), |instance| segment.check_instance(instance))?;
+    Ok(segment)
 }
 
 impl fmt::Display for Report {
@@ -197,6 +248,9 @@ impl fmt::Display for Report {
         writeln!(f, "head            {}", good.head)?;
         if let Some(torn) = &good.torn {
             writeln!(f, "torn end        {torn}")?;
+        }
+        for known in &self.known {
+            writeln!(f, "lost            {known}")?;
         }
         match &self.damage {
             Some(damage) => write!(f, "damage          {damage}"),

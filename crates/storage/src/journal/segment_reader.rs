@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::chain::ChainHash;
-use super::frame::Frame;
+use super::frame::{self, Frame};
 use super::segment::{Header, Segment};
 use crate::StorageError;
 use crate::block::{BlockReader, Fault};
@@ -77,7 +77,7 @@ impl SegmentReader {
             .map_err(StorageError::io("read", self.path()))?;
         match judged {
             Tail::Clean => Ok(End::Clean),
-            Tail::Torn { bytes } => Ok(End::Torn { bytes }),
+            Tail::Torn { bytes } => self.check_one_frame(bytes).map(|()| End::Torn { bytes }),
             Tail::Followed { by } => match self.step()? {
                 Ok(frame) => Ok(End::Grown(frame)),
                 Err(fault) => {
@@ -85,6 +85,20 @@ impl SegmentReader {
                     Err(StorageError::damaged(self.path(), self.offset(), reason))
                 }
             },
+        }
+    }
+
+    /// One write is under way at most, so a crash can tear one frame and no more.
+    fn check_one_frame(&self, bytes: u64) -> Result<(), StorageError> {
+        let file = self.blocks.file();
+        let remains = tail::read_range(file, self.offset(), bytes).map_err(StorageError::io("read", self.path()))?;
+        match frame::second_in(&remains, self.last_sequence.unwrap_or(0)) {
+            None => Ok(()),
+            Some(second) => {
+                let second = self.offset() + second as u64;
+                let reason = format!("more than the last frame is broken, another one begins at offset {second}");
+                Err(StorageError::damaged(self.path(), self.offset(), reason))
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Journal writer thread: drain ▸ encode ▸ one write ▸ one sync ▸ publish ▸ wake.
+//! Journal writer thread: drain ▸ encode ▸ one write ▸ one sync ▸ note the head ▸ publish ▸ wake.
 //!
 //! While it syncs, the queue fills, and what it finds afterwards becomes the next frame: group commit without a timer.
 //! The first error ends the thread. A sync is never retried, because the operating system may have marked the lost
@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 
 use super::chain::{ChainHash, InstanceId};
 use super::frame::{FRAME_HEAD_BYTES, FrameBuilder};
+use super::head::HeadFile;
 use super::record::Batch;
 use super::segment::{self, Header};
 use super::shared::Shared;
@@ -51,6 +52,9 @@ pub(crate) struct Writer {
     pub(crate) open: Option<OpenSegment>,
     /// The hash of the last frame.
     pub(crate) head: ChainHash,
+    /// Its last sequence.
+    pub(crate) last: u64,
+    pub(crate) head_file: HeadFile,
     pub(crate) spares: SpareKeeper,
     /// When the oldest write that is not synced was made.
     pub(crate) unsynced: Option<Instant>,
@@ -142,7 +146,7 @@ impl Writer {
         let bytes = self.frame.bytes();
         write_all_at(open.medium.as_ref(), bytes, open.place.offset).map_err(StorageError::io("write", &open.path))?;
         open.place.offset += bytes.len() as u64;
-        self.head = head;
+        (self.head, self.last) = (head, self.frame.last());
         self.unsynced.get_or_insert_with(Instant::now);
         if self.must_sync_now() {
             self.sync_if_needed()?;
@@ -167,6 +171,8 @@ impl Writer {
             open.medium.sync().map_err(StorageError::io("sync", &open.path))?;
             self.shared.note_sync(begun.elapsed());
             self.unsynced = None;
+            // Only what is synced: in no mode may it claim more.
+            self.head_file.note(self.last, self.head);
         }
         Ok(())
     }

@@ -55,6 +55,12 @@ enum Record {
     },
 }
 
+/// A record as the journal holds it, for whoever writes one without a server.
+pub fn record(stream: &str, key: u64, bytes: &[u8]) -> Vec<u8> {
+    let record = Record::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() };
+    minicbor::to_vec(record).expect("a vector takes every byte")
+}
+
 impl LedgerBook {
     pub fn new(inbox: Inbox) -> Self {
         Self { inbox, streams: RwLock::default() }

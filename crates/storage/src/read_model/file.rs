@@ -12,12 +12,12 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
 use super::schema;
-use crate::StorageError;
 use crate::journal::InstanceId;
-use crate::medium::{Disk, RealDisk};
+use crate::medium::{Disk, RealDisk, parent};
+use crate::{Loss, StorageError};
 
 /// This process is the only writer, so only another program that opens the file can make us wait.
-const BUSY_WAIT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
 const CHECKPOINT_PAGES: u32 = 4_096;
 /// Marker beside a damaged file.
@@ -27,6 +27,8 @@ enum Trouble {
     /// The file is not a good read model of this journal.
     Unusable(String),
     System(rusqlite::Error),
+    /// It has an event that the journal lacks.
+    Ahead(u64),
 }
 
 /// The writing connection and the sequence up to which the file is complete.
@@ -39,18 +41,36 @@ pub(crate) fn open_or_begin(
     let open = || open(path, instance, journal_end, check_bytes_max);
     let reason = match open() {
         Ok(opened) => return Ok(opened),
-        Err(Trouble::System(error)) => return Err(StorageError::sqlite("open", path)(error)),
         Err(Trouble::Unusable(reason)) => reason,
+        Err(other) => return Err(refused(path, journal_end, other)),
     };
     let aside = move_aside(path)?;
     tracing::warn!(
         file = %path.display(), %reason, moved_to = %aside.display(),
         "read model is unusable and is rebuilt from the journal"
     );
-    open().map_err(|trouble| match trouble {
+    open().map_err(|trouble| refused(path, journal_end, trouble))
+}
+
+fn refused(path: &Path, journal_end: u64, trouble: Trouble) -> StorageError {
+    match trouble {
         Trouble::System(error) => StorageError::sqlite("open", path)(error),
         Trouble::Unusable(reason) => StorageError::damaged(path, 0, reason),
-    })
+        Trouble::Ahead(newest) => StorageError::Lost(Loss {
+            folder: parent(path).to_owned(),
+            end: journal_end,
+            known: vec![has_event(parent(path), newest)],
+        }),
+    }
+}
+
+/// As the operator is told.
+pub fn has_event(data_folder: &Path, newest: u64) -> String {
+    format!("the read model {} has event {newest}", data_folder.join(super::FILE).display())
+}
+
+pub(super) fn is_condemned(path: &Path) -> bool {
+    with_ending(path, CONDEMNED).exists()
 }
 
 /// Damage was found: the next start rebuilds the file.
@@ -105,13 +125,11 @@ fn check_identity(connection: &Connection, instance: InstanceId) -> Result<u64, 
     Ok(applied)
 }
 
-/// Only what is in the journal happened. Without a sync at every commit, a power cut can take the journal's end.
+/// Only what was in the journal happened, so a journal that has less lost its end.
 fn check_not_ahead(connection: &Connection, journal_end: u64) -> Result<(), Trouble> {
     let newest: Option<u64> = connection.query_row("SELECT max(sequence) FROM events", [], |row| row.get(0))?;
     match newest {
-        Some(newest) if newest > journal_end => {
-            Err(Trouble::Unusable(format!("it has event {newest}, but the journal ends at {journal_end}")))
-        }
+        Some(newest) if newest > journal_end => Err(Trouble::Ahead(newest)),
         _ => Ok(()),
     }
 }
@@ -166,7 +184,7 @@ fn remove_if_there(path: &Path) -> Result<(), StorageError> {
     }
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)

@@ -13,6 +13,7 @@
 mod queue;
 mod progress;
 mod file;
+mod remembered;
 mod schema;
 mod writer;
 mod payload;
@@ -33,9 +34,11 @@ use domain::Published;
 use crate::StorageError;
 use crate::journal::InstanceId;
 use crate::lock::FolderLock;
+pub use file::has_event;
 use progress::Progress;
 use queue::Queue;
 use readers::Readers;
+pub use remembered::{Remembered, keep_aside, remembered};
 use writer::Writer;
 
 /// The name of the file inside a data folder.
@@ -75,8 +78,8 @@ impl Default for Limits {
 }
 
 impl ReadModel {
-    /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that has
-    /// more is of a journal whose end was lost. A bad file is moved aside and logged.
+    /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that saw
+    /// more proves that the journal lost its end, and nothing is opened. A bad file is moved aside and said so.
     pub fn open(lock: &FolderLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
         Self::open_with(Limits::default(), lock, instance, journal_end)
     }

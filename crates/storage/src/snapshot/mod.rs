@@ -9,7 +9,7 @@ mod header;
 mod tests;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ const UNFINISHED_EXTENSION: &str = ".snapshot.new";
 const NAME_DIGITS: usize = 20;
 
 pub struct Snapshots {
-    /// Held here too, so that the folder stays locked while snapshots are written.
-    _lock: FolderLock,
+    /// Held here too, so that the folder stays locked while snapshots are written; absent where they are only read.
+    _lock: Option<FolderLock>,
     folder: PathBuf,
     instance: InstanceId,
     disk: Arc<dyn Disk>,
@@ -59,10 +59,15 @@ impl Snapshots {
         Self::open_on(Arc::new(RealDisk), lock, instance)
     }
 
+    /// To be read only: nothing is changed, and the folder may be in use.
+    pub fn look(data_folder: &Path, instance: InstanceId) -> Self {
+        Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(RealDisk) }
+    }
+
     fn open_on(disk: Arc<dyn Disk>, lock: &FolderLock, instance: InstanceId) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
-        let snapshots = Self { _lock: lock.clone(), folder, instance, disk };
+        let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk };
         snapshots.remove_unfinished()?;
         Ok(snapshots)
     }
@@ -93,6 +98,30 @@ impl Snapshots {
             tracing::warn!(%damage, "snapshot is damaged and skipped; an older one is used");
         }
         Ok(found)
+    }
+
+    /// The newest snapshot of this journal by name and header, whatever became of its state: the journal was that far.
+    pub fn newest_claim(&self) -> Result<Option<(u64, PathBuf)>, StorageError> {
+        let is_ours = |sequence: u64, path: &Path| -> bool {
+            let mut header = [0; HEADER_BYTES];
+            let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+            let belongs = |header: Header| header.check_belongs(self.instance, sequence);
+            read.is_ok() && Header::decode(&header).and_then(belongs).is_ok()
+        };
+        Ok(self.list(EXTENSION)?.into_iter().rev().find(|(sequence, path)| is_ours(*sequence, path)))
+    }
+
+    /// Moves those that are newer than a sequence into another folder.
+    pub fn keep_aside(&self, newer_than: u64, aside: &Path) -> Result<usize, StorageError> {
+        let newer: Vec<_> = self.list(EXTENSION)?.into_iter().filter(|(sequence, _)| *sequence > newer_than).collect();
+        let aside = aside.join(FOLDER);
+        fs::create_dir_all(&aside).map_err(StorageError::io("create", &aside))?;
+        for (sequence, path) in &newer {
+            let kept = aside.join(file_name(*sequence, EXTENSION));
+            fs::rename(path, &kept).map_err(StorageError::io("move aside", path))?;
+        }
+        self.disk.sync_folder(&self.folder).map_err(StorageError::io("sync", &self.folder))?;
+        Ok(newer.len())
     }
 
     fn search(&self, up_to: Option<u64>) -> Result<(Option<Snapshot>, Vec<Damage>), StorageError> {
@@ -165,6 +194,9 @@ impl Snapshots {
     fn list(&self, extension: &str) -> Result<Vec<(u64, PathBuf)>, StorageError> {
         let failed = || StorageError::io("list", &self.folder);
         let mut found = Vec::new();
+        if !self.folder.exists() {
+            return Ok(found);
+        }
         for entry in fs::read_dir(&self.folder).map_err(failed())? {
             let entry = entry.map_err(failed())?;
             if let Some(sequence) = entry.file_name().to_str().and_then(|name| sequence_in(name, extension)) {

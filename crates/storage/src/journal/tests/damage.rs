@@ -1,6 +1,6 @@
 //! Everything that can happen to the bytes. Whatever it is: the records come back unchanged, or the very last
 //! frame is cut and reported, or the journal is refused with file and offset. Never wrong data, never less in
-//! silence.
+//! silence. Here the segments tell by themselves, as in a folder without a head file; `lost` has what that file adds.
 
 use super::*;
 use crate::{Damage, Torn};
@@ -26,6 +26,7 @@ impl Sample {
             lines.push(line(sequence, &text));
         }
         journal.close().unwrap();
+        fs::remove_file(bench.journal_folder().join(head::FILE)).unwrap();
         let read = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
         let segments: Vec<_> = bench.segments().into_iter().map(read).collect();
         let frames: Vec<_> = segments.iter().map(|(path, _)| frames_of(path)).collect();
@@ -216,6 +217,29 @@ fn stale_bytes_behind_the_end_are_never_read() {
         let (records, torn) = sample.with(sample.last(), &bytes, || sample.outcome()).unwrap();
         assert_eq!((records, torn.map(|torn| torn.offset)), (16, Some(end as u64)));
     }
+}
+
+#[test]
+fn two_broken_frames_at_the_end_are_more_than_a_crash_can_leave() {
+    let sample = Sample::new();
+    let frames = &sample.frames[sample.last()];
+    let [before, last] = [&frames[frames.len() - 2], &frames[frames.len() - 1]];
+    for (at, also_at) in before.clone().zip(last.clone()) {
+        let mut bytes = sample.segments[sample.last()].1.clone();
+        bytes[at] ^= 1;
+        bytes[also_at] ^= 1;
+        match sample.with(sample.last(), &bytes, || sample.outcome()) {
+            Err(damage) => assert_eq!(damage.offset, before.start as u64, "{at}"),
+            // Without any head that is whole, nothing tells one frame from two; then the head file does.
+            Ok((14, Some(_))) => assert!(is_in_head(at - before.start), "{at}"),
+            Ok(other) => panic!("{at}: {other:?}"),
+        }
+    }
+}
+
+/// Magic, length, count or first sequence: what a frame is recognised by.
+fn is_in_head(offset: usize) -> bool {
+    offset < 8 || (12..24).contains(&offset)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod damage;
 mod faults;
+mod lost;
 mod power_cut;
 mod random;
 mod stories;

@@ -30,8 +30,10 @@ fn wherever_the_log_was_cut_off_rows_and_applied_sequence_fit() {
     for length in (0..=log.len()).step_by(2048).chain([log.len()]) {
         fs::write(desk.file(), &file).unwrap();
         fs::write(log_of(&desk), &log[..length]).unwrap();
+        let told = remembered(desk.folder.path(), INSTANCE);
         let model = desk.open();
         let applied = model.applied();
+        assert_eq!(told.unwrap_or_default().applied, applied, "{length}");
         assert_eq!(contents(&model), expected[usize::try_from(applied).unwrap()], "{length}");
         offer_day(&model);
         model.stop().unwrap();

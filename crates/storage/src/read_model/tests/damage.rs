@@ -96,10 +96,24 @@ fn a_model_of_another_instance_is_moved_aside() {
 }
 
 #[test]
-fn a_model_that_saw_more_than_the_journal_holds_is_moved_aside() {
+fn a_model_that_saw_more_than_the_journal_holds_proves_a_loss_and_is_left_alone() {
     let desk = Desk::after_the_day();
     assert_eq!(desk.try_open(INSTANCE, 8).unwrap().applied(), 8);
-    is_built_again(&desk, &desk.try_open(INSTANCE, 7).unwrap());
+    let Err(StorageError::Lost(loss)) = desk.try_open(INSTANCE, 7) else { panic!("it is refused") };
+    assert_eq!((loss.end, loss.known), (7, vec![format!("the read model {} has event 8", desk.file().display())]));
+    assert!(!desk.files().contains(&format!("{FILE}.damaged")), "{:?}", desk.files());
+    assert_eq!(desk.try_open(INSTANCE, 8).unwrap().applied(), 8);
+}
+
+#[test]
+fn what_a_model_remembers_is_told_without_opening_it() {
+    let desk = Desk::after_the_day();
+    let day = Remembered { event: 8, applied: 8, order: 2, transaction: 2 };
+    assert_eq!(remembered(desk.folder.path(), INSTANCE), Some(day));
+    assert_eq!(remembered(desk.folder.path(), InstanceId([7; 16])), None);
+    fs::write(desk.file(), "no database").unwrap();
+    assert_eq!(remembered(desk.folder.path(), INSTANCE), None);
+    assert_eq!(remembered(Desk::new().folder.path(), INSTANCE), None);
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! `rialto journal accept-loss`: the way back for a folder whose journal lost its end for good. Nothing that was known of the
+//! lost part is used again, whatever does not fit any more is kept aside, and the audit has it.
+
+use std::path::Path;
+
+use access::Register;
+use domain::Timestamp;
+use domain::command::AcceptedLoss;
+use storage::journal::{self, InstanceId, Journal, Report};
+use storage::lock::FolderLock;
+use storage::{Snapshots, StorageError, read_model};
+
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::failure::{Exit, Failure};
+use crate::instance::Instance;
+use crate::people::actor;
+use crate::private;
+use crate::traces::Traces;
+
+/// Where what was lost is kept, inside the data folder.
+const FOLDER: &str = "lost";
+
+/// Says what was done.
+pub fn accept(config: &Config, up_to: u64) -> Result<String, Failure> {
+    if !config.data_dir.join(journal::FOLDER).is_dir() {
+        let text = format!("there is no journal in {}", config.data_dir.join(journal::FOLDER).display());
+        return Err(Failure::new(Exit::Refused, text));
+    }
+    let lock = FolderLock::take(&config.data_dir)?;
+    private::close(lock.folder())?;
+    let instance = Instance::of(&lock)?.journal_id();
+    let traces = Traces::read(lock.folder(), instance)?;
+    let report = check(lock.folder(), instance, &traces)?;
+    if report.damage.is_none() && report.known.is_empty() {
+        let end = report.good.last_sequence;
+        let text = format!("nothing is lost: the journal is good up to {end}, and nothing remembers more");
+        return Err(Failure::new(Exit::Refused, text));
+    }
+    let now = SystemClock::new(config.clock_offset.0).now();
+    let aside = lock.folder().join(FOLDER).join(now.0.to_string());
+    give_up(config, &lock, instance, up_to, &traces, &aside, now)?;
+    Ok(summary(up_to, &report, &aside))
+}
+
+/// What a start would say, as a report.
+pub fn check(data_folder: &Path, instance: InstanceId, traces: &Traces) -> Result<Report, Failure> {
+    let folder = data_folder.join(journal::FOLDER);
+    let mut bar = crate::progress::Progress::of("checking the journal");
+    let witnesses = traces.witnesses(data_folder);
+    let show = &mut |walked: journal::Progress| bar.show(walked.read, walked.total);
+    let mut report = journal::verify_with(&folder, &witnesses, show)?;
+    if traces.has_orders() && report.damage.is_none() && report.known.is_empty() {
+        let last = runtime::last_order(data_folder, instance, report.good.last_sequence);
+        let last = last.map_err(|problem| Failure::new(Exit::Damaged, problem.to_string()))?;
+        report.known = traces.orders_beyond(last);
+    }
+    Ok(report)
+}
+
+/// A crash in between leaves a journal that is refused as before: the same command goes on.
+fn give_up(
+    config: &Config,
+    lock: &FolderLock,
+    instance: InstanceId,
+    up_to: u64,
+    traces: &Traces,
+    aside: &Path,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let known = traces.sequence().max(up_to);
+    let left = journal::accept_loss(lock, instance, up_to, known, aside)?;
+    audit(lock.folder(), left.end, known, aside, now)?;
+    Snapshots::open(lock, instance)?.keep_aside(left.end, aside)?;
+    read_model::keep_aside(lock.folder(), aside)?;
+    let loss = AcceptedLoss { end: left.end, order: traces.order(), transaction: traces.transaction() };
+    let (_, mut journal) = Journal::open_after_loss(lock, &config.journal_options(instance))?;
+    let taken = journal.append(runtime::go_on_after(loss, known, now));
+    taken.map_err(|refused| StorageError::Failed { reason: refused.reason.to_string() })?;
+    Ok(journal.close()?)
+}
+
+fn audit(data_folder: &Path, end: u64, known: u64, aside: &Path, now: Timestamp) -> Result<(), Failure> {
+    let detail = format!("records after {end} given up, known up to {known}, kept in {}", aside.display());
+    tracing::warn!("{detail}");
+    Ok(Register::open(data_folder)?.note(&actor("journal accept-loss"), detail, now)?)
+}
+
+fn summary(end: u64, report: &Report, aside: &Path) -> String {
+    let damage = report.damage.iter().map(ToString::to_string);
+    let why: String = damage.chain(report.known.iter().cloned()).map(|line| format!("  {line}\n")).collect();
+    format!(
+        "records after {end} are given up:\n{why}what they stood in is kept in {}\n\
+         no id, order number or FIX number of before is used again; accounts whose venue has orders that are not known \
+         here are halted when it connects\n",
+        aside.display()
+    )
+}

@@ -1,0 +1,68 @@
+//! A data folder is its owner's alone: orders, positions and keys are nobody else's business.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::fs::Mode;
+
+use crate::failure::Failure;
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+const ANYONE_ELSE: u32 = 0o077;
+
+/// From now on whatever this process creates is its owner's alone.
+pub fn create_for_owner_only() {
+    rustix::process::umask(Mode::from_raw_mode(ANYONE_ELSE));
+}
+
+/// Closes what an older build or another hand left open.
+pub fn close(folder: &Path) -> Result<(), Failure> {
+    close_all(folder).map_err(|error| Failure::io("close to others", folder, &error))
+}
+
+fn close_all(path: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    let wanted = match found.file_type() {
+        kind if kind.is_dir() => FOLDER_MODE,
+        kind if kind.is_file() => FILE_MODE,
+        _ => return Ok(()),
+    };
+    // Files of somebody else that are closed already need not be ours.
+    if found.permissions().mode() & ANYONE_ELSE != 0 {
+        fs::set_permissions(path, Permissions::from_mode(wanted))?;
+    }
+    if wanted == FOLDER_MODE {
+        for entry in fs::read_dir(path)? {
+            close_all(&entry?.path()).or_else(is_gone)?;
+        }
+    }
+    Ok(())
+}
+
+/// SQLite deletes its own files when it likes.
+fn is_gone(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_stood_open_is_closed_with_all_that_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [inner, file, link] = ["journal", "journal/head", "elsewhere"].map(|name| folder.path().join(name));
+        fs::create_dir(&inner).unwrap();
+        fs::write(&file, "head").unwrap();
+        std::os::unix::fs::symlink("/", &link).unwrap();
+        for (path, mode) in [(folder.path(), 0o755), (inner.as_path(), 0o755), (file.as_path(), 0o644)] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+        close(folder.path()).unwrap();
+        let modes = [folder.path(), &inner, &file].map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
+        assert_eq!(modes, [0o700, 0o700, 0o600]);
+    }
+}

@@ -1,0 +1,95 @@
+//! What else in a data folder remembers how far its journal was: snapshots, the read model, the ledgers of simulated venues. A
+//! journal that has less lost its end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use adapters::simulated::newest_order;
+use domain::OrderId;
+use storage::journal::{InstanceId, Witness, head_sequence};
+use storage::read_model::{self, Remembered, remembered};
+use storage::{Loss, Snapshots, StorageError};
+
+/// The folder of the venues' own ledgers inside the data folder.
+pub const VENUES: &str = "venues";
+const LEDGER_EXTENSION: &str = "ledger";
+
+/// The highest numbers that are known outside the journal's segments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Traces {
+    head: Option<u64>,
+    snapshot: Option<(u64, PathBuf)>,
+    read_model: Option<Remembered>,
+    ledgers: Vec<(PathBuf, OrderId)>,
+}
+
+impl Traces {
+    /// Changes nothing; a server may run on the folder.
+    pub fn read(data_folder: &Path, instance: InstanceId) -> Result<Self, StorageError> {
+        Ok(Self {
+            head: head_sequence(data_folder),
+            snapshot: Snapshots::look(data_folder, instance).newest_claim()?,
+            read_model: remembered(data_folder, instance),
+            ledgers: ledgers(&data_folder.join(VENUES)),
+        })
+    }
+
+    /// For the journal, which looks at its head file itself.
+    pub fn witnesses(&self, data_folder: &Path) -> Vec<Witness> {
+        let snapshot = self.snapshot.as_ref().map(|(sequence, path)| Witness {
+            sequence: *sequence,
+            says: format!("the snapshot {} is of {sequence}", path.display()),
+        });
+        let read_model = self
+            .read_model
+            .map(|known| Witness { sequence: known.event, says: read_model::has_event(data_folder, known.event) });
+        snapshot.into_iter().chain(read_model).collect()
+    }
+
+    /// Venues number by orders, so they are compared with the state that follows from the journal.
+    pub fn check_orders(&self, data_folder: &Path, end: u64, last: OrderId) -> Result<(), StorageError> {
+        let known = self.orders_beyond(last);
+        if known.is_empty() {
+            return Ok(());
+        }
+        Err(StorageError::Lost(Loss { folder: data_folder.to_owned(), end, known }))
+    }
+
+    pub fn orders_beyond(&self, last: OrderId) -> Vec<String> {
+        let beyond = self.ledgers.iter().filter(|(_, order)| *order > last);
+        let say = |(path, order): &(PathBuf, OrderId)| {
+            format!("the venue's ledger {} has order number {order}, and the journal's last is {last}", path.display())
+        };
+        beyond.map(say).collect()
+    }
+
+    pub fn has_orders(&self) -> bool {
+        !self.ledgers.is_empty()
+    }
+
+    /// The highest sequence that anything knows.
+    pub fn sequence(&self) -> u64 {
+        let snapshot = self.snapshot.as_ref().map(|(sequence, _)| *sequence);
+        let read_model = self.read_model.map(|known| known.event.max(known.applied));
+        [self.head, snapshot, read_model].into_iter().flatten().max().unwrap_or(0)
+    }
+
+    /// The highest number of an order that anything knows.
+    pub fn order(&self) -> u64 {
+        let ledgers = self.ledgers.iter().map(|(_, order)| order.0);
+        ledgers.chain(self.read_model.map(|known| known.order)).max().unwrap_or(0)
+    }
+
+    pub fn transaction(&self) -> u64 {
+        self.read_model.map_or(0, |known| known.transaction)
+    }
+}
+
+/// The newest order of each ledger that has one. One that cannot be read is refused when its venue opens it.
+fn ledgers(folder: &Path) -> Vec<(PathBuf, OrderId)> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == LEDGER_EXTENSION)).collect();
+    paths.sort();
+    let newest = |path: PathBuf| newest_order(&path).ok().flatten().map(|order| (path, order));
+    paths.into_iter().filter_map(newest).collect()
+}

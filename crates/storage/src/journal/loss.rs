@@ -1,0 +1,94 @@
+//! The way back for a journal whose end is gone for good: it is cut behind its last good record, and what does not count any
+//! more is kept beside it. Nobody comes here by accident: the caller names the last record that is to stay.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::chain::{ChainHash, InstanceId};
+use super::head;
+use super::scan::Scan;
+use super::segment::{self, HEADER_BYTES, Segment};
+use crate::lock::FolderLock;
+use crate::medium::{Disk, RealDisk, zero_fill};
+use crate::{Damage, StorageError};
+
+/// What was found when the end was cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The last sequence that stays.
+    pub end: u64,
+    pub damage: Option<Damage>,
+}
+
+/// The highest sequence of which the head file knows; a damaged one claims nothing.
+pub fn head_sequence(data_folder: &Path) -> Option<u64> {
+    head::read(&data_folder.join(super::FOLDER)).ok().flatten().map(|head| head.sequence)
+}
+
+/// Cuts the journal behind `up_to`, which must be its last good record; files that lose something are kept in `aside`, a folder
+/// of the same data folder. Until a first record is written by [`Journal::open_after_loss`], which must be above `known`, the
+/// head file says that something is missing, so that a crash in between is no way around.
+///
+/// [`Journal::open_after_loss`]: super::Journal::open_after_loss
+pub fn accept(
+    lock: &FolderLock,
+    instance: InstanceId,
+    up_to: u64,
+    known: u64,
+    aside: &Path,
+) -> Result<Left, StorageError> {
+    let folder = lock.folder().join(super::FOLDER);
+    let mut scan = Scan::new(None);
+    let damage = match scan.run(&folder, Some(instance), &mut |_| {}) {
+        Ok(()) => None,
+        Err(StorageError::Damaged(damage)) => Some(damage),
+        Err(other) => return Err(other),
+    };
+    let end = scan.found.last_sequence;
+    if end != up_to {
+        let reason = format!("the journal is good up to {end}, so {end} is the number to give, not {up_to}");
+        return Err(StorageError::Setting { name: "--up-to", reason });
+    }
+    let failed = || StorageError::io("cut the end of", &folder);
+    let aside = aside.join(super::FOLDER);
+    keep_head(&folder, instance, known, &aside).map_err(failed())?;
+    cut(&folder, &aside, scan.at.as_ref()).map_err(failed())?;
+    Ok(Left { end, damage })
+}
+
+/// The head as it was is kept; the one that stays claims all that anybody knew, and fits no journal.
+fn keep_head(folder: &Path, instance: InstanceId, known: u64, aside: &Path) -> io::Result<()> {
+    fs::create_dir_all(aside)?;
+    let path = folder.join(head::FILE);
+    if path.exists() {
+        fs::copy(&path, aside.join(head::FILE))?;
+    }
+    fs::write(&path, head::Head { instance, sequence: known, hash: ChainHash::GENESIS }.encode())?;
+    OpenOptions::new().write(true).open(&path)?.sync_all()
+}
+
+fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<()> {
+    let last = at.filter(|(_, offset)| *offset > HEADER_BYTES as u64);
+    for (_, path) in segment::list(folder).map_err(io::Error::other)? {
+        if last.is_none_or(|(last, _)| last.path < path) {
+            let name = path.file_name().unwrap_or_default();
+            fs::rename(&path, aside.join(name))?;
+        }
+    }
+    if let Some((segment, offset)) = last {
+        blank(segment, *offset, aside)?;
+    }
+    RealDisk.sync_folder(folder)?;
+    RealDisk.sync_folder(aside)
+}
+
+/// Zeros behind the good frames, as in a segment that was never written further.
+fn blank(segment: &Segment, from: u64, aside: &Path) -> io::Result<()> {
+    let name = segment.path.file_name().unwrap_or_default();
+    fs::copy(&segment.path, aside.join(name))?;
+    let file = OpenOptions::new().write(true).open(&segment.path)?;
+    zero_fill(&file, from, segment.header.capacity)?;
+    file.set_len(segment.header.capacity)?;
+    file.sync_all()
+}
