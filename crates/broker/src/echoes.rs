@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_comes_back_once_to_whoever_sent_it() {
+    fn an_event_comes_back_once_to_its_sender() {
         let (one, other) = (ConnectionId(1), ConnectionId(2));
         let event = |name: &str| GenericEvent { strategy: StrategyId(1), name: name.into(), body: "1".into() };
         let mut echoes = Echoes::default();

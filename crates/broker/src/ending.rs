@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_websocket_hears_by_its_code_why_it_ends() {
+    fn a_websocket_close_code_has_the_reason() {
         let breach = |breach| close_code(&Closing::Breach(breach), None);
         assert_eq!(close_code(&Closing::Disconnected, None), 1000);
         assert_eq!(close_code(&Closing::Refused("no".into()), Some(&End::ServerStops)), 1001);

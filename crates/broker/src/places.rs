@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_who_have_not_logged_in_the_oldest_gives_way() {
+    fn of_unauthenticated_connections_the_oldest_is_evicted() {
         let places = places();
         let mailboxes: Vec<_> = (0..4).map(|_| Mailbox::new(&Lanes::free(), 1)).collect();
         let mut taken = Vec::new();

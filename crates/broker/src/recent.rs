@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_last_is_found_behind_a_position() {
+    fn recent_events_are_found_after_a_position() {
         let mut recent = Recent::default();
         assert_eq!((tell(&mut recent, 3), behind(&recent, 3)), (None, None));
         recent.begin(4);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strategy_bus_is_for_strategies_and_whoever_runs_the_desk() {
+    fn the_strategy_bus_is_for_strategies_and_admins() {
         let bus = "/topic/strategy-bus.market-data";
         let may = |role: &Role| rights(role, &[pattern("/queue/>")], true).may_subscribe(&pattern(bus));
         let strategy = Role::Strategy("MOMENTUM".into());

@@ -27,7 +27,7 @@ mod tests {
     use crate::limits::{UNHEARD_MAX, UNSENT_BYTES_MAX};
 
     #[tokio::test]
-    async fn a_socket_holds_little_and_notices_who_is_gone() {
+    async fn a_socket_buffers_little_and_detects_a_dead_peer() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();

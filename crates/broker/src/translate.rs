@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_send_that_says_nothing_useful_is_told_why() {
+    fn an_invalid_send_is_rejected_with_the_reason() {
         let refused = |destination: &str, body: &[u8]| sent(destination, body).unwrap_err();
         let shape = "a generic event is sent to /topic/generic-event.<strategy>.<name>";
         assert_eq!(refused("/topic/generic-event.a", b"{}"), shape);

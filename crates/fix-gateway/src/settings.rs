@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_this_door_can_not_serve_says_why() {
+    fn a_session_file_that_cannot_be_served_is_rejected_with_the_reason() {
         let two = DEMO_SETTINGS.to_owned() + "[SESSION]\nTargetCompID=CLIENT\nSenderCompID=OTHER\nSocketUseSSL=Y\n";
         assert_eq!(
             problems_of(&two.replace(

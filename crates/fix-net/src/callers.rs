@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_is_silent_a_newcomer_is_turned_away_until_one_leaves() {
+    fn without_a_silent_connection_a_new_one_is_rejected_until_one_leaves() {
         let callers = Arc::new(Callers::default());
         let mut places: Vec<_> =
             (0..UNKNOWN_CALLERS_PER_ADDRESS_MAX).map(|_| callers.admit(address(1)).unwrap()).collect();

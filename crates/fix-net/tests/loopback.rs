@@ -158,7 +158,7 @@ fn doorman() -> Doorman {
 }
 
 #[tokio::test]
-async fn whoever_may_come_in_is_not_shut_out_by_one_who_is_still_being_looked_at() {
+async fn a_client_is_not_locked_out_by_a_pending_authentication() {
     let (application, mut report) = witness(Verdict::Refuse("nobody introduced this one".to_owned()));
     let world = World::guarded(acceptor("DESK"), application, Some(doorman())).await;
     let mut strangers = Vec::new();
@@ -194,7 +194,7 @@ fn slow_doorman() -> Doorman {
 
 /// Time is paused unless all tasks are idle, and then it jumps.
 #[tokio::test(start_paused = true)]
-async fn whoever_is_held_for_long_is_let_in_at_last() {
+async fn a_slow_authentication_is_accepted_in_the_end() {
     let world = World::guarded(acceptor("DESK"), fix::Echo::default(), Some(slow_doorman())).await;
     let mut client = Caller::connect(&world, "DESK").await;
     client.say("35=A|34=1|98=0|108=30").await;
@@ -225,7 +225,7 @@ async fn keep_calling(port: u16, from: [u8; 4], sockets: usize) {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn four_hundred_silent_sockets_keep_nobody_out() {
+async fn four_hundred_silent_sockets_lock_no_client_out() {
     for stranger in [[127, 0, 0, 1], [127, 0, 0, 2]] {
         let world = World::echo(acceptor("DESK")).await;
         let crowd = tokio::spawn(keep_calling(world.port(), stranger, 400));
@@ -240,7 +240,7 @@ async fn four_hundred_silent_sockets_keep_nobody_out() {
 }
 
 #[tokio::test]
-async fn whoever_the_doorman_turns_down_leaves_no_trace() {
+async fn a_rejected_peer_leaves_no_trace() {
     let (application, mut report) = witness(Verdict::Admit);
     let world = World::guarded(acceptor("DESK"), application, Some(doorman())).await;
     let mut stranger = Caller::connect(&world, "DESK").await;
@@ -272,7 +272,7 @@ async fn many_messages_are_sent_page_by_page_and_none_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_message_for_nobody_comes_back() {
+async fn a_message_without_a_logged_on_peer_comes_back() {
     let (application, mut report) = witness(Verdict::Admit);
     let world = World::with(acceptor("DESK"), application).await;
     world.handle().send(Outgoing::new("8")).unwrap();
@@ -309,7 +309,7 @@ async fn what_a_client_missed_is_sent_again_however_slowly_it_reads() {
 }
 
 #[tokio::test]
-async fn an_operator_sets_numbers_only_while_nobody_is_connected() {
+async fn an_operator_sets_sequence_numbers_only_while_no_peer_is_connected() {
     let world = World::echo(acceptor("DESK")).await;
     assert!(world.handle().set_numbers(7, 9).await.unwrap());
     let mut caller = Caller::connect(&world, "DESK").await;
@@ -323,7 +323,7 @@ async fn an_operator_sets_numbers_only_while_nobody_is_connected() {
 }
 
 #[tokio::test]
-async fn who_stops_logs_out_first() {
+async fn a_stopping_session_logs_out_first() {
     let world = World::echo(acceptor("DESK")).await;
     let mut caller = Caller::logged_on(&world, "DESK").await;
     let stopping = tokio::spawn(world.stop());

@@ -62,7 +62,7 @@ impl Story {
 }
 
 #[tokio::test]
-async fn whoever_waits_to_be_read_is_not_cut_for_silence() {
+async fn a_peer_that_is_not_read_is_not_cut_for_silence() {
     let (mut story, mut caller) = Story::begin().await;
     caller.say("35=D|34=2|11=first|54=1|38=100|40=1|55=AAPL|60=20260105-12:00:00").await;
     for _ in 0..3 {

@@ -73,7 +73,7 @@ fn numbers<S: Store>(conversation: &Conversation<S, Doorman>) -> (SeqNum, SeqNum
 }
 
 #[test]
-fn a_stranger_resets_nothing() {
+fn an_unauthenticated_peer_resets_nothing() {
     let mut store = MemoryStore::new(noon());
     store.set_next_incoming(40, Traffic::Session).unwrap();
     store.set_next_outgoing(50).unwrap();
@@ -88,7 +88,7 @@ fn a_stranger_resets_nothing() {
 }
 
 #[test]
-fn a_stranger_uses_up_no_number() {
+fn an_unauthenticated_peer_uses_up_no_sequence_number() {
     let mut store = MemoryStore::new(noon());
     store.set_next_incoming(40, Traffic::Session).unwrap();
     store.set_next_outgoing(50).unwrap();
@@ -103,7 +103,7 @@ fn a_stranger_uses_up_no_number() {
 }
 
 #[test]
-fn whoever_knows_the_password_is_let_in() {
+fn a_peer_with_the_password_is_accepted() {
     let mut conversation = conversation(false, MemoryStore::new(noon()));
     let answer = say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
     assert!(answer.contains("|35=A|34=1|"), "{answer}");
@@ -125,7 +125,7 @@ fn what_follows_a_logon_waits_until_the_application_has_decided() {
 }
 
 #[test]
-fn a_caller_who_was_introduced_waits_for_nobody() {
+fn an_authenticated_connection_does_not_wait_for_the_application() {
     let mut conversation = conversation(true, MemoryStore::new(noon()));
     conversation.introduce(Box::new(|| Verdict::Admit));
     assert!(say(&mut conversation, "35=A|34=1|98=0|108=30").contains("|35=A|34=1|"));

@@ -104,7 +104,7 @@ fn a_setting_of_quickfix_that_we_do_not_need_is_a_warning() {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let text = "
 [DEFAULT]
 ConnectionType=acceptor

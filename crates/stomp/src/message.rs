@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_counted_as_long_as_somebody_holds_it() {
+    fn a_message_is_counted_until_its_last_reference_is_dropped() {
         let all = Arc::new(AtomicUsize::new(0));
         let held = Arc::new(message(&[]).counted_in(&all));
         let other = held.clone();

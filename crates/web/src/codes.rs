@@ -196,7 +196,7 @@ mod tests {
 
     /// The parenthesis is escaped so that this very test is not taken for a problem.
     #[test]
-    fn every_problem_of_this_door_has_a_row() {
+    fn every_problem_code_has_a_row() {
         let source = ["/src", "/src/rest"].map(|folder| sources(&format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))));
         let source = source.concat();
         let named = source

@@ -80,7 +80,7 @@ mod tests {
     const HANDLER: &str = "account::list";
 
     #[test]
-    fn a_table_is_sent_to_those_who_want_it_more() {
+    fn csv_is_sent_to_clients_that_prefer_it() {
         let cases = [
             ("", Form::Json),
             ("*/*", Form::Json),

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_is_told_once_and_belongs_to_a_row() {
+    fn an_operation_is_described_once_and_belongs_to_a_row() {
         let told: Vec<_> = operations::OPERATIONS.iter().map(|operation| operation.handler).collect();
         let rows: BTreeSet<_> = ENDPOINTS.iter().map(|row| row.handler).collect();
         assert_eq!(told.iter().copied().collect::<BTreeSet<_>>(), rows);
@@ -193,7 +193,7 @@ mod tests {
 
     /// `wire` does not depend on `access`, so it repeats the limits.
     #[test]
-    fn what_is_told_of_users_and_tokens_is_what_is_checked() {
+    fn described_limits_of_users_and_tokens_are_those_that_are_checked() {
         let schemas = wire::schema::schemas();
         let at =
             |path: &str| schemas[path.split('/').next().unwrap()].pointer(&path[path.find('/').unwrap()..]).cloned();

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everybody_else_speaks_http1_and_no_byte_is_lost() {
+    async fn other_clients_speak_http1_and_no_byte_is_lost() {
         for (sent, read) in [("GET / HTTP/1.1\r\n", "G"), ("PRIX / HTTP/1.1\r\n", "PRIX"), ("PRI", "PRI"), ("", "")] {
             assert_eq!(learn(sent.as_bytes()).await, (Version::Http1, read.as_bytes().to_vec()), "{sent}");
         }

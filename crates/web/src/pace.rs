@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_sent_too_much_may_still_cancel() {
+    fn a_rate_limited_client_may_still_cancel() {
         let (pace, now) = (Pace::new(10), Instant::now());
         assert_eq!([admitted(&pace, "192.0.2.1", now), admitted(&pace, "192.0.2.1", now)], [10, 0]);
         let cancel = || Sender { who: Who::Peer([192, 0, 2, 1].into()), is_urgent: true };
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_has_one_pace_wherever_he_is() {
+    fn a_user_has_one_rate_limit_over_all_addresses() {
         let (pace, now) = (Pace::new(10), Instant::now());
         let requests = |name: &str| (0..100).filter(|_| pace.admits(sender(Who::User(name.into())), now)).count();
         assert_eq!(["ada", "ada", "bob"].map(requests), [10, 0, 10]);

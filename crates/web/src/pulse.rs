@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_asks_nothing_is_given_the_time_of_headers() {
+    async fn a_connection_without_requests_has_the_header_timeout() {
         assert_eq!(seconds_until_stopped(&Pulse::start()).await, 1);
     }
 

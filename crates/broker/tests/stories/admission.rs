@@ -22,7 +22,7 @@ fn answer(desk: &Desk, login: &str) -> String {
 }
 
 #[test]
-fn without_users_nobody_on_this_machine_needs_to_say_who_he_is() {
+fn without_users_a_client_on_this_machine_needs_no_login() {
     let desk = Desk::open();
     assert_eq!(answer(&desk, ""), "CONNECTED version:1.2");
     assert_eq!(answer(&desk, "login:\npasscode:\n"), "CONNECTED version:1.2");
@@ -97,7 +97,7 @@ fn a_token_that_expires_takes_its_connections_along() {
 }
 
 #[test]
-fn a_user_who_is_removed_or_gets_another_role_is_shown_out() {
+fn a_removed_or_changed_user_is_disconnected() {
     let desk = Desk::open();
     desk.add("boss", Role::Admin);
     for change in [|desk: &Desk| desk.remove("anna"), |desk: &Desk| desk.add("anna", Role::Viewer)] {
@@ -109,7 +109,7 @@ fn a_user_who_is_removed_or_gets_another_role_is_shown_out() {
 }
 
 #[test]
-fn who_needed_no_login_needs_one_once_there_is_a_user() {
+fn an_anonymous_client_needs_a_login_once_there_is_a_user() {
     let desk = Desk::open();
     let mut nobody = join(&desk, "");
     desk.add("anna", Role::Viewer);

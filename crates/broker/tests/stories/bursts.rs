@@ -58,7 +58,7 @@ fn ask_a_thousand_times(desk: &Desk) -> Client<std::net::TcpStream> {
 }
 
 #[test]
-fn every_subscription_of_a_client_hears_a_message_once() {
+fn every_subscription_of_a_client_receives_a_message_once() {
     let desk = Desk::open();
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
@@ -75,7 +75,7 @@ fn every_subscription_of_a_client_hears_a_message_once() {
 }
 
 #[test]
-fn a_burst_that_is_read_cuts_nobody_over_tcp_and_over_a_websocket() {
+fn a_burst_that_is_read_disconnects_no_client_over_tcp_and_websocket() {
     // On a busy machine the one that has heard all, and the one that waits for its turn, take nothing for a while.
     let patience = Patience { stall: LONG, wait: LONG, ..Patience::default() };
     let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
@@ -97,7 +97,7 @@ fn hear_a_burst<S: Read + Write>(desk: &Desk, client: &mut Client<S>) {
 }
 
 #[test]
-fn who_stops_reading_in_a_burst_is_told_so_and_cut() {
+fn a_client_that_stops_reading_in_a_burst_gets_an_error_and_is_disconnected() {
     let patience = Patience { stall: Duration::from_millis(300), ..Patience::default() };
     let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
     let mut lazy = Client::join(desk.tcp);
@@ -120,7 +120,7 @@ fn assert_told_or_cut(lazy: &mut Client<std::net::TcpStream>, words: &str) {
 }
 
 #[test]
-fn where_too_much_waits_for_all_who_takes_nothing_goes_and_who_reads_stays() {
+fn over_the_memory_budget_stalled_clients_are_disconnected_and_readers_stay() {
     // However slow the machine is, it is the budget that ends the one.
     let patience = Patience { stall: LONG, wait: LONG, ..Patience::default() };
     let limits = Limits { waiting_bytes: 16 << 20, patience, ..Limits::default() };

@@ -15,7 +15,7 @@ use crate::websocket::{PONG, TEXT, WebSocket};
 const SOON: Duration = Duration::from_millis(300);
 
 #[test]
-fn one_connection_too_many_is_turned_away_at_every_door_and_a_place_is_free_again_when_somebody_leaves() {
+fn one_connection_too_many_is_rejected_at_every_port_until_another_one_ends() {
     let desk = Desk::open_within(Limits { connections: 3, ..Limits::default() }, &[], None);
     let (first, _second) = (Client::join(desk.tcp), Client::join(desk.tcp));
     // The upgrade needs a place beside that of its request.
@@ -42,7 +42,7 @@ fn when_there_is_a_place(desk: &Desk) -> TcpStream {
 }
 
 #[test]
-fn who_says_nothing_is_shown_out_at_every_door() {
+fn a_silent_connection_is_closed_at_every_port() {
     let limits = Limits { connect_wait: SOON, handshake_wait: SOON, upgrade_wait: SOON, ..Limits::default() };
     let silent = |desk: &Desk, door| {
         let mut heard = String::new();
@@ -93,7 +93,7 @@ fn a_message_of_a_websocket_that_is_too_long_ends_it_before_it_is_read() {
 }
 
 #[test]
-fn when_the_broker_falls_behind_the_engine_everybody_is_told_and_joins_again() {
+fn when_the_broker_falls_behind_the_engine_all_clients_get_an_error_and_reconnect() {
     let desk = Desk::open_within(Limits { events: 16, ..Limits::default() }, &[], None);
     let mut tcp = Client::join(desk.tcp);
     let mut websocket = Client::over(WebSocket::at(desk.ws));
@@ -165,7 +165,7 @@ fn of_too_many_lines_of_the_log_the_count_is_published() {
 }
 
 #[test]
-fn of_callers_who_have_not_logged_in_the_oldest_gives_way_and_who_has_stays() {
+fn of_unauthenticated_connections_the_oldest_is_evicted_and_authenticated_ones_stay() {
     let desk = Desk::open_within(Limits { callers: 3, ..Limits::default() }, &[], None);
     let mut inside = Client::join(desk.tcp);
     let mut callers: Vec<_> = (0..3).map(|_| Client::dial(desk.tcp)).collect();

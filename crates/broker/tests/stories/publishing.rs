@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::desk::{Desk, tick};
 
 #[test]
-fn an_event_reaches_everybody_who_listens_with_its_sequence() {
+fn an_event_reaches_all_subscribers_with_its_sequence() {
     let desk = Desk::open();
     let (mut first, mut second) = (Client::join(desk.tcp), Client::join(desk.tcp));
     first.subscribe(1, "/topic/log-event.warn", "");
@@ -50,7 +50,7 @@ fn the_server_s_own_log_is_a_topic_too() {
 }
 
 #[test]
-fn prices_over_tcp_come_one_by_one_and_nobody_hears_what_he_left() {
+fn prices_over_tcp_come_one_by_one_and_stop_after_unsubscribe() {
     let desk = Desk::open();
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/tick.*", "");
@@ -70,7 +70,7 @@ fn prices_over_tcp_come_one_by_one_and_nobody_hears_what_he_left() {
 }
 
 #[test]
-fn who_lags_behind_the_engine_is_told_to_join_again() {
+fn events_that_are_lost_end_connections_with_an_error() {
     let desk = Desk::open();
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
@@ -85,7 +85,7 @@ fn who_lags_behind_the_engine_is_told_to_join_again() {
 }
 
 #[test]
-fn everybody_is_told_that_the_server_stops() {
+fn all_clients_get_an_error_when_the_server_stops() {
     let mut desk = Desk::open();
     let mut client = Client::join(desk.tcp);
     let told = std::thread::spawn(move || client.rest());

@@ -2,7 +2,7 @@ use crate::client::Client;
 use crate::desk::Desk;
 
 #[test]
-fn a_message_of_a_queue_goes_to_one_and_comes_back_if_he_leaves() {
+fn a_message_of_a_queue_goes_to_one_consumer_and_is_redelivered_when_it_leaves() {
     let desk = Desk::open_with(&["/queue/tasks"], None);
     let (mut sender, mut leaver) = (Client::join(desk.tcp), Client::join(desk.tcp));
     leaver.subscribe(1, "/queue/tasks", "ack:client\n");
@@ -21,7 +21,7 @@ fn a_message_of_a_queue_goes_to_one_and_comes_back_if_he_leaves() {
 }
 
 #[test]
-fn messages_wait_for_whoever_comes_and_each_is_given_once() {
+fn messages_wait_for_a_consumer_and_each_is_delivered_once() {
     let desk = Desk::open_with(&["/queue/tasks"], None);
     let mut sender = Client::join(desk.tcp);
     for number in 0..2_500 {
@@ -76,7 +76,7 @@ fn a_consumer_that_comes_again_before_its_old_connection_has_ended_gets_what_it_
 }
 
 #[test]
-fn a_dead_letter_goes_at_once_to_whoever_waits_for_it() {
+fn a_dead_letter_goes_at_once_to_a_waiting_consumer() {
     let desk = Desk::open_with(&["/queue/>"], None);
     let mut undertaker = Client::join(desk.tcp);
     undertaker.subscribe(1, "/queue/ActiveMQ.DLQ", "");

@@ -63,7 +63,7 @@ fn what_a_transaction_holds_is_sent_on_commit() {
 }
 
 #[test]
-fn whoever_does_not_want_his_own_events_hears_only_those_of_others() {
+fn a_no_local_subscription_receives_only_events_of_others() {
     let desk = Desk::open();
     let (mut one, mut other) = (Client::join(desk.tcp), Client::join(desk.tcp));
     one.subscribe(1, "/topic/generic-event.>", "activemq.noLocal:true\n");

@@ -33,7 +33,7 @@ fn phase(strategy: u64, phase: Phase) -> Event {
 }
 
 #[test]
-fn who_comes_late_gets_the_last_value_of_each_topic_and_then_what_follows() {
+fn a_late_subscriber_gets_the_last_value_of_each_topic_and_then_what_follows() {
     let desk = Desk::open();
     desk.publish(1, tick(7, 10));
     desk.publish(2, tick(7, 11));
@@ -66,7 +66,7 @@ fn message_id_of(frame: &str) -> &str {
 }
 
 #[test]
-fn what_nobody_listens_to_is_put_into_words_only_for_the_first_who_asks_and_then_once_for_all() {
+fn an_event_without_subscribers_is_encoded_on_first_use_and_once_for_all() {
     let desk = Desk::open();
     for bid in 1..=10 {
         desk.publish(bid, tick(7, 1));

@@ -16,7 +16,7 @@ fn momentum() -> Role {
 }
 
 #[test]
-fn a_strategy_hears_every_price_and_event_on_the_shared_topics_whatever_its_door() {
+fn a_strategy_receives_every_price_and_event_on_the_shared_topics_over_every_port() {
     let desk = Desk::open();
     let token = desk.token("robot", momentum());
     let mut strategies = [
@@ -55,7 +55,7 @@ trait Stream: std::io::Read + std::io::Write {}
 impl<T: std::io::Read + std::io::Write> Stream for T {}
 
 #[test]
-fn nobody_hears_the_bus_by_a_wildcard_and_only_strategies_may_name_it() {
+fn the_bus_matches_no_wildcard_and_only_strategies_may_subscribe_to_it() {
     let desk = Desk::open();
     desk.add("anna", Role::Viewer);
     let mut everything = join(crate::client::connect(desk.tcp), &desk.token("boss", Role::Admin));

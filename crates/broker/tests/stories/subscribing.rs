@@ -15,7 +15,7 @@ fn refused(desk: &Desk, headers: &str) -> String {
 }
 
 #[test]
-fn a_topic_that_nobody_publishes_is_refused_with_the_near_one() {
+fn an_unknown_topic_is_rejected_with_a_spelling_suggestion() {
     let desk = Desk::open();
     let told = |destination: &str| refused(&desk, &format!("destination:{destination}"));
     assert_eq!(told("/topic/ticks.*"), "no topic begins with ticks; did you mean tick?");
@@ -87,7 +87,7 @@ fn after_fault(desk: &Desk, bytes: &[u8]) -> (String, Option<u16>) {
 }
 
 #[test]
-fn a_websocket_that_is_broken_below_stomp_hears_by_a_code_why_it_ends() {
+fn a_websocket_error_below_stomp_has_a_close_code() {
     let desk = Desk::open();
     let broken = ("message:a frame of the WebSocket is broken".to_owned(), Some(1002));
     // A text without a mask, a frame with a reserved bit, one of a kind that there is not.

@@ -17,7 +17,7 @@ fn long_alarm() -> Event {
 }
 
 #[test]
-fn garbage_costs_only_whoever_sends_it() {
+fn garbage_costs_only_its_sender() {
     let desk = Desk::open();
     let mut honest = Client::join(desk.tcp);
     honest.subscribe(1, "/topic/log-event.>", "");
@@ -37,7 +37,7 @@ fn garbage_costs_only_whoever_sends_it() {
 }
 
 #[test]
-fn who_hangs_up_in_the_middle_of_a_frame_leaves_nothing_behind() {
+fn a_disconnect_in_the_middle_of_a_frame_leaves_nothing_behind() {
     let desk = Desk::open();
     for _ in 0..20 {
         let mut client = Client::join(desk.tcp);
@@ -56,7 +56,7 @@ fn who_hangs_up_in_the_middle_of_a_frame_leaves_nothing_behind() {
 }
 
 #[test]
-fn who_does_not_read_what_must_not_be_lost_is_cut_off_and_others_are_not() {
+fn a_slow_consumer_of_reliable_messages_is_disconnected_and_others_are_not() {
     let patience = Patience { stall: Duration::from_millis(500), ..Patience::default() };
     let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
     let (mut honest, mut lazy) = (Client::join(desk.tcp), Client::join(desk.tcp));
@@ -88,7 +88,7 @@ fn who_does_not_read_what_must_not_be_lost_is_cut_off_and_others_are_not() {
 }
 
 #[test]
-fn who_does_not_read_prices_gets_the_newest_in_the_end() {
+fn a_slow_consumer_of_prices_gets_the_newest_in_the_end() {
     let desk = Desk::open();
     let (mut lazy, mut witness) = (Client::join(desk.tcp), Client::join(desk.tcp));
     lazy.subscribe(1, "/topic/tick.>", "");
@@ -113,7 +113,7 @@ fn who_does_not_read_prices_gets_the_newest_in_the_end() {
 }
 
 #[test]
-fn who_floods_and_reads_no_answers_is_cut_off_and_others_are_not() {
+fn a_client_that_floods_and_reads_no_answers_is_disconnected_and_others_are_not() {
     let desk = Desk::open();
     let mut honest = Client::join(desk.tcp);
     honest.subscribe(1, "/topic/log-event.>", "");

@@ -278,7 +278,7 @@ fn a_client_that_was_never_here_has_missed_nothing() {
 }
 
 #[test]
-fn what_a_client_has_not_proved_to_have_read_is_told_after_every_new_beginning() {
+fn unconfirmed_reports_are_sent_again_after_every_sequence_reset() {
     let platform = Platform::new();
     let pen = platform.session();
     pen.meet(40);

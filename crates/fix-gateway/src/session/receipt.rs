@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_answer_behind_what_was_told_is_believed_and_only_once() {
+    fn only_the_expected_test_request_answer_confirms_and_only_once() {
         let mut receipt = Receipt::new(false);
         receipt.owe();
         assert_eq!(receipt.answered(b"TOLD-7"), None);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_missed_nothing_need_not_prove_anything() {
+    fn a_client_that_missed_nothing_needs_no_confirmation() {
         assert_eq!(Receipt::new(false).caught_up(7), Proof::Needless);
         assert_eq!(Receipt::new(true).caught_up(7), Proof::AskFor("TOLD-7".to_owned()));
     }

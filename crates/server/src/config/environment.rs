@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_misses_are_told_from_foreign_variables() {
+    fn near_misses_are_distinguished_from_foreign_variables() {
         let of = |variable| match meaning(variable) {
             Meaning::Key(key) => key.name.to_owned(),
             Meaning::Misspelt(right) => format!("{right}?"),

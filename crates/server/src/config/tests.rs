@@ -90,7 +90,7 @@ fn of_two_profiles_the_later_wins() {
 }
 
 #[test]
-fn every_error_of_a_file_is_told_with_its_line_and_the_right_key() {
+fn every_error_of_a_file_is_reported_with_its_line_and_the_right_key() {
     let text = "\
 bnd = \"127.0.0.1\"
 favourite = 1
@@ -130,7 +130,7 @@ duplicateGuard = \"3 a second\"
 }
 
 #[test]
-fn a_file_that_is_no_toml_is_told_by_line() {
+fn a_file_that_is_not_toml_is_rejected_with_the_line() {
     expect![[r#"
         desk.toml line 2: unclosed table, expected `]`
         desk.toml line 3: key with no value, expected `=`"#]]

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_has_a_bound_and_the_last_word_needs_no_room() {
+    fn the_queue_is_bounded_and_the_final_message_needs_no_room() {
         let mut outbox = Outbox::of(1);
         (0..WAITING_MAX as u64).for_each(|key| outbox.put(answer(key)).unwrap());
         assert_eq!(outbox.put(answer(0)), Err(Full));

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_after_many_small_parcels_or_a_few_large_ones() {
+    fn an_acknowledgement_is_due_after_many_small_envelopes_or_a_few_large_ones() {
         let mut taken = Taken::default();
         let told = |taken: &mut Taken, bytes, parcels| (0..parcels).filter(|_| taken.is_due_with(bytes)).count();
         assert_eq!((told(&mut taken, 10, 63), told(&mut taken, 10, 1), told(&mut taken, 40_000, 4)), (0, 1, 2));

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_errors_of_a_plan_are_reported_at_once() {
         let text = "
             start = 'soon'
             cash = -5

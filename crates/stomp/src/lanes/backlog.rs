@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscription_without_room_holds_up_nobody_else() {
+    fn a_subscription_without_room_blocks_no_other() {
         let mut backlog = Backlog::new(100);
         [(7, 1), (8, 1), (7, 2)].into_iter().for_each(|(key, value)| backlog.offer(key, value, 10, false));
         assert_eq!(drain(&mut backlog, |key| key == 8), [(8, 1, 0)]);

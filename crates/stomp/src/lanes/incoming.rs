@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn of_prices_that_nobody_looks_at_the_newest_of_each_topic_waits() {
+    fn of_unread_prices_the_newest_of_each_topic_is_kept() {
         let mut incoming = Incoming::default();
         let full = PRICES_WAITING_MAX as u64;
         (1..=full).for_each(|number| incoming.price(TopicId(1), price(number), Pace::Busy));

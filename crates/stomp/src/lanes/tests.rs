@@ -153,7 +153,7 @@ fn hearing(mode: &str) -> Session {
 }
 
 #[test]
-fn a_broadcast_waits_once_and_goes_to_all_who_select_it() {
+fn a_broadcast_is_queued_once_and_goes_to_all_matching_subscriptions() {
     let (mut lanes, mut incoming) = (Lanes::free(), Incoming::default());
     incoming.broadcast(broadcast(1));
     incoming.price(TopicId(1), broadcast(2), Pace::Busy);

@@ -71,7 +71,7 @@ fn a_message_is_given_back_by_its_own_consumer_only() {
 }
 
 #[test]
-fn a_message_that_nobody_confirms_becomes_a_dead_letter() {
+fn a_message_that_is_never_acknowledged_becomes_a_dead_letter() {
     let mut queues = with_messages(1..=1);
     queues.join("work", 'a', 1).unwrap();
     for _ in 0..DELIVERIES_MAX {
@@ -99,7 +99,7 @@ fn a_dead_letter_stays_a_dead_letter() {
 }
 
 #[test]
-fn the_oldest_dead_letter_gives_way() {
+fn the_oldest_dead_letter_is_evicted() {
     let mut queues = with_messages([77]);
     (0..QUEUE_MESSAGES_MAX).for_each(|_| queues.send(DEAD_LETTERS, message(1), 1).unwrap());
     queues.join("work", 'a', 1).unwrap();

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_when_everybody_has_gone() {
+    fn nothing_is_left_when_all_subscribers_have_gone() {
         let mut tree = TopicTree::default();
         let patterns = ["a.b.c", "a.*.c", "a.>", ">", "a.>.*.c", "*.*", "a"];
         patterns.iter().for_each(|name| assert!(tree.subscribe(&pattern(name), 1)));

@@ -58,7 +58,7 @@ fn out_of_the_box_a_caller_on_this_machine_needs_no_login() {
 }
 
 #[test]
-fn who_does_not_log_in_is_asked_to() {
+fn an_unauthenticated_caller_is_challenged() {
     let desk = Desk::quiet(Settings::default());
     desk.people.add("anna", Role::Viewer);
     expect![[r#"
@@ -97,7 +97,7 @@ fn a_user_and_a_program_come_in_by_their_header() {
 }
 
 #[test]
-fn a_role_that_is_too_low_is_told_which_one_is_needed() {
+fn a_refusal_names_the_required_role() {
     let desk = Desk::quiet(Settings::default());
     desk.people.add("anna", Role::Trader);
     let answer = desk.call("POST", "/rest/runtime/exit-vm", &basic("anna"), "");
@@ -107,7 +107,7 @@ fn a_role_that_is_too_low_is_told_which_one_is_needed() {
 }
 
 #[test]
-fn an_order_carries_the_name_of_who_sent_it() {
+fn an_order_carries_the_user_that_sent_it() {
     let desk = Desk::open(|_| Ok(Answer::Order(order("A-1"))));
     desk.people.add("anna", Role::Trader);
     place(&desk, &basic("anna"), "");

@@ -75,7 +75,7 @@ fn a_recorded_transaction_is_200_without_a_body_and_says_where_it_is() {
 }
 
 #[test]
-fn a_transaction_that_cannot_be_recorded_is_told_why() {
+fn an_invalid_transaction_is_rejected_with_the_reason() {
     let desk = Desk::open(|_| Ok(Answer::Transaction(booked(8))));
     let cases = [
         ("{", "400 malformed-json"),

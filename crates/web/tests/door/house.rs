@@ -12,7 +12,7 @@ fn run_by(program: Program) -> Desk {
 }
 
 #[test]
-fn the_broker_is_told_by_the_name_that_the_client_used() {
+fn broker_urls_have_the_host_name_of_the_request() {
     let broker = BrokerDoors { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
     let desk = run_by(Program { broker, ..Program::default() });
     let port = desk.address.port();
@@ -74,7 +74,7 @@ fn the_log_tells_its_newest_lines() {
 }
 
 #[test]
-fn without_a_fix_door_there_are_no_sessions() {
+fn without_a_fix_gateway_there_are_no_sessions() {
     let desk = Desk::quiet(Settings::default());
     assert!(desk.get("/rest/fix/sessions").contains("\n[]\n"));
     for act in ["logout", "reset"] {
@@ -168,7 +168,7 @@ fn busy_engine(wanted: &bus::Wanted) -> crate::desk::Outcome {
 }
 
 #[test]
-fn whoever_watches_the_server_gets_its_numbers() {
+fn metrics_are_served_in_prometheus_format() {
     let desk = Desk::run_by(Program { fix: vec![fix_session()], ..Program::default() }, busy_engine);
     desk.get("/rest/account/ALPHA");
     desk.get("/rest/account/NOBODY");

@@ -72,7 +72,7 @@ fn trading_is_halted_by_state_or_by_the_kill_switch() {
 }
 
 #[test]
-fn who_halts_what_is_not_there_is_told() {
+fn an_unknown_scope_cannot_be_halted() {
     let desk = Desk::open(|_| Ok(Answer::Done));
     for (scope, expected) in [
         ("ACCOUNT-9", "422 unknown-account"),

@@ -139,7 +139,7 @@ fn a_page_out_of_bounds_is_refused_by_name() {
 }
 
 #[test]
-fn what_happened_to_an_order_is_told_in_order() {
+fn events_of_an_order_are_listed_in_order() {
     let statuses = vec![status_of("A-1", 5), status_of("B-2", 6), status_of("A-1", 9), status_of("A-1", 12)];
     let desk = remembering(Past { statuses, ..Past::default() });
     let sequences = |path: &str| -> Vec<String> {

@@ -55,7 +55,7 @@ fn what_is_known_is_shown_and_what_is_not_is_404() {
 }
 
 #[test]
-fn a_problem_is_told_as_rfc_9457_has_it() {
+fn a_problem_has_the_form_of_rfc_9457() {
     let desk = Desk::quiet(Settings::default());
     expect![[r#"
         HTTP/1.1 404 Not Found

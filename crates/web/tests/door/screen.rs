@@ -39,7 +39,7 @@ fn the_page_is_asked_for_each_time_and_its_files_are_kept() {
 }
 
 #[test]
-fn whoever_has_the_page_already_gets_it_once() {
+fn a_client_with_the_current_page_is_304() {
     let folder = built();
     let desk = showing(Screen::of_folder(folder.path().to_owned()).unwrap());
     let again = |tag: &str| desk.call("GET", "/", &format!("If-None-Match: {tag}\r\n"), "");

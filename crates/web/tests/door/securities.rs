@@ -66,7 +66,7 @@ fn a_pair_is_found_by_its_currencies() {
 }
 
 #[test]
-fn who_has_a_list_of_reference_data_is_told_so() {
+fn a_client_with_a_current_list_of_reference_data_is_304() {
     let desk = Desk::quiet(Settings::default());
     for path in ["/rest/account", "/rest/security", "/rest/security-family", "/rest/exchange"] {
         let first = desk.get(path);
@@ -93,7 +93,7 @@ fn a_list_that_changed_is_sent_again_with_another_tag() {
 }
 
 #[test]
-fn lists_come_as_tables_to_those_who_want_them_so() {
+fn lists_are_csv_for_clients_that_prefer_it() {
     let desk = Desk::open(|_| Ok(Answer::Orders(vec![crate::desk::order("A-1")])));
     let table = |path: &str| desk.call("GET", path, "Accept: text/csv\r\n", "");
     let empty = table("/rest/security.search?query=nothing");
@@ -141,7 +141,7 @@ fn reference_data_is_imported_from_a_folder_of_this_machine() {
 }
 
 #[test]
-fn reference_data_that_cannot_be_used_is_told_with_its_faults() {
+fn invalid_reference_data_is_rejected_with_its_errors() {
     let told = |trouble: ReferenceTrouble| {
         let program = Program { trouble: Some(trouble), ..Program::default() };
         Desk::run_by(program, |_| Ok(Answer::Done)).call("POST", "/rest/cache/clear-all", "", "")

@@ -33,7 +33,7 @@ fn without_users_there_is_one_set_for_everybody() {
 }
 
 #[test]
-fn everybody_who_may_look_keeps_his_own() {
+fn every_viewer_has_settings_of_its_own() {
     let desk = Desk::quiet(Settings::default());
     let roles = [("boss", Role::Admin), ("anna", Role::Trader), ("vera", Role::Viewer)];
     for (name, role) in roles.clone() {
@@ -51,7 +51,7 @@ fn everybody_who_may_look_keeps_his_own() {
 }
 
 #[test]
-fn who_has_not_seen_the_newest_does_not_write_over_it() {
+fn settings_are_not_overwritten_with_an_old_revision() {
     let desk = Desk::quiet(Settings::default());
     let put = |tag: &str, body: &str| desk.call("PUT", "/rest/settings", &format!("{JSON}If-Match: {tag}\r\n"), body);
     assert_eq!(tag(&put("\"0\"", r#"{"a": 1}"#)), Some("\"1\""));

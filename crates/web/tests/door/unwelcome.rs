@@ -178,7 +178,7 @@ fn waits(desk: &Desk, ordinary: usize, urgent: usize) {
 }
 
 #[test]
-fn who_has_too_much_unanswered_is_429_and_may_still_cancel_and_pull_the_switch() {
+fn a_client_with_too_many_unanswered_requests_is_429_and_may_still_cancel_and_kill() {
     let (desk, story) = sleeping_with(ONE_PER_PEER, Limits::default());
     let order = send(&desk, &post(&desk, MARKET, ORDER));
     waits(&desk, 1, 0);
@@ -208,7 +208,7 @@ fn delete(desk: &Desk, order: &str) -> String {
 }
 
 #[test]
-fn who_hangs_up_makes_no_room_before_his_command_is_done() {
+fn a_disconnect_frees_no_quota_before_the_command_is_done() {
     let (desk, story) = sleeping_with(ONE_PER_PEER, one_place());
     let order = send(&desk, &post(&desk, MARKET, ORDER));
     waits(&desk, 1, 0);
@@ -292,7 +292,7 @@ fn is_served_at_last(desk: &Desk) {
 }
 
 #[test]
-fn who_never_ends_his_headers_loses_his_place() {
+fn a_client_that_never_ends_its_headers_is_disconnected() {
     let limits = Limits { header_timeout: Duration::from_millis(20), ..one_place() };
     let desk = Desk::quiet(limited(limits));
     let mut slow = desk.connect();
@@ -302,7 +302,7 @@ fn who_never_ends_his_headers_loses_his_place() {
 }
 
 #[test]
-fn who_never_ends_his_body_is_told_and_loses_his_place() {
+fn a_client_that_never_ends_its_body_is_408_and_disconnected() {
     let limits = Limits { request_timeout: Duration::from_millis(20), ..one_place() };
     let desk = Desk::quiet(limited(limits));
     let mut slow = desk.connect();
@@ -313,7 +313,7 @@ fn who_never_ends_his_body_is_told_and_loses_his_place() {
 }
 
 #[test]
-fn who_stops_reading_loses_his_place() {
+fn a_client_that_stops_reading_is_disconnected() {
     let mut reference = reference_data();
     // More than the buffers of both sockets hold.
     reference.securities = (1..=60_000).map(|id| (SecurityId(id), samples::stock(id, "MANY").into())).collect();

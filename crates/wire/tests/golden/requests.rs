@@ -298,7 +298,7 @@ fn a_trading_state_needs_scope_and_state() {
 }
 
 #[test]
-fn the_kill_switch_is_told_what_to_stop() {
+fn the_kill_switch_requires_a_scope() {
     for body in [&b""[..], b"{}", br#"{"reason": "fire"}"#, br#"{"scope": null}"#] {
         assert_eq!(KillBody::parse(body), Err(BadBody::Fields(vec![FieldError::missing("scope")])));
     }

@@ -83,7 +83,7 @@ fn a_schema_refuses_what_is_not_so() {
 }
 
 #[test]
-fn every_name_that_the_house_knows_is_told() {
+fn every_known_name_is_in_its_schema() {
     let schemas = schemas();
     let names = |at: &str| -> Vec<String> {
         let (shape, field) = at.split_once('.').unwrap();

@@ -6,7 +6,7 @@ use super::floor::Floor;
 use super::{ORDER, check};
 
 #[test]
-fn the_text_names_the_door_and_who_came_through_it() {
+fn the_text_names_the_interface_and_the_user() {
     let second = ORDER.replace("11=X", "11=Y");
     let third = ORDER.replace("11=X", "11=Z");
     check(
@@ -45,7 +45,7 @@ fn the_text_names_the_door_and_who_came_through_it() {
 }
 
 #[test]
-fn a_picture_after_a_reset_has_the_words_of_what_was_missed() {
+fn a_state_report_after_a_reset_has_the_text_of_the_missed_event() {
     let mut floor = Floor::literal();
     let live = floor.tell(&[ORDER, "rest user boss cancels X", "venue cancels X the end"].join("\n"));
     expect![[r#"

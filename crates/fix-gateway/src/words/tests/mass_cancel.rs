@@ -7,7 +7,7 @@ use super::{ORDER, check};
 const IBM: &str = "35=D|11=I|54=2|38=10|40=2|44=11|60=20261116-12:00:00|48=3";
 
 #[test]
-fn a_mass_cancel_is_told_first_and_then_each_order() {
+fn a_mass_cancel_is_reported_first_and_then_each_order() {
     check(
         &[ORDER, IBM, "rest places other", "35=q|11=all|530=7", "venue cancels X", "35=q|11=again|530=7"],
         &expect![[r#"

@@ -47,7 +47,7 @@ fn e1_the_venue_lowers_the_quantity_or_cancels_and_says_by_whose_option() {
 }
 
 #[test]
-fn g1_how_an_order_stands_for_whoever_asks() {
+fn g1_order_status_on_request() {
     let bigger = replace("Z", "X", 120);
     let story = [ORDER, "status of X", CANCEL, "status of X", "status of Y", "venue keeps X uncancelled not now"];
     check(

@@ -147,7 +147,7 @@ fn it_is_filled_before_either_arrives() {
 }
 
 #[test]
-fn somebody_else_cancels_while_the_replace_waits() {
+fn another_client_cancels_while_the_replace_is_pending() {
     let first = replace("Y", "X", 110);
     let by_rest = [ORDER, "venue accepts X", &first, "rest cancels X", "venue replaces X", "venue cancels X"];
     check(
@@ -188,7 +188,7 @@ fn somebody_else_cancels_while_the_replace_waits() {
 }
 
 #[test]
-fn a_cancel_overtakes_what_somebody_else_asked_for() {
+fn a_cancel_overtakes_the_request_of_another_client() {
     let begun = [ORDER, "venue accepts X", "rest resizes X 50", CANCEL];
     check(
         &[&begun[..], &["venue replaces X", "venue cancels X"]].concat(),

@@ -126,7 +126,7 @@ fn e1_what_the_client_did_not_ask_for() {
 }
 
 #[test]
-fn e1_what_somebody_else_asks_for() {
+fn e1_requests_of_another_client() {
     let by_rest =
         [ORDER, "venue accepts X", "rest resizes X 50", "venue replaces X", "rest cancels X", "venue cancels X"];
     check(

@@ -66,7 +66,7 @@ fn unzipped(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_long_answer_is_compressed_for_those_who_take_it() {
+async fn a_long_response_is_compressed_for_clients_that_accept_it() {
     let desk = Desk::open(lists(), Limits::default()).await;
     let (headers, bytes) = ask(&desk, Method::GET, "/long", "gzip, br").await;
     let expected = [

@@ -14,7 +14,7 @@ use crate::limits::{Http2Limits, Limits};
 const SOON: Duration = Duration::from_millis(20);
 
 #[tokio::test]
-async fn who_never_begins_or_never_ends_his_headers_is_cut() {
+async fn a_client_that_never_begins_or_ends_its_headers_is_cut() {
     let desk = Desk::open(greeting(), Limits { header_timeout: SOON, ..Limits::default() }).await;
     for beginning in ["", "P", "PRI * HT", "GET / HTTP/1.1\r\nHost: loc"] {
         let mut slow = desk.connect().await;
@@ -24,7 +24,7 @@ async fn who_never_begins_or_never_ends_his_headers_is_cut() {
 }
 
 #[tokio::test]
-async fn who_never_ends_his_handshake_is_cut() {
+async fn a_client_that_never_ends_its_handshake_is_cut() {
     let desk = Desk::open(greeting(), Limits { handshake_timeout: SOON, ..Limits::default() }).await;
     let mut slow = tokio::net::TcpStream::connect(desk.https).await.unwrap();
     slow.write_all(&[0x16, 3, 1]).await.unwrap();
@@ -32,7 +32,7 @@ async fn who_never_ends_his_handshake_is_cut() {
 }
 
 #[tokio::test]
-async fn an_idle_http2_connection_is_told_to_leave() {
+async fn an_idle_http2_connection_gets_a_goaway() {
     let desk = Desk::open(greeting(), Limits { header_timeout: SOON, ..Limits::default() }).await;
     let (mut client, left) = http2_client(desk.connect().await).await;
     assert_eq!(text_of(client.send_request(request("/")).await.unwrap()).await, "hello");
@@ -40,7 +40,7 @@ async fn an_idle_http2_connection_is_told_to_leave() {
 }
 
 #[tokio::test]
-async fn who_says_he_speaks_http2_and_then_nothing_is_cut() {
+async fn an_http2_client_without_requests_is_cut() {
     let desk = Desk::open(greeting(), Limits { header_timeout: SOON, ..Limits::default() }).await;
     let mut mute = desk.connect().await;
     mute.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
@@ -89,7 +89,7 @@ fn endless() -> Router {
 }
 
 #[tokio::test]
-async fn who_stops_reading_loses_his_connection_in_both_versions_with_and_without_tls() {
+async fn a_client_that_stops_reading_is_cut_in_both_versions_with_and_without_tls() {
     let limits = Limits { write_timeout: SOON, connections: 1, ..Limits::default() };
     let desk = Desk::open(endless(), limits).await;
     let mut lazy = desk.connect().await;

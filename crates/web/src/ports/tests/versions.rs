@@ -34,7 +34,7 @@ async fn a_client_that_speaks_http1_or_says_nothing_gets_http1() {
 }
 
 #[tokio::test]
-async fn a_client_that_speaks_neither_is_told_in_the_handshake() {
+async fn a_client_that_speaks_neither_is_rejected_in_the_handshake() {
     let desk = Desk::open(greeting(), Limits::default()).await;
     let refused = desk.shake_hands(&["stomp"], &[&TLS13]).await.unwrap_err();
     assert!(refused.to_string().contains("NoApplicationProtocol"), "{refused}");
@@ -52,7 +52,7 @@ async fn plain_text_at_the_tls_port_ends_that_connection_only() {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_without_tls_to_those_who_begin_with_it() {
+async fn http2_without_tls_is_spoken_to_clients_that_begin_with_it() {
     let desk = Desk::open(greeting(), Limits::default()).await;
     let (mut client, _) = http2_client(desk.connect().await).await;
     let response = client.send_request(request("/")).await.unwrap();
