@@ -6,7 +6,7 @@ use crate::websocket::WebSocket;
 
 const NO_LONGER: &str = "ERROR\nmessage:credentials were revoked or changed; log in again\n";
 
-/// A connection that is open with this login, and hears nothing.
+/// An open connection with this login and no subscriptions.
 fn join(desk: &Desk, login: &str) -> Client<std::net::TcpStream> {
     let mut client = Client::dial(desk.tcp);
     client.send(&format!("CONNECT\naccept-version:1.2\nhost:desk\n{login}\n"));

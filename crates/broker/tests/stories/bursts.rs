@@ -1,4 +1,4 @@
-//! Much at once: a burst of events, and clients that ask for the same a thousand times.
+//! Bursts: many events at once, and clients that subscribe to the same a thousand times.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::client::Client;
 use crate::desk::{Desk, tick};
 use crate::websocket::WebSocket;
 
-/// More than three times what may wait for one that stands still.
+/// More than three times what may be queued for a stalled client.
 const BURST: u64 = 4_000;
-/// Longer than any story takes.
+/// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3_600);
 
 fn alarm(octets: usize) -> Event {
@@ -22,8 +22,8 @@ fn alarm(octets: usize) -> Event {
     Event::Alarm(Arc::new(Alarm { level: AlarmLevel::Warn, code: "story".into(), text: text.into() }))
 }
 
-/// Eight connections ask a thousand times each for everything, read nothing and go. Meanwhile prices and alarms are told,
-/// somebody comes in, and whoever listens hears every alarm.
+/// Eight connections subscribe a thousand times each to everything, read nothing and leave. Meanwhile prices and alarms
+/// are published, a client connects, and a subscriber receives every alarm.
 #[test]
 fn clients_that_ask_for_everything_a_thousand_times_hold_up_nobody() {
     let desk = Desk::open();
@@ -76,7 +76,8 @@ fn every_subscription_of_a_client_receives_a_message_once() {
 
 #[test]
 fn a_burst_that_is_read_disconnects_no_client_over_tcp_and_websocket() {
-    // On a busy machine the one that has heard all, and the one that waits for its turn, take nothing for a while.
+    // On a busy machine a client that has read everything, and one that waits for its turn, make no progress for a
+    // while.
     let patience = Patience { stall: LONG, wait: LONG, ..Patience::default() };
     let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
     let mut tcp = Client::join(desk.tcp);
@@ -104,14 +105,14 @@ fn a_client_that_stops_reading_in_a_burst_gets_an_error_and_is_disconnected() {
     lazy.subscribe(1, "/topic/log-event.>", "");
     (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
     let numbers = desk.settle(0);
-    // What it had not taken is no longer kept for it, and its end was said to all before.
+    // Its queued messages are dropped, and all clients were informed of its end before.
     assert_eq!((numbers.slow_consumers, numbers.slow_disconnects, numbers.queue_bytes), (1, 1, 0));
     assert!(numbers.dropped > 0, "{numbers:?}");
     let words = "slow consumer, nothing was read for 0.3 s while more than 1048576 octets wait";
     assert_told_or_cut(&mut lazy, words);
 }
 
-/// Whoever reads too late is cut before the last words reach him.
+/// A client that reads too late is disconnected before the final frame reaches it.
 fn assert_told_or_cut(lazy: &mut Client<std::net::TcpStream>, words: &str) {
     let mut heard = Vec::new();
     let _ = lazy.stream.read_to_end(&mut heard);
@@ -121,7 +122,7 @@ fn assert_told_or_cut(lazy: &mut Client<std::net::TcpStream>, words: &str) {
 
 #[test]
 fn over_the_memory_budget_stalled_clients_are_disconnected_and_readers_stay() {
-    // However slow the machine is, it is the budget that ends the one.
+    // However slow the machine is, the budget ends this one.
     let patience = Patience { stall: LONG, wait: LONG, ..Patience::default() };
     let limits = Limits { waiting_bytes: 16 << 20, patience, ..Limits::default() };
     let desk = Desk::open_within(limits, &[], None);

@@ -1,10 +1,10 @@
-//! A client over any stream that shows every frame it gets.
+//! STOMP client over any stream that shows every frame it receives.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Far longer than anything takes; a story that waits for so long has failed.
+/// Far longer than any step takes; a test that waits for so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Client<S> {
@@ -20,7 +20,7 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
 }
 
 impl Client<TcpStream> {
-    /// A plain connection on which nothing was said.
+    /// A plain connection without any frame yet.
     pub(crate) fn dial(address: SocketAddr) -> Self {
         Self::over(connect(address))
     }
@@ -48,7 +48,7 @@ impl<S: Read + Write> Client<S> {
         self.stream.write_all(format!("{frame}\0").as_bytes()).unwrap();
     }
 
-    /// Listens, and knows that it does.
+    /// Subscribes, and waits for the RECEIPT.
     pub(crate) fn subscribe(&mut self, id: u32, destination: &str, more: &str) {
         self.send(&format!("SUBSCRIBE\nid:{id}\ndestination:{destination}\nreceipt:s{id}\n{more}\n"));
         assert_eq!(self.frame(), format!("RECEIPT\nreceipt-id:s{id}\n\n"));

@@ -1,4 +1,4 @@
-//! A broker on ports of its own, with an engine that writes down what it is asked and publishes generic events.
+//! Test broker on ports of its own, with an engine that records its requests and publishes generic events.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ pub(crate) struct Desk {
     pub(crate) feed: Feed,
     pub(crate) log: mpsc::Sender<LogLine>,
     pub(crate) broker: Broker,
-    /// While a story holds it, the engine answers nobody.
+    /// While a test holds it, the engine does not answer.
     pub(crate) engine: Arc<Mutex<()>>,
     access: Arc<Access>,
     nanos: Arc<AtomicI64>,
@@ -69,7 +69,7 @@ impl Desk {
             let (feed, engine) = (feed.clone(), engine.clone());
             move || run_engine(&lanes, &feed, &engine)
         });
-        // No story of the broker asks for the past or for the program.
+        // No test of the broker uses history or operations.
         let bystander = Arc::new(Bystander::durable_up_to(|| 0));
         let bus = Bus { inbox, feed: feed.clone(), catalogue, history: bystander.clone(), operations: bystander };
         let (folder, access, nanos) = people();
@@ -96,7 +96,7 @@ impl Desk {
         }
     }
 
-    /// From now on nobody is anonymous.
+    /// From now on every client needs a login.
     pub(crate) fn add(&self, name: &str, role: Role) {
         let password = Password::new(PASSWORD.into()).unwrap();
         let user = (&name.parse().unwrap(), &role, &password);
@@ -149,7 +149,7 @@ impl Desk {
                 return numbers;
             }
             assert!(begun.elapsed() < PATIENCE, "it stays so: {numbers:?}");
-            // To ask without a pause would hold up those who are asked about.
+            // Polling without a pause would delay the connections.
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -160,7 +160,7 @@ impl Desk {
         Local { stream: self.broker.connect(), runtime: self.runtime.handle().clone() }
     }
 
-    /// What came by the broker's door, a line each.
+    /// Audit entries of the broker, a line each.
     pub(crate) fn audit(&self) -> Vec<String> {
         let rows = self.access.register().audit(0, 1_000).unwrap();
         let ours = rows.into_iter().filter(|row| row.door == "STOMP");
@@ -171,7 +171,7 @@ impl Desk {
         .collect()
     }
 
-    /// Says that a number was reached, on `log-event.warn`.
+    /// Publishes an alarm with that number, on `log-event.warn`.
     pub(crate) fn alarm(&self, sequence: u64) {
         let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: format!("number {sequence}").into() };
         self.publish(sequence, Event::Alarm(Arc::new(alarm)));
@@ -230,7 +230,7 @@ fn strategies() -> ReferenceData {
     ReferenceData { strategies: [strategy(1, "SERVER"), strategy(2, "MOMENTUM")].into(), ..Default::default() }
 }
 
-/// Publishes what it is told to, with numbers from 1.
+/// Publishes requested events, with numbers from 1.
 fn run_engine(lanes: &Lanes, feed: &Feed, engine: &Mutex<()>) {
     let mut sequence = 0;
     for request in &lanes.requests {

@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_millis(300);
 fn one_connection_too_many_is_rejected_at_every_port_until_another_one_ends() {
     let desk = Desk::open_within(Limits { connections: 3, ..Limits::default() }, &[], None);
     let (first, _second) = (Client::join(desk.tcp), Client::join(desk.tcp));
-    // The upgrade needs a place beside that of its request.
+    // The upgrade needs a permit beside that of its request.
     let Err(refused) = WebSocket::open(desk.ws, &format!("Host: {}\r\n", desk.ws)) else { panic!("let in") };
     assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
     let _third = when_there_is_a_place(&desk);
@@ -30,7 +30,7 @@ fn one_connection_too_many_is_rejected_at_every_port_until_another_one_ends() {
     when_there_is_a_place(&desk);
 }
 
-/// A place is given back a moment after its connection has ended.
+/// A permit is released a moment after its connection has ended.
 fn when_there_is_a_place(desk: &Desk) -> TcpStream {
     let greet = || {
         let mut stream = connect(desk.tcp);
@@ -55,9 +55,9 @@ fn a_silent_connection_is_closed_at_every_port() {
     assert!(words.starts_with("ERROR\nmessage:no CONNECT arrived in time\n"), "{words}");
     assert_eq!(silent(&desk, desk.ws), "");
     let secure = Desk::open_within(limits, &[], Some(certificate().1));
-    // Here it is not known yet in which language an ERROR would be.
+    // The protocol of an ERROR is not known yet here.
     assert_eq!([silent(&secure, secure.tcp), silent(&secure, secure.tls)], ["", ""]);
-    // This one has asked for the upgrade, for which it may take its time.
+    // This one has requested the upgrade, which has its own time-out.
     let desk = Desk::open_within(Limits { connect_wait: SOON, ..Limits::default() }, &[], None);
     let mut websocket = Client::over(WebSocket::at(desk.ws));
     assert!(websocket.rest().starts_with("ERROR\nmessage:no CONNECT arrived in time\n"));
@@ -71,7 +71,7 @@ fn a_websocket_is_asked_whether_it_is_there_and_its_answer_counts_as_a_heart_bea
     let mut client = Client::over(WebSocket::at(desk.ws));
     client.send("CONNECT\naccept-version:1.2\nhost:desk\nheart-beat:1000,0\n\n");
     assert!(client.frame().contains("\nheart-beat:0,1000\n"));
-    // Three intervals of silence are borne; these pings come over more than that.
+    // Three intervals of silence are allowed; these pings last longer.
     for _ in 0..12 {
         client.stream.wait_for_ping();
         client.stream.send(PONG, b"");
@@ -103,7 +103,7 @@ fn when_the_broker_falls_behind_the_engine_all_clients_get_an_error_and_reconnec
     let is_told = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Until somebody has heard that the feed was faster than the broker.
+            // Until a client is informed that the broker fell behind the feed.
             (1..)
                 .take_while(|_| !is_told.load(Ordering::Relaxed))
                 .for_each(|sequence| desk.publish(sequence, tick(7, 1)));
@@ -117,14 +117,14 @@ fn when_the_broker_falls_behind_the_engine_all_clients_get_an_error_and_reconnec
     assert!(once_it_has_caught_up(&desk, 1_000_000).contains("\nsequence:1000000\n"));
 }
 
-/// What is heard after the feed has calmed down. The broker may have fallen behind once more before that, and the first
-/// event afterwards may be one too many for what still waits; each time everybody is told again, and joins again.
+/// The first event after the feed has calmed down. The broker may have fallen behind once more before, and the first
+/// event afterwards may exceed its queue; each time all clients get an error and reconnect.
 fn once_it_has_caught_up(desk: &Desk, sequence: u64) -> String {
     let mut heard = std::iter::repeat_with(|| hear(desk, sequence)).take(3);
     heard.find(|frame| !frame.starts_with("ERROR\nmessage:events were lost")).expect("the third time it has caught up")
 }
 
-/// Joins, listens, and gives the first word about an event, or the last one of the broker.
+/// Connects, subscribes, and returns the first event, or the ERROR of the broker.
 fn hear(desk: &Desk, sequence: u64) -> String {
     let mut client = Client::dial(desk.tcp);
     client.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
@@ -146,7 +146,7 @@ fn of_too_many_lines_of_the_log_the_count_is_published() {
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
     for number in 0..LINES {
-        // Lines that no topic carries are neither told nor counted.
+        // Lines without a topic are neither published nor counted.
         for (level, message) in [("DEBUG", "secret".to_owned()), ("INFO", format!("line {number}"))] {
             let line = LogLine { at: Timestamp(0), level, logger: "storage".into(), message, error: None };
             desk.log.blocking_send(line).unwrap();

@@ -1,33 +1,28 @@
-//! The broker through real sockets, with an engine that answers as each story wants.
+//! Broker tests through real sockets, with an engine that each test controls.
 
 #![allow(clippy::unwrap_used)] // a story that cannot go on has failed
 
-/// A client that shows every frame.
 mod client;
-/// The broker, its engine and its people.
 mod desk;
-/// A WebSocket as a stream of bytes.
 mod websocket;
 
-/// Who may come in and what he may do.
+/// Login and permissions.
 mod admission;
-/// Much at once.
 mod bursts;
 /// Every limit has its outcome.
 mod limits;
-/// What the engine says reaches those who listen.
+/// Events of the engine reach subscribers.
 mod publishing;
 /// Queues between clients.
 mod queues;
-/// What clients say.
+/// Messages of clients.
 mod sending;
-/// Last values for those who come late.
+/// Last values for late subscribers.
 mod snapshots;
-/// Much coming and going.
 mod soak;
-/// What strategies in processes of their own share.
+/// Shared topics of strategy processes.
 mod strategy_bus;
-/// What can be subscribed to, and how.
+/// Subscriptions: destinations and headers.
 mod subscribing;
 /// TLS and WebSocket.
 mod transports;

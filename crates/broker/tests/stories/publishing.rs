@@ -40,7 +40,7 @@ fn the_server_s_own_log_is_a_topic_too() {
         message: "the disk is full".into(),
         error: None,
     };
-    // What the broker itself says below an error would be heard by the broker again.
+    // Lines of the broker below the level error are not published: the broker would receive them again.
     for (level, logger) in [("DEBUG", "storage"), ("WARN", "broker::doors"), ("ERROR", "storage")] {
         desk.log.blocking_send(line(level, logger)).unwrap();
     }

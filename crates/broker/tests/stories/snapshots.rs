@@ -15,7 +15,7 @@ fn sequence_of(frame: &str) -> u64 {
     line.parse().unwrap()
 }
 
-/// Waits until the broker has taken what was published before.
+/// Waits until the broker has processed what was published before.
 fn settle(desk: &Desk, sequence: u64) {
     let mut witness = Client::join(desk.tcp);
     witness.subscribe(1, "/topic/log-event.>", "");
@@ -73,7 +73,7 @@ fn an_event_without_subscribers_is_encoded_on_first_use_and_once_for_all() {
         desk.publish(bid, order(bid, BaseState::New));
         desk.publish(bid, status(bid, Status::Submitted));
     }
-    // Messages are numbered when they are written: the first is the one by which this knows that all were taken.
+    // Messages are numbered when they are encoded: the first is the one that this wait uses.
     settle(&desk, 11);
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/tick.*", "snapshot:true\n");
@@ -96,7 +96,7 @@ fn a_last_value_is_heard_as_a_snapshot_or_as_news_but_never_twice() {
     settle(&desk, 2);
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/tick.*", "snapshot:true\n");
-    // While the snapshot is under way, the last of them gets a new price; another snapshot comes behind both.
+    // During the snapshot, the last of them gets a new price; another snapshot follows both.
     desk.publish(3, tick(TOPICS, 2));
     client.send("SUBSCRIBE\nid:2\ndestination:/topic/tick.1\nsnapshot:true\n\n");
     let frames = std::iter::repeat_with(|| client.frame()).take_while(|frame| frame.contains("\nsubscription:1\n"));
@@ -104,7 +104,7 @@ fn a_last_value_is_heard_as_a_snapshot_or_as_news_but_never_twice() {
     let (twice, once): (Vec<_>, Vec<_>) = frames.partition(|frame| frame.contains(&last));
     assert_eq!(once.len() as u64, TOPICS - 1);
     let is_news: Vec<_> = twice.iter().map(|frame| !frame.contains("\nsnapshot:true\n")).collect();
-    // Either the snapshot had come to it before, or it is left to the news.
+    // Either the snapshot had reached it before, or the live event delivers it.
     assert!(is_news == [true] || is_news == [false, true], "{twice:?}");
 }
 
@@ -135,11 +135,11 @@ fn status(id: u64, status: Status) -> Event {
     }))
 }
 
-/// The last segments of what a newcomer is told of all topics that remember.
+/// The last segments of the snapshot of all topics.
 fn remembered(desk: &Desk) -> String {
     let mut client = Client::join(desk.tcp);
     client.subscribe(1, "/topic/>", "snapshot:true\n");
-    // What is said now comes behind what was said before.
+    // What is published now comes after what was published before.
     desk.alarm(1_000);
     let told =
         |frame: String| frame.lines().find_map(|line| line.strip_prefix("destination:/topic/").map(str::to_owned));
@@ -174,12 +174,12 @@ fn where_too_much_is_remembered_the_oldest_orders_give_way_and_those_that_are_do
     desk.publish(8, phase(2, Phase::Run));
     settle(&desk, 9);
     assert_eq!(remembered(&desk), format!("life-cycle.SERVER life-cycle.MOMENTUM {}", of_order(4)));
-    // One that gave way is back as soon as it is heard of.
+    // An evicted one is back with its next event.
     desk.publish(10, order(3, BaseState::PartiallyFilled));
     settle(&desk, 11);
     let told = format!("life-cycle.SERVER life-cycle.MOMENTUM order.SERVER.TEST-3 {}", of_order(4));
     assert_eq!(remembered(&desk), told);
-    // Where no order is left to give way, what is new is not remembered.
+    // Where no order is left to evict, new values are not cached.
     (3..=20).for_each(|strategy| desk.publish(12, phase(strategy, Phase::Run)));
     settle(&desk, 13);
     assert_eq!(remembered(&desk).split(' ').filter(|topic| topic.starts_with("life-cycle.")).count(), 9);

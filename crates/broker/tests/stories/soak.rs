@@ -1,5 +1,5 @@
-//! Clients come, listen and go in every way there is, while prices and events are published without a pause. In the end
-//! nothing of them is left.
+//! Soak test: clients connect, subscribe and leave in every way, while prices and events are published without a pause.
+//! In the end nothing of them is left.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ fn after_much_coming_and_going_nothing_is_left() {
         let visits = |number: u32| (0..VISITS).for_each(|visit| come_and_go(&desk, number * VISITS + visit));
         let visitors: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(move || visits(number))).collect();
         let well = visitors.into_iter().all(|visitor| visitor.join().is_ok());
-        // Also where a visit went wrong, so that the publisher ends.
+        // Also where a client failed, so that the publisher ends.
         is_over.store(true, Ordering::Relaxed);
         well
     });
@@ -36,7 +36,7 @@ fn after_much_coming_and_going_nothing_is_left() {
     assert_eq!((connections, subscriptions, patterns, queue_bytes), (0, 0, 0, 0));
 }
 
-/// As fast as the broker tells it.
+/// As fast as the broker publishes.
 fn publish(desk: &Desk, is_over: &AtomicBool) {
     let mut witness = Client::join(desk.tcp);
     witness.subscribe(1, "/topic/log-event.>", "");
@@ -55,7 +55,7 @@ fn come_and_go(desk: &Desk, number: u32) {
     }
 }
 
-/// Listens to this and that, hears something, and leaves in one of many ways.
+/// Subscribes to several destinations, receives something, and leaves in one of many ways.
 fn visit<S: Read + Write>(stream: S, number: u32) {
     let mut client = Client::over(stream);
     client.greet();
@@ -80,7 +80,7 @@ fn visit<S: Read + Write>(stream: S, number: u32) {
     }
 }
 
-/// What nobody has acknowledged goes to whoever comes, or to the dead letters.
+/// Unacknowledged messages go to the next consumer, or become dead letters.
 fn drain_queues(desk: &Desk) {
     desk.settle(0);
     let mut worker = Client::join(desk.tcp);

@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::desk::Desk;
 use crate::websocket::{TEXT, WebSocket};
 
-/// What a SUBSCRIBE with these headers is told; the connection ends with it.
+/// The ERROR for a SUBSCRIBE with these headers, which ends the connection.
 fn refused(desk: &Desk, headers: &str) -> String {
     let mut client = Client::join(desk.tcp);
     client.send(&format!("SUBSCRIBE\nid:1\n{headers}\nreceipt:r\n\n"));
@@ -67,7 +67,7 @@ fn where_there_are_no_users_any_name_is_as_good_as_none() {
     let guest = "login:guest\npasscode:guest\n";
     assert_eq!(connect(guest), "CONNECTED version:1.2");
     assert_eq!(connect("login:anna\npasscode:correct horse\n"), "CONNECTED version:1.2");
-    // A token says something, also where there are no users.
+    // A token is checked, also where there are no users.
     let token = desk.token("feed", Role::Viewer);
     assert_eq!(connect(&format!("login:feed\npasscode:{token}\n")), "CONNECTED version:1.2");
     desk.revoke("feed");
@@ -77,7 +77,7 @@ fn where_there_are_no_users_any_name_is_as_good_as_none() {
     assert_eq!(connect("login:anna\npasscode:correct horse\n"), "CONNECTED version:1.2");
 }
 
-/// What a WebSocket hears after these bytes: the first line of its ERROR, and the code it is closed with.
+/// The answer to these bytes: the first line of the ERROR, and the close code.
 fn after_fault(desk: &Desk, bytes: &[u8]) -> (String, Option<u16>) {
     let mut client = Client::over(WebSocket::at(desk.ws));
     client.greet();
@@ -90,7 +90,7 @@ fn after_fault(desk: &Desk, bytes: &[u8]) -> (String, Option<u16>) {
 fn a_websocket_error_below_stomp_has_a_close_code() {
     let desk = Desk::open();
     let broken = ("message:a frame of the WebSocket is broken".to_owned(), Some(1002));
-    // A text without a mask, a frame with a reserved bit, one of a kind that there is not.
+    // A text without a mask, a frame with a reserved bit, one of an unknown opcode.
     for bytes in [&[0x81, 1, b'a'][..], &[0xC1, 0x81, 0, 0, 0, 0, b'a'], &[0x83, 0x81, 0, 0, 0, 0, b'a']] {
         assert_eq!(after_fault(&desk, bytes), broken, "{bytes:?}");
     }

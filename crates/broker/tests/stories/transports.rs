@@ -54,7 +54,7 @@ fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
     let mut plain = connect(desk.tls);
     plain.write_all(b"CONNECT\n\n\0").unwrap();
     let mut answer = Vec::new();
-    // A plain word on the TLS port gets an alert at the most.
+    // Plain text on the TLS port gets an alert at most.
     let _ = plain.read_to_end(&mut answer);
     assert!(!answer.starts_with(b"CONNECTED"));
 }

@@ -1,4 +1,4 @@
-//! A WebSocket as a stream of bytes, with a word on how it was closed.
+//! WebSocket as a byte stream, with its close code.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,7 +16,7 @@ pub(crate) struct WebSocket {
     unread: Vec<u8>,
     /// The code that the server closed with.
     pub(crate) closed_with: Option<u16>,
-    /// Pings that were heard and not waited for.
+    /// Pings that were received and not waited for.
     pings: usize,
 }
 
@@ -67,7 +67,7 @@ impl WebSocket {
         self.stream.write_all(&head).unwrap();
     }
 
-    /// The server may say something first, or just hang up.
+    /// The server may send something first, or just close.
     pub(crate) fn wait_for_end(&mut self) {
         let _ = self.stream.read_to_end(&mut vec![]);
     }

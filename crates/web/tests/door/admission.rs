@@ -1,4 +1,4 @@
-//! Who may call what: every row of the table for every role, through the real door.
+//! Authorization: every row of the endpoint table for every role, through real sockets.
 
 use access::Role;
 use domain::{Answer, Command, PositionId, Query, StrategyId};
@@ -13,7 +13,7 @@ fn path_of(row: &web::endpoints::Endpoint) -> String {
     row.path.replace("{id}", "1").replace("{name}", "nobody").replace("{intId}", "none")
 }
 
-/// What the door says before the handler is asked: let in, or the status with which it turns away.
+/// The decision before the handler: accepted, or the status of the rejection.
 fn verdict(answer: &str) -> &'static str {
     match code(answer).as_str() {
         "401 login-needed" => "401",
@@ -144,7 +144,7 @@ fn a_strategy_leaves_what_belongs_to_others_alone() {
         bus::Wanted::Query(_) => Ok(Answer::Orders(vec![order("A-1")])),
         _ => Ok(Answer::Order(order("A-1"))),
     });
-    // The order of this desk is the server's own.
+    // The order of this test server is the server's own.
     let (momentum, server) = (
         desk.people.bearer("robot", Role::Strategy("MOMENTUM".into())),
         desk.people.bearer("other", Role::Strategy("SERVER".into())),

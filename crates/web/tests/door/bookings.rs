@@ -1,4 +1,4 @@
-//! What is booked: transactions recorded by hand, those of today and before, and what is rebuilt from them.
+//! Transactions: recorded by clients, of today and before, and positions rebuilt from them.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The description of the interface against the interface: every row of the table is called, well and badly, and must
-//! answer what the description says.
+//! The API description against the server: every endpoint is called, with valid and invalid requests, and must respond
+//! as described.
 
 use bus::Wanted;
 use bus::operations::BrokerDoors;
@@ -15,7 +15,7 @@ use crate::desk::{Desk, Program, code, order, status};
 fn document(desk: &Desk) -> Value {
     let answer = desk.get("/openapi.json");
     assert_eq!(status(&answer), "HTTP/1.1 200 OK");
-    // Chunked: the text stands between the first brace and the last.
+    // Chunked: the text is between the first brace and the last.
     let text: String = answer.lines().filter(|line| line.starts_with('{') || line.starts_with('"')).collect();
     serde_json::from_str(&text).unwrap()
 }
@@ -24,7 +24,7 @@ fn operation<'a>(document: &'a Value, row: &Endpoint) -> &'a Value {
     &document["paths"][row.path][row.method.to_ascii_lowercase()]
 }
 
-/// The row's path with something in the place of every parameter.
+/// The endpoint's path with a value for every parameter.
 fn path_of(row: &Endpoint, id: &str) -> String {
     ["{id}", "{name}", "{intId}"].iter().fold(row.path.to_owned(), |path, part| path.replace(part, id))
 }
@@ -34,7 +34,7 @@ fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
-/// What an answer has that the description does not tell of.
+/// Parts of a response that the description lacks.
 fn undocumented(answer: &str, operation: &Value, document: &Value) -> Option<String> {
     let status = status(answer).split(' ').nth(1).unwrap();
     let mut told = &operation["responses"][status];
@@ -46,7 +46,7 @@ fn undocumented(answer: &str, operation: &Value, document: &Value) -> Option<Str
     (!told.is_object() || !is_told).then(|| format!("{status} {media_type:?}: {answer}"))
 }
 
-/// Good and bad requests for a row; the bad ones are bad in each way that there is.
+/// Valid and invalid requests for an endpoint, invalid in each way that there is.
 fn requests(row: &Endpoint, operation: &Value) -> Vec<(String, String, String)> {
     let json = "Content-Type: application/json\r\n";
     let example = &operation["requestBody"]["content"]["application/json"]["example"];
@@ -73,7 +73,8 @@ fn requests(row: &Endpoint, operation: &Value) -> Vec<(String, String, String)> 
     ]
 }
 
-/// One desk takes what it is told, one refuses it; both answer only what is described, and neither finds a fault in itself.
+/// One test server accepts everything, one refuses everything; both respond only as described, and never with an
+/// internal error.
 #[test]
 fn every_row_answers_what_the_description_says() {
     let broker = BrokerDoors { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
@@ -83,7 +84,7 @@ fn every_row_answers_what_the_description_says() {
         question => Ok(fitting(question)),
     });
     for desk in [taking, refusing] {
-        // One of the calls adds a user, and from then on nobody is anonymous.
+        // One of the calls adds a user, and from then on every caller needs a login.
         let (document, boss) = (document(&desk), desk.people.bearer("boss", access::Role::Admin));
         for row in ENDPOINTS {
             let operation = operation(&document, row);
@@ -97,7 +98,7 @@ fn every_row_answers_what_the_description_says() {
     }
 }
 
-/// An answer of the kind that belongs to the request.
+/// An answer of the type that belongs to the request.
 fn fitting(wanted: &Wanted) -> Answer {
     match wanted {
         Wanted::Command(envelope) => match &envelope.command {

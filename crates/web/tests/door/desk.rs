@@ -1,4 +1,4 @@
-//! The server, its engine and a client that shows every byte.
+//! Test server: the HTTP server, its engine and a client that shows every byte.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,21 +16,21 @@ use web::Settings;
 use crate::people::People;
 pub(crate) use crate::program::Program;
 
-/// Every reply of the small engine is true up to this sequence.
+/// Every reply of the test engine is complete up to this sequence.
 pub(crate) const SEQUENCE: u64 = 4711;
 
-/// What the small engine does with a request.
+/// What the test engine does with a request.
 pub(crate) type Outcome = Result<Answer, Refusal>;
 
-/// A server on a port of its own, stopped when the story ends.
+/// A server on a port of its own, stopped when the test ends.
 pub(crate) struct Desk {
     pub(crate) address: SocketAddr,
     pub(crate) program: Arc<Program>,
     pub(crate) inbox: Inbox,
     pub(crate) catalogue: Catalogue,
-    /// Who may come in: at first everybody on this machine.
+    /// Users and tokens: at first every local caller is accepted.
     pub(crate) people: People,
-    /// What the engine was asked, in the order of arrival.
+    /// The requests of the engine, in the order of arrival.
     pub(crate) heard: Arc<Mutex<Vec<Wanted>>>,
     stop: Option<oneshot::Sender<()>>,
     served: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
@@ -43,12 +43,12 @@ impl Desk {
         Self::open_with(Settings::default(), Program::default(), reference_data(), answering(rule))
     }
 
-    /// The same, with a program of the story's own.
+    /// The same, with a program of the test's own.
     pub(crate) fn run_by(program: Program, rule: impl FnMut(&Wanted) -> Outcome + Send + 'static) -> Self {
         Self::open_with(Settings::default(), program, reference_data(), answering(rule))
     }
 
-    /// A desk at which nobody needs the engine.
+    /// A server whose engine is not used.
     pub(crate) fn quiet(settings: Settings) -> Self {
         Self::open_with(settings, Program::default(), reference_data(), answering(|_| Ok(Answer::Done)))
     }
@@ -62,7 +62,7 @@ impl Desk {
         Self::open_on(inbox(), settings, program, reference, engine)
     }
 
-    /// With room for as much as the story says.
+    /// With the limits of the test.
     pub(crate) fn open_on(
         (inbox, lanes): (Inbox, Lanes),
         settings: Settings,
@@ -116,7 +116,7 @@ impl Desk {
         self.exchange(&format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{length}{headers}\r\n{body}"))
     }
 
-    /// Every byte of an answer but those of the date, which no story can know.
+    /// Every byte of a response but those of the date, which no test can know.
     pub(crate) fn exchange(&self, request: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();
@@ -145,7 +145,7 @@ impl Desk {
         heard.into_iter().filter_map(query).collect()
     }
 
-    /// Begins to stop; the story may go on with the connections it has.
+    /// Begins to stop; the test may continue with its connections.
     pub(crate) fn ask_to_stop(&mut self) {
         drop(self.stop.take());
     }

@@ -1,4 +1,4 @@
-//! What else the house tells: its broker, its log, its FIX sessions, its strategies.
+//! Further resources: broker, log, FIX sessions, strategies.
 
 use bus::operations::{BrokerDoors, FixAct, FixSession, LogLine};
 use domain::report::SessionState;

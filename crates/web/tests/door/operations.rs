@@ -1,4 +1,4 @@
-//! What the risk gate and the operator can do.
+//! Risk gate and operator commands.
 
 use domain::query::Verdict;
 use domain::risk::{LimitName, LimitsChange};

@@ -1,4 +1,4 @@
-//! What can be ordered.
+//! Orders: place, change, cancel.
 
 use domain::command::{CancelOrder, PlaceOrder, ReducePosition};
 use domain::refusal::DuplicateOrder;

@@ -1,4 +1,4 @@
-//! What other rooms serve on the same ports.
+//! Routes of other crates on the same ports.
 
 use axum::Router;
 use axum::routing::get;

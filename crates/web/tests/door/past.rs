@@ -1,4 +1,4 @@
-//! What has been, page by page.
+//! History, page by page.
 
 use bus::history::{OrderSearch, Page, PastEvent, Sort, SourceSearch, TextSearch};
 use domain::event::{Alarm, AlarmLevel};

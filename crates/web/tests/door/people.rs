@@ -1,4 +1,4 @@
-//! Users and tokens, with a clock that is turned by hand.
+//! Users and tokens, with a clock that the test moves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,10 +7,10 @@ use access::{Access, Actor, Door, NewToken, Password, Recorded, Role, Settings, 
 use domain::Timestamp;
 use tempfile::TempDir;
 
-/// The password of everybody.
+/// The password of all users.
 pub(crate) const PASSWORD: &str = "correct horse";
 
-/// When stories begin.
+/// When tests begin.
 const BEGIN: Timestamp = Timestamp(1_794_839_400_000_000_000);
 
 pub(crate) struct People {
@@ -47,7 +47,7 @@ impl People {
         self.access.look_again().unwrap();
     }
 
-    /// The header that shows a new token.
+    /// The header with a new token.
     pub(crate) fn bearer(&self, name: &str, role: Role) -> String {
         let wanted = NewToken { name: name.parse().unwrap(), role, days: 1 };
         let (_, secret) = self.access.register().new_token(wanted, &operator(), self.access.now()).unwrap();
@@ -55,7 +55,7 @@ impl People {
         format!("Authorization: Bearer {}\r\n", secret.text())
     }
 
-    /// What came by the door, one line each.
+    /// Audit entries, one line each.
     pub(crate) fn audit(&self) -> String {
         let rows = self.access.register().audit(0, 1_000).unwrap();
         rows.into_iter().filter(|row| row.door != "CLI").map(line).collect()
@@ -68,7 +68,7 @@ fn line(row: Recorded) -> String {
     format!("{user} {door} {peer} [{action}] {outcome}: {detail} ({times}x)\n")
 }
 
-/// The header of a user with the password of everybody.
+/// The header of a user with the common password.
 pub(crate) fn basic(user: &str) -> String {
     basic_with(user, PASSWORD)
 }

@@ -1,4 +1,4 @@
-//! Logging in and out, users, tokens, the audit.
+//! Login and logout, users, tokens, the audit.
 
 use access::Role;
 use domain::Answer;
@@ -20,7 +20,7 @@ fn cookie(answer: &str) -> String {
     format!("Cookie: {}\r\n", line.split(';').next().unwrap())
 }
 
-/// An answer with prefixes and secrets blotted out, which chance has made.
+/// A response with random prefixes and secrets masked.
 fn blotted(answer: &str) -> String {
     let is_chance = |word: &str| [12, 64].contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parts = answer.split_inclusive(|c: char| !c.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! Prices: who wants them, and what they are now.
+//! Prices and market data subscriptions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The program around the small engine, and the past that it remembers.
+//! The program around the test engine, and its history.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ pub(crate) struct Program {
     pub(crate) adapter_is_down: bool,
     pub(crate) stopped: Mutex<bool>,
     pub(crate) broker: BrokerDoors,
-    /// What is wrong with the reference data.
+    /// Errors of the reference data.
     pub(crate) trouble: Option<ReferenceTrouble>,
-    /// Where reference data was read from; none = where the configuration says.
+    /// Where reference data was read from; `None`: the configured folder.
     pub(crate) read: Mutex<Vec<Option<PathBuf>>>,
     pub(crate) log: Vec<LogLine>,
     /// Stored ones, oldest first.
@@ -94,7 +94,7 @@ impl Operations for Program {
     }
 }
 
-/// What has been; every question is noted.
+/// History; every query is recorded.
 #[derive(Default)]
 pub(crate) struct Past {
     pub(crate) orders: Vec<Arc<Order>>,

@@ -1,4 +1,4 @@
-//! What can be read.
+//! Read-only endpoints.
 
 use domain::command::{Failure, FailureKind, Phase};
 use domain::query::Filter;

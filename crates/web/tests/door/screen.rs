@@ -1,4 +1,4 @@
-//! The trading screen: what a browser gets, and how long it may keep it.
+//! The trading UI: its files and their caching.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use web::{Screen, Settings};
 
 use crate::desk::{Desk, code, status};
 
-/// A folder with a small screen in it.
+/// A folder with a small UI in it.
 fn built() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("assets")).unwrap();

@@ -1,4 +1,4 @@
-//! How securities are found, and in which form lists come.
+//! Security search, and formats of lists.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a user keeps of his own.
+//! User settings.
 
 use access::Role;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Who is kept out, and how much is let in.
+//! Rejected requests and limits.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -131,7 +131,7 @@ fn a_request_gets_a_number_where_it_brought_none() {
     assert!(number(&format!("X-Request-Id: {}\r\n", "x".repeat(129))).parse::<u64>().is_ok(), "too long to repeat");
 }
 
-/// An engine that takes nothing until the story is over.
+/// An engine that accepts nothing until the test is over.
 fn sleeping(settings: Settings) -> (Desk, mpsc::Sender<()>) {
     let (story, over) = mpsc::channel();
     let desk = Desk::open_with(settings, Program::default(), reference_data(), asleep(over));
@@ -213,7 +213,7 @@ fn a_disconnect_frees_no_quota_before_the_command_is_done() {
     let order = send(&desk, &post(&desk, MARKET, ORDER));
     waits(&desk, 1, 0);
     drop(order);
-    // As soon as anybody is served, nothing of the first connection is left.
+    // As soon as another client is served, nothing of the first connection is left.
     while status(&desk.get("/health/live")) != "HTTP/1.1 200 OK" {}
     let again = loop {
         let answer = desk.post(MARKET, ORDER);
@@ -280,7 +280,7 @@ fn an_answer_that_does_not_fit_is_our_fault() {
     assert_eq!(code(&desk.get("/rest/position")), "500 internal");
 }
 
-/// With room for one connection, a second one is turned away until the first was cut.
+/// With a limit of one connection, a second one is rejected until the first was cut.
 fn one_place() -> Limits {
     Limits { connections: 1, ..Limits::default() }
 }
