@@ -11,6 +11,7 @@ use crate::credentials::shown;
 use crate::doors::Doors;
 use crate::endpoints::{Endpoint, Role};
 use crate::last_steps::LastSteps;
+use crate::places::Seat;
 use crate::problem::{Problem, ProblemCode};
 use crate::visitor::{Speaker, is_secure, is_ui, visit};
 
@@ -20,7 +21,11 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\""
 /// Audited actions that need no admin role.
 const ACTS_OF_OTHERS: [&str; 1] = ["risk::kill"];
 
-/// The action is in the audit already.
+/// The request's sender was let in, whoever it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LetIn;
+
+/// The answer tells of an act that is in the audit already.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InTheAudit;
 
@@ -38,6 +43,8 @@ pub(crate) async fn admit(doors: &Doors, row: &Endpoint, mut request: Request, l
         Err(problem) => return problem.into_response(),
     };
     let actor = is_act(row).then(|| speaker.actor.clone());
+    request.extensions().get::<Seat>().into_iter().for_each(Seat::let_in);
+    request.extensions_mut().insert(LetIn);
     request.extensions_mut().insert(speaker);
     match actor {
         Some(actor) => act(doors.clone(), actor, request, last_steps).await,

@@ -18,12 +18,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 use crate::limits::Limits;
 use crate::opening::{Version, learn_version, shake_hands};
 use crate::patience::Impatient;
+use crate::places::{GivenWay, Place, Seat};
 use crate::pulse::Pulse;
 use crate::socket::{OnSocket, Socket};
 use crate::visitor::Reached;
@@ -35,20 +36,33 @@ pub(crate) struct Connection {
     pub(crate) limits: Arc<Limits>,
     /// Changes for the last time when the server stops.
     pub(crate) closing: watch::Receiver<()>,
-    /// Its permit among all connections.
-    pub(crate) place: OwnedSemaphorePermit,
+    /// Its place among all connections.
+    pub(crate) place: Place,
+}
+
+/// What each request of a connection carries.
+#[derive(Clone)]
+struct Met {
+    reached: Reached,
+    seat: Seat,
 }
 
 impl Connection {
-    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
-        // Responses are small and urgent; a failure here costs only speed.
+    /// Until it ends, or has to give way to others.
+    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>, given_way: GivenWay) {
+        // Answers are small and awaited; a failure here costs only speed.
         let _ = stream.set_nodelay(true);
-        let ended = match tls {
-            None => self.serve_plain(stream).await,
-            Some(tls) => self.serve_secure(stream, tls).await,
+        let served = async {
+            match tls {
+                None => self.serve_plain(stream).await,
+                Some(tls) => self.serve_secure(stream, tls).await,
+            }
         };
-        if let Err(error) = ended {
-            tracing::debug!(%error, "connection closed during handshake or request");
+        tokio::select! {
+            ended = served => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection ended early");
+            },
+            () = given_way.given() => tracing::debug!("a connection gave way to another"),
         }
     }
 
@@ -73,10 +87,11 @@ impl Connection {
         S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
     {
         let Self { router, limits, closing, place } = self;
+        let met = Met { reached, seat: place.seat() };
         let stream = Impatient::new(stream, opening, place, limits.write_timeout);
         match version {
-            Version::Http1 => serve_http1(stream, reached, router, &limits, closing).await,
-            Version::Http2 => serve_http2(stream, reached, router, &limits, closing).await,
+            Version::Http1 => serve_http1(stream, met, router, &limits, closing).await,
+            Version::Http2 => serve_http2(stream, met, router, &limits, closing).await,
         }
     }
 }
@@ -96,7 +111,7 @@ async fn unless_closing<T>(closing: &mut watch::Receiver<()>, opened: impl Futur
 /// A request may turn the connection into a WebSocket; then the upgrade handler owns it.
 async fn serve_http1<S>(
     mut stream: Impatient<S>,
-    reached: Reached,
+    met: Met,
     router: Router,
     limits: &Limits,
     mut closing: watch::Receiver<()>,
@@ -109,7 +124,7 @@ where
         if request.headers().contains_key(header::UPGRADE) {
             request.extensions_mut().insert(socket.clone());
         }
-        let (socket, answer) = (socket.clone(), answer(router.clone(), reached, request));
+        let (socket, answer) = (socket.clone(), answer(router.clone(), met.clone(), request));
         async move { answer.await.inspect(|answer| note_upgrade(&socket, answer)) }
     });
     let connection = http1::Builder::new()
@@ -128,7 +143,7 @@ where
 
 async fn serve_http2<S>(
     stream: Impatient<S>,
-    reached: Reached,
+    met: Met,
     router: Router,
     limits: &Limits,
     mut closing: watch::Receiver<()>,
@@ -139,7 +154,7 @@ where
     let pulse = Pulse::start();
     let watched = pulse.clone();
     let service = service_fn(move |request| {
-        let (pending, answer) = (watched.request(), answer(router.clone(), reached, request));
+        let (pending, answer) = (watched.request(), answer(router.clone(), met.clone(), request));
         async { Ok::<_, Infallible>(answer.await?.map(|body| pending.answered_by(body))) }
     });
     let mut connection = pin!(http2_builder(limits).serve_connection(TokioIo::new(stream), service));
@@ -177,7 +192,9 @@ fn note_upgrade(socket: &Socket, answer: &Response) {
     }
 }
 
-async fn answer(router: Router, reached: Reached, mut request: Request<Incoming>) -> Result<Response, Infallible> {
-    request.extensions_mut().insert(reached);
+async fn answer(router: Router, met: Met, mut request: Request<Incoming>) -> Result<Response, Infallible> {
+    let _busy = met.seat.begin();
+    request.extensions_mut().insert(met.reached);
+    request.extensions_mut().insert(met.seat);
     router.oneshot(request.map(Body::new)).await
 }

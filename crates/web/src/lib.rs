@@ -35,6 +35,9 @@ mod compression;
 mod screen;
 
 mod ports;
+/// How many connections there may be, and of whom.
+mod places;
+/// Connections beyond the limit.
 mod turned_away;
 mod connection;
 mod opening;

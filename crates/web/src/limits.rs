@@ -6,6 +6,8 @@ use std::time::Duration;
 pub struct Limits {
     /// A longer body is 413.
     pub body_bytes: usize,
+    /// The same for somebody who was not let in yet, as at the login.
+    pub stranger_body_bytes: usize,
     /// Longer headers, request line included, are 431.
     pub header_bytes: usize,
     /// A longer path with its query is 414.
@@ -18,7 +20,7 @@ pub struct Limits {
     pub request_timeout: Duration,
     /// A connection whose peer reads nothing for this long is closed.
     pub write_timeout: Duration,
-    /// One more connection is rejected: over HTTP with 503, over HTTPS without an answer.
+    /// One more connection is turned away, over HTTP with 503, over HTTPS without a word, unless a stranger can give way.
     pub connections: usize,
     /// Concurrent queries of history, and imports; one more is 503.
     pub blocking_calls: usize,
@@ -47,10 +49,24 @@ pub struct Http2Limits {
     pub ping_timeout: Duration,
 }
 
+impl Limits {
+    /// Connections of those who were not let in yet: three quarters, the rest is kept for those who were. This machine has
+    /// as many, because proxies are there.
+    pub(crate) fn strangers(&self) -> usize {
+        (self.connections / 4 * 3).max(1)
+    }
+
+    /// Connections of one address, all of one IPv6 network (/64) counted as one.
+    pub(crate) fn connections_per_address(&self) -> usize {
+        (self.connections / 4).max(1)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 1 << 20,
+            stranger_body_bytes: 4 << 10,
             header_bytes: 16 << 10,
             url_bytes: 8 << 10,
             handshake_timeout: Duration::from_secs(10),

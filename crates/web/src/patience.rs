@@ -6,15 +6,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
+use crate::places::Place;
 use crate::socket::{OnSocket, Socket};
 
 pub(crate) struct Impatient<S> {
-    /// The permit among all connections. It is released before the stream is closed, and when a request upgrades the
-    /// connection.
-    place: Option<OwnedSemaphorePermit>,
+    /// The place among all connections. It is free before the stream is closed, and when a request turns the connection
+    /// into a WebSocket.
+    place: Option<Place>,
     stream: S,
     /// Bytes that were read for the protocol detection, to be read again.
     opening: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Impatient<S> {
 }
 
 impl<S> Impatient<S> {
-    pub(crate) fn new(stream: S, opening: Vec<u8>, place: OwnedSemaphorePermit, write_timeout: Duration) -> Self {
+    pub(crate) fn new(stream: S, opening: Vec<u8>, place: Place, write_timeout: Duration) -> Self {
         let place = Some(place);
         Self { place, stream, opening, write_timeout, deadline: None, wished: None, is_treated: false }
     }

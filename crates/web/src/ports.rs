@@ -4,6 +4,7 @@
 mod tests;
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +12,12 @@ use std::time::Duration;
 use axum::Router;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::connection::Connection;
 use crate::limits::Limits;
+use crate::places::Places;
 use crate::turned_away::TurnedAway;
 
 /// Pause after a failed accept, such as for lack of file handles.
@@ -35,7 +37,7 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let (close, closing) = watch::channel(());
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let places = Places::new(limits);
     let limits = Arc::new(limits.clone());
     let (mut connections, mut turned_away) = (JoinSet::new(), TurnedAway::default());
     let mut shutdown = pin!(shutdown);
@@ -46,14 +48,15 @@ pub(crate) async fn serve(
             accepted = accept(https.as_ref()) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        match (accepted, places.clone().try_acquire_owned()) {
-            (Ok(stream), Ok(place)) => {
+        match accepted.map(|(stream, from)| (stream, places.take(from.ip()))) {
+            Ok((stream, Some((place, given_way)))) => {
                 let (router, limits, closing) = (router.clone(), limits.clone(), closing.clone());
-                connections.spawn(Connection { router, limits, closing, place }.serve(stream, port.tls.clone()));
+                let connection = Connection { router, limits, closing, place };
+                connections.spawn(connection.serve(stream, port.tls.clone(), given_way));
             }
-            (Ok(stream), Err(_)) => turned_away.add(stream, port.tls.is_some()),
-            (Err(error), _) => {
-                tracing::warn!(%error, "accept failed; retrying in 100 ms");
+            Ok((stream, None)) => turned_away.add(stream, port.tls.is_some()),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -62,10 +65,10 @@ pub(crate) async fn serve(
     finish(connections, limits.shutdown_grace).await;
 }
 
-/// Waits for ever on a port that is off.
-async fn accept(port: Option<&Port>) -> (&Port, io::Result<TcpStream>) {
+/// Waits for ever at a port that is not there.
+async fn accept(port: Option<&Port>) -> (&Port, io::Result<(TcpStream, SocketAddr)>) {
     match port {
-        Some(port) => (port, port.listener.accept().await.map(|(stream, _)| stream)),
+        Some(port) => (port, port.listener.accept().await),
         None => std::future::pending().await,
     }
 }

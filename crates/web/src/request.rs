@@ -14,6 +14,7 @@ use domain::{AccountId, ReferenceData, SecurityId, StrategyId};
 use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
+use crate::admission::LetIn;
 use crate::doors::Doors;
 use crate::endpoints::Endpoint;
 use crate::limits::Limits;
@@ -110,21 +111,23 @@ fn not_json() -> Problem {
 }
 
 async fn read(request: Request, limits: &Limits) -> Result<Bytes, Problem> {
-    if let Err(problem) = check_declared(request.headers(), limits) {
+    let most =
+        if request.extensions().get::<LetIn>().is_some() { limits.body_bytes } else { limits.stranger_body_bytes };
+    if let Err(problem) = check_declared(request.headers(), most) {
         discard(request);
         return Err(problem);
     }
-    let body = Limited::new(request.into_body(), limits.body_bytes).collect();
+    let body = Limited::new(request.into_body(), most).collect();
     let body = tokio::time::timeout(limits.request_timeout, body).await;
     let body = body.map_err(|_| Problem::new("request-timeout", "the body did not arrive in time"))?;
-    body.map(Collected::to_bytes).map_err(|error| broken(&*error, limits))
+    body.map(Collected::to_bytes).map_err(|error| broken(&*error, most))
 }
 
-/// A body whose declared length exceeds the limit is not read.
-fn check_declared(headers: &HeaderMap, limits: &Limits) -> Result<(), Problem> {
+/// A body that says itself that it is too long is not waited for.
+fn check_declared(headers: &HeaderMap, most: usize) -> Result<(), Problem> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    let fits = |length: u64| usize::try_from(length).is_ok_and(|length| length <= limits.body_bytes);
-    if declared.is_none_or(fits) { Ok(()) } else { Err(too_large(limits)) }
+    let fits = |length: u64| usize::try_from(length).is_ok_and(|length| length <= most);
+    if declared.is_none_or(fits) { Ok(()) } else { Err(too_large(most)) }
 }
 
 /// Closing a connection with unread bytes would lose the response too, so they are discarded for a while. A client that
@@ -139,13 +142,13 @@ fn discard(request: Request) {
     }));
 }
 
-fn too_large(limits: &Limits) -> Problem {
-    Problem::new("body-too-large", format!("the body is longer than {} bytes", limits.body_bytes))
+fn too_large(most: usize) -> Problem {
+    Problem::new("body-too-large", format!("the body is longer than {most} bytes"))
 }
 
-fn broken(error: &(dyn Error + 'static), limits: &Limits) -> Problem {
+fn broken(error: &(dyn Error + 'static), most: usize) -> Problem {
     if error.is::<LengthLimitError>() {
-        return too_large(limits);
+        return too_large(most);
     }
     Problem::new("malformed-body", "the body broke off or cannot be read")
 }

@@ -293,12 +293,12 @@ fn is_served_at_last(desk: &Desk) {
 
 #[test]
 fn a_client_that_never_ends_its_headers_is_disconnected() {
-    let limits = Limits { header_timeout: Duration::from_millis(20), ..one_place() };
+    let limits = Limits { header_timeout: Duration::from_millis(20), ..Limits::default() };
     let desk = Desk::quiet(limited(limits));
     let mut slow = desk.connect();
     slow.write_all(b"GET /rest/account HTTP/1.1\r\nHost: loc").unwrap();
-    is_served_at_last(&desk);
     assert_eq!(read_all(slow), "");
+    is_served_at_last(&desk);
 }
 
 #[test]
@@ -324,6 +324,37 @@ fn a_client_that_stops_reading_is_disconnected() {
     lazy.write_all(request.as_bytes()).unwrap();
     is_served_at_last(&desk);
     drop(lazy);
+}
+
+#[test]
+fn a_stranger_sends_four_kibibytes_at_the_most() {
+    let desk = Desk::quiet(Settings::default());
+    assert_eq!(code(&desk.post("/rest/login", &" ".repeat(4_097))), "413 body-too-large");
+    let unended = |length: usize| {
+        let headers =
+            format!("Host: {}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n", desk.address);
+        let mut slow = desk.connect();
+        slow.write_all(format!("POST /rest/login HTTP/1.1\r\n{headers}\r\n{{").as_bytes()).unwrap();
+        code(&read_all(slow))
+    };
+    assert_eq!(unended(1 << 20), "413 body-too-large", "and nothing of it is waited for");
+    assert_eq!(code(&desk.post("/rest/login", &" ".repeat(4_096))), "400 malformed-json");
+}
+
+#[test]
+fn strangers_give_way_and_who_was_let_in_stays() {
+    let desk = Desk::quiet(limited(one_place()));
+    let silent = desk.connect();
+    let mut trader = desk.connect();
+    let request = format!("GET /rest/account HTTP/1.1\r\nHost: {}\r\n\r\n", desk.address);
+    trader.write_all(request.as_bytes()).unwrap();
+    assert_eq!(read_all(silent), "", "it gave way");
+    let mut first = [0; 15];
+    trader.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    assert_eq!(code(&desk.get("/rest/account")), "503 too-many-connections");
+    drop(trader);
+    is_served_at_last(&desk);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::get;
 use http_body_util::BodyExt;
@@ -23,12 +24,19 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::limits::Limits;
+use crate::places::Seat;
 use crate::ports::{Port, serve};
 use crate::tls;
 
 /// Responds `hello`, with the client's text.
 pub(super) fn greeting() -> Router {
     Router::new().route("/", get(|| async { "hello" }).post(|said: String| async move { format!("hello {said}") }))
+}
+
+/// As admission does: whoever has asked for something is no stranger.
+async fn let_in(request: Request, next: Next) -> Response {
+    request.extensions().get::<Seat>().unwrap().let_in();
+    next.run(request).await
 }
 
 pub(super) struct Desk {
@@ -53,7 +61,7 @@ impl Desk {
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {
             let ports = (Some(Port { listener: http, tls: None }), Some(Port { listener: https, tls: Some(tls) }));
-            serve(ports, router, &limits, async { drop(stopped.await) }).await;
+            serve(ports, router.layer(from_fn(let_in)), &limits, async { drop(stopped.await) }).await;
         });
         Self { http: addresses[0], https: addresses[1], roots, stop: Some(stop), served }
     }

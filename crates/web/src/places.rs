@@ -1,0 +1,251 @@
+//! Places of connections: so many at all, so many for one address, and some that only those get who were let in. A stranger,
+//! of whom no request was admitted yet, gives way to the next caller; so nobody shuts the others out by waiting.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use crate::limits::Limits;
+
+/// The part of an IPv6 address that one customer usually has alone.
+const IPV6_NETWORK: u128 = u128::MAX << 64;
+
+pub(crate) struct Places {
+    connections: usize,
+    strangers: usize,
+    per_address: usize,
+    per_local_address: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    last: u64,
+    /// In the order in which they came.
+    taken: BTreeMap<u64, Taken>,
+}
+
+struct Taken {
+    network: IpAddr,
+    standing: Arc<Standing>,
+    /// Ends the connection.
+    cut: oneshot::Sender<()>,
+}
+
+/// What is known of a connection's peer.
+#[derive(Debug, Default)]
+struct Standing {
+    was_let_in: AtomicBool,
+    requests: AtomicUsize,
+}
+
+/// A connection's place; it is free again when this is dropped.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    id: u64,
+    standing: Arc<Standing>,
+}
+
+/// Where a request sits; each request has it among its extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Seat(Arc<Standing>);
+
+/// A request that is under way.
+pub(crate) struct Busy(Arc<Standing>);
+
+/// Ready when a connection has to give way.
+pub(crate) struct GivenWay(oneshot::Receiver<()>);
+
+impl Places {
+    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+        Arc::new(Self {
+            connections: limits.connections,
+            strangers: limits.strangers(),
+            per_address: limits.connections_per_address(),
+            per_local_address: limits.strangers(),
+            state: Mutex::default(),
+        })
+    }
+
+    /// None where no place is free and nobody has to give way.
+    pub(crate) fn take(self: &Arc<Self>, from: IpAddr) -> Option<(Place, GivenWay)> {
+        let network = network(from);
+        let mut state = self.lock();
+        if state.count(|taken| taken.network == network) >= self.limit_of(network) {
+            state.make_room(|taken| taken.network == network)?;
+        } else if state.taken.len() >= self.connections || state.count(Taken::is_stranger) >= self.strangers {
+            state.make_room(|_| true)?;
+        }
+        let (cut, given_way) = oneshot::channel();
+        let standing = Arc::<Standing>::default();
+        state.last += 1;
+        let id = state.last;
+        state.taken.insert(id, Taken { network, standing: standing.clone(), cut });
+        Some((Place { places: self.clone(), id, standing }, GivenWay(given_way)))
+    }
+
+    fn limit_of(&self, network: IpAddr) -> usize {
+        if network.is_loopback() { self.per_local_address } else { self.per_address }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A map is whole between any two statements that hold the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn count(&self, is_meant: impl Fn(&Taken) -> bool) -> usize {
+        self.taken.values().filter(|taken| is_meant(taken)).count()
+    }
+
+    /// Of the strangers that are meant one goes: of the address with the most of them, or of several such of the one that came
+    /// first; one without a request before others, and of these the oldest.
+    fn make_room(&mut self, is_meant: impl Fn(&Taken) -> bool) -> Option<()> {
+        let mut crowds: BTreeMap<IpAddr, (usize, Reverse<u64>)> = BTreeMap::new();
+        let strangers = self.taken.iter().filter(|(_, taken)| taken.is_stranger() && is_meant(taken));
+        for (id, taken) in strangers.clone() {
+            crowds.entry(taken.network).or_insert((0, Reverse(*id))).0 += 1;
+        }
+        let crowd = crowds.into_iter().max_by_key(|(_, size_and_age)| *size_and_age)?.0;
+        let of_crowd = strangers.filter(|(_, taken)| taken.network == crowd);
+        let gone = of_crowd.min_by_key(|(id, taken)| (taken.standing.requests.load(Ordering::Relaxed) > 0, **id))?;
+        let id = *gone.0;
+        // A connection that has just ended gives its place as well.
+        self.taken.remove(&id).map(|taken| taken.cut.send(()).unwrap_or(()))
+    }
+}
+
+impl Taken {
+    fn is_stranger(&self) -> bool {
+        !self.standing.was_let_in.load(Ordering::Relaxed)
+    }
+}
+
+impl Place {
+    pub(crate) fn seat(&self) -> Seat {
+        Seat(self.standing.clone())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.lock().taken.remove(&self.id);
+    }
+}
+
+impl Seat {
+    /// A request of this connection was admitted: nobody takes its place any more.
+    pub(crate) fn let_in(&self) {
+        self.0.was_let_in.store(true, Ordering::Relaxed);
+    }
+
+    /// A request has begun.
+    pub(crate) fn begin(&self) -> Busy {
+        self.0.requests.fetch_add(1, Ordering::Relaxed);
+        Busy(self.0.clone())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl GivenWay {
+    /// Waits for ever for a connection that ends by itself, or becomes something else.
+    pub(crate) async fn given(self) {
+        if self.0.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(last: u8) -> IpAddr {
+        [192, 0, 2, last].into()
+    }
+
+    fn places(connections: usize) -> Arc<Places> {
+        Places::new(&Limits { connections, ..Limits::default() })
+    }
+
+    /// Those who had to give way, by their order of arrival.
+    fn gone(visitors: &mut [(Place, GivenWay)]) -> Vec<usize> {
+        (0..visitors.len()).filter(|at| visitors[*at].1.0.try_recv().is_ok()).collect()
+    }
+
+    fn take(places: &Arc<Places>, from: IpAddr) -> (Place, GivenWay) {
+        places.take(from).unwrap()
+    }
+
+    #[test]
+    fn one_address_has_a_quarter_of_the_places_and_its_oldest_stranger_gives_way() {
+        let places = places(8);
+        let mut visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
+        visitors[0].0.seat().let_in();
+        let _third = take(&places, address(1));
+        assert_eq!(gone(&mut visitors), [1]);
+        let _other = take(&places, address(2));
+        assert!(gone(&mut visitors).is_empty());
+    }
+
+    #[test]
+    fn who_was_let_in_keeps_his_place_and_one_more_of_his_address_is_turned_away() {
+        let places = places(8);
+        let visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
+        visitors.iter().for_each(|(place, _)| place.seat().let_in());
+        assert!(places.take(address(1)).is_none());
+        drop(visitors);
+        assert!(places.take(address(1)).is_some());
+    }
+
+    #[test]
+    fn strangers_leave_a_quarter_of_the_places_and_the_largest_crowd_gives_way() {
+        let places = places(8);
+        let mut crowd: Vec<_> = [1, 2, 2, 3, 4, 5].map(|last| take(&places, address(last))).into();
+        let _one_more = take(&places, address(6));
+        assert_eq!(gone(&mut crowd), [1], "the oldest of the address with the most");
+        crowd[3].0.seat().let_in();
+        let mut late: Vec<_> = (7..9).map(|last| take(&places, address(last))).collect();
+        late.iter().for_each(|(place, _)| place.seat().let_in());
+        assert!(gone(&mut late).is_empty());
+    }
+
+    #[test]
+    fn who_has_asked_for_something_gives_way_after_those_who_are_silent() {
+        let places = places(8);
+        let mut visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
+        let busy = visitors[0].0.seat().begin();
+        let _third = take(&places, address(1));
+        assert_eq!(gone(&mut visitors), [1]);
+        let _fourth = take(&places, address(1));
+        drop(busy);
+        let _fifth = take(&places, address(1));
+        assert_eq!(gone(&mut visitors), [0]);
+    }
+
+    #[test]
+    fn all_addresses_of_an_ipv6_network_are_one() {
+        let places = places(8);
+        let from = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]);
+        let mut visitors: Vec<_> = (0..2).map(|last| take(&places, from(last))).collect();
+        let _third = take(&places, from(9));
+        assert_eq!(gone(&mut visitors), [0]);
+    }
+}
