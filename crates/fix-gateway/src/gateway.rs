@@ -77,14 +77,15 @@ impl Gateway {
     /// Serves until `shutdown` is ready; then every client is logged out.
     pub async fn serve(
         self,
-        listener: TcpListener,
-        secure: Option<Secure>,
+        (listener, secure): (TcpListener, Option<Secure>),
+        callers_max: usize,
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
         let (stop, stopping) = watch::channel(false);
         let board = |session: &Opened| (session.board.settings.clone(), session.board.handle.clone());
         let acceptor = Acceptor::new(listener, self.sessions.iter().map(board).collect::<Vec<_>>(), secure);
-        let acceptor = acceptor.with_doorman(doorman(self.house.clone(), self.boards.clone()));
+        let acceptor =
+            acceptor.with_callers_max(callers_max).with_doorman(doorman(self.house.clone(), self.boards.clone()));
         let ears = tokio::spawn(self.house.switchboard.clone().run(self.house.bus.feed.clone()));
         let mut tasks = JoinSet::new();
         for session in self.sessions {

@@ -2,7 +2,7 @@
 //! connection over; otherwise the socket is closed without an answer.
 
 use crate::callers::{Callers, Place};
-use crate::limits::{HANDSHAKE_SECONDS, JUDGEMENT_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX};
+use crate::limits::{HANDSHAKE_SECONDS, JUDGEMENT_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX, UNKNOWN_CALLERS_MAX};
 use crate::mailbox::{Call, SessionHandle};
 use crate::stream::{Secure, Stream, prepare};
 use fix::{Decoder, DisconnectReason, Framer, Introduction, Message, Role, SessionId, SessionSettings, tag};
@@ -34,6 +34,7 @@ pub struct Acceptor {
     listener: TcpListener,
     directory: Directory,
     secure: Option<Secure>,
+    callers_max: usize,
 }
 
 /// Allowed addresses.
@@ -68,7 +69,14 @@ impl Acceptor {
                 directory.sessions.insert(settings.id.clone(), entry);
             }
         }
-        Self { listener, directory, secure }
+        Self { listener, directory, secure, callers_max: UNKNOWN_CALLERS_MAX }
+    }
+
+    /// So many callers before their Logon, where that is fewer than usual.
+    #[must_use]
+    pub fn with_callers_max(mut self, callers_max: usize) -> Self {
+        self.callers_max = callers_max.min(UNKNOWN_CALLERS_MAX);
+        self
     }
 
     /// Connections are authenticated before they are handed over.
@@ -84,7 +92,7 @@ impl Acceptor {
 
     /// Accepts connections until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let callers = Arc::new(Callers::default());
+        let callers = Arc::new(Callers::at_most(self.callers_max));
         let directory = Arc::new(self.directory);
         loop {
             let accepted = tokio::select! {

@@ -1,7 +1,7 @@
 //! Pending connections: those without a Logon yet. Each address has a limit; a silent connection is evicted for a new
 //! one.
 
-use crate::limits::{UNKNOWN_CALLERS_MAX, UNKNOWN_CALLERS_PER_ADDRESS_MAX};
+use crate::limits::UNKNOWN_CALLERS_PER_ADDRESS_MAX;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,10 @@ use tokio::sync::oneshot;
 /// The part of an IPv6 address that usually identifies one customer.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
 
-#[derive(Default)]
-pub(crate) struct Callers(Mutex<Waiting>);
+pub(crate) struct Callers {
+    most: usize,
+    waiting: Mutex<Waiting>,
+}
 
 #[derive(Default)]
 struct Waiting {
@@ -35,13 +37,17 @@ pub(crate) struct Place {
 }
 
 impl Callers {
-    /// `None` where the limit is reached and no silent connection can be evicted.
+    pub(crate) fn at_most(most: usize) -> Self {
+        Self { most, waiting: Mutex::default() }
+    }
+
+    /// None where no place is free and nobody who is silent can give way.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let network = network(address);
         let mut waiting = self.lock();
         if waiting.of(network).count() >= UNKNOWN_CALLERS_PER_ADDRESS_MAX {
             waiting.make_room_of(network)?;
-        } else if waiting.callers.len() >= UNKNOWN_CALLERS_MAX {
+        } else if waiting.callers.len() >= self.most {
             waiting.make_room()?;
         }
         let (end, given_up) = oneshot::channel();
@@ -52,8 +58,8 @@ impl Callers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // The map is consistent after every statement under the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        // A map is whole between any two statements that hold the lock.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,6 +115,7 @@ fn network(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::UNKNOWN_CALLERS_MAX;
 
     fn address(last: u8) -> IpAddr {
         [192, 0, 2, last].into()
@@ -124,7 +131,7 @@ mod tests {
 
     #[test]
     fn one_address_has_so_many_places_and_its_oldest_silent_caller_gives_way() {
-        let callers = Arc::new(Callers::default());
+        let callers = Arc::new(Callers::at_most(UNKNOWN_CALLERS_MAX));
         let mut places: Vec<_> =
             (0..UNKNOWN_CALLERS_PER_ADDRESS_MAX).map(|_| callers.admit(address(1)).unwrap()).collect();
         assert!(places[0].heard(), "a connection that has sent bytes stays");
@@ -138,7 +145,7 @@ mod tests {
 
     #[test]
     fn where_all_places_are_taken_the_largest_crowd_gives_way() {
-        let callers = Arc::new(Callers::default());
+        let callers = Arc::new(Callers::at_most(UNKNOWN_CALLERS_MAX));
         let mut lone = callers.admit(address(200)).unwrap();
         let crowd = |n: usize| address(u8::try_from(n % 100).unwrap());
         let mut places: Vec<_> = (1..UNKNOWN_CALLERS_MAX).map(|n| callers.admit(crowd(n)).unwrap()).collect();
@@ -149,7 +156,7 @@ mod tests {
 
     #[test]
     fn without_a_silent_connection_a_new_one_is_rejected_until_one_leaves() {
-        let callers = Arc::new(Callers::default());
+        let callers = Arc::new(Callers::at_most(UNKNOWN_CALLERS_MAX));
         let mut places: Vec<_> =
             (0..UNKNOWN_CALLERS_PER_ADDRESS_MAX).map(|_| callers.admit(address(1)).unwrap()).collect();
         assert!(places.iter().all(Place::heard));

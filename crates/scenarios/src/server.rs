@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -21,6 +21,8 @@ pub struct Launch {
     program: PathBuf,
     folder: PathBuf,
     settings: Vec<String>,
+    open_files: Option<u32>,
+    log_is_read: bool,
 }
 
 /// A running server. Dropping it kills it.
@@ -49,7 +51,13 @@ impl Launch {
 
     /// As [`Self::on`], of another binary with the same command line.
     pub fn of(program: &Path, folder: &Path) -> Self {
-        let launch = Self { program: program.to_owned(), folder: folder.to_owned(), settings: vec![] };
+        let launch = Self {
+            program: program.to_owned(),
+            folder: folder.to_owned(),
+            settings: vec![],
+            open_files: None,
+            log_is_read: true,
+        };
         let launch = launch.set("demo.activity", "off").set("strategies.instances", "");
         binary::port_keys(program).iter().fold(launch, |launch, key| launch.set(key, 0))
     }
@@ -58,6 +66,18 @@ impl Launch {
     pub fn set(mut self, key: &str, value: impl fmt::Display) -> Self {
         self.settings.retain(|setting| !setting.starts_with(&format!("{key}=")));
         self.settings.push(format!("{key}={value}"));
+        self
+    }
+
+    /// The system allows it no more open files than this.
+    pub fn with_open_files(mut self, open_files: u32) -> Self {
+        self.open_files = Some(open_files);
+        self
+    }
+
+    /// Nobody reads its standard error, so the pipe fills up.
+    pub fn with_unread_log(mut self) -> Self {
+        self.log_is_read = false;
         self
     }
 
@@ -97,12 +117,19 @@ impl Launch {
     }
 
     fn spawn(&self) -> Process {
-        let mut command = bare(&self.program);
+        let mut command = self.command();
         command.arg("serve").arg("--data-dir").arg(&self.folder);
         for setting in &self.settings {
             command.args(["--set", setting]);
         }
-        Process::spawn(&mut command)
+        Process::spawn_with(&mut command, self.log_is_read)
+    }
+
+    fn command(&self) -> Command {
+        let Some(open_files) = self.open_files else { return bare(&self.program) };
+        let mut shell = bare(Path::new("sh"));
+        shell.args(["-c", &format!("ulimit -n {open_files} && exec \"$0\" \"$@\"")]).arg(&self.program);
+        shell
     }
 }
 
@@ -207,21 +234,32 @@ struct Process {
     lines: Receiver<String>,
     log: Arc<Mutex<String>>,
     readers: Vec<JoinHandle<()>>,
+    /// A pipe that stays open and is not read.
+    _unread: Option<ChildStderr>,
 }
 
 impl Process {
     fn spawn(command: &mut Command) -> Self {
+        Self::spawn_with(command, true)
+    }
+
+    fn spawn_with(command: &mut Command, log_is_read: bool) -> Self {
         let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().unwrap_or_else(|error| panic!("{command:?} can't be started: {error}"));
         let (out, err) = (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
         let (sender, lines) = mpsc::channel();
         let log = Arc::new(Mutex::new(String::new()));
         let shared = log.clone();
-        let readers = vec![
-            thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).for_each(|l| drop(sender.send(l)))),
-            thread::spawn(move || collect(err, &shared)),
-        ];
-        Self { child, lines, log, readers }
+        let mut readers = vec![thread::spawn(move || {
+            BufReader::new(out).lines().map_while(Result::ok).for_each(|l| drop(sender.send(l)))
+        })];
+        let unread = if log_is_read {
+            readers.push(thread::spawn(move || collect(err, &shared)));
+            None
+        } else {
+            Some(err)
+        };
+        Self { child, lines, log, readers, _unread: unread }
     }
 
     fn log(&self) -> String {

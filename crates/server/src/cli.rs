@@ -60,6 +60,23 @@ pub enum Command {
     /// Look at a journal, or go on after a loss.
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// Halt trading and cancel what is open, without a network
+    ///
+    /// Asks the server that runs on the data folder over its control socket, and returns when the kill is durable. Where that
+    /// fails, SIGUSR1 to the server and a file named kill in the data folder kill everything too.
+    #[command(verbatim_doc_comment)]
+    Kill {
+        /// What is to stop: PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id>
+        #[arg(long, value_name = "SCOPE")]
+        scope: String,
+        /// Why, for those who read it later
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Say how the server on a data folder is, without a network; the exit code is 1 where it is not ready.
+    Status(ConfigArgs),
     /// Run strategies over prices of the past, on virtual time
     ///
     /// Writes a report (report.html, results.json, equity.csv, fills.csv, orders.csv, trades.csv) and prints a summary whose
@@ -169,6 +186,7 @@ Examples:
   rialto check-config --config desk.toml        look before you leap
   rialto import reference/ --data-dir data      your own exchanges, securities and accounts
   rialto journal verify --data-dir data         prove that nothing was lost or changed
+  rialto kill --scope PLATFORM --data-dir data  stop everything, also when no network interface answers
   rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
   rialto strategy new my-idea --rialto .        a crate for a strategy of your own
   rialto serve --distributed                    a desk that also lets strategy processes in, such as this one:
@@ -229,6 +247,8 @@ mod tests {
               check-config   Check the configuration and show what every key means and where it was set
               sample-config  Print a commented configuration file with every key and its default
               journal        Look at a journal, or go on after a loss
+              kill           Halt trading and cancel what is open, without a network
+              status         Say how the server on a data folder is, without a network; the exit code is 1 where it is not ready
               simulate       Run strategies over prices of the past, on virtual time
               strategy       What strategies there are, and a crate for one of your own
               user           Manage users; a running server sees it within a second
@@ -250,6 +270,7 @@ mod tests {
               rialto check-config --config desk.toml        look before you leap
               rialto import reference/ --data-dir data      your own exchanges, securities and accounts
               rialto journal verify --data-dir data         prove that nothing was lost or changed
+              rialto kill --scope PLATFORM --data-dir data  stop everything, also when no network interface answers
               rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
               rialto strategy new my-idea --rialto .        a crate for a strategy of your own
               rialto serve --distributed                    a desk that also lets strategy processes in, such as this one:

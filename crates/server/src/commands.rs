@@ -10,6 +10,7 @@ use crate::beacon::{self, Door};
 use crate::cli::{Command, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
 use crate::config::{Config, ConfigArgs, show};
+use crate::control;
 use crate::distributed;
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
@@ -41,6 +42,8 @@ pub fn execute(command: Command, strategies: strategy::Registry) -> Result<(), F
         Command::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
             say(&accept_loss::accept(&started(config)?, up_to)?)
         }
+        Command::Kill { scope, reason, config } => say(&control::client::kill(&load(config)?.data_dir, scope, reason)?),
+        Command::Status(config) => status(&load(config)?.data_dir),
         Command::Simulate(arguments) => say(&simulate::execute(*arguments, &strategies)?),
         Command::Strategy(command) => strategy(command, &strategies),
         Command::User(command) => user(command),
@@ -53,8 +56,19 @@ fn writes_data(command: &Command) -> bool {
     match command {
         Command::Serve { .. } | Command::Import { .. } | Command::User(_) | Command::Token(_) => true,
         Command::Journal(command) => matches!(command, JournalCommand::AcceptLoss { .. }),
-        Command::CheckConfig(_) | Command::SampleConfig | Command::Simulate(_) | Command::Strategy(_) => false,
+        Command::CheckConfig(_)
+        | Command::SampleConfig
+        | Command::Kill { .. }
+        | Command::Status(_)
+        | Command::Simulate(_)
+        | Command::Strategy(_) => false,
     }
+}
+
+fn status(folder: &Path) -> Result<(), Failure> {
+    let status = control::client::status(folder)?;
+    say(&status.to_string())?;
+    if status.ready { Ok(()) } else { Err(Failure::new(Exit::Failed, "the server is not ready")) }
 }
 
 fn strategy(command: StrategyCommand, strategies: &strategy::Registry) -> Result<(), Failure> {

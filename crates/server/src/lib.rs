@@ -14,6 +14,8 @@ pub mod commands;
 pub mod compose;
 /// Files, environment, flags and profiles.
 pub mod config;
+/// The kill switch without a network.
+pub mod control;
 /// Strategies in processes of their own.
 pub mod distributed;
 /// Who may come in: users, tokens, and where the doors may stand open.
@@ -30,6 +32,8 @@ pub mod logs;
 pub mod nearest;
 /// What is wrong with something a person wrote.
 pub mod problem;
+/// How many files and connections there may be.
+pub mod open_files;
 /// Passwords, typed or piped.
 pub mod passwords;
 /// Users and tokens, from the command line.
@@ -54,7 +58,7 @@ pub mod strategy_crate;
 mod pinned;
 /// What the command line asks of a running server.
 pub mod remote;
-/// SIGTERM, SIGINT and SIGHUP.
+/// SIGTERM, SIGINT, SIGHUP and SIGUSR1.
 pub mod signals;
 /// What else remembers how far the journal was.
 pub mod traces;

@@ -1,14 +1,16 @@
-//! Logs on standard error, for people or as JSON lines. The newest are kept for those who ask over a door.
+//! Logs on standard error, for people or as JSON lines. A thread of its own writes them, so nobody who logs waits for whoever reads
+//! them. The newest are kept for those who ask over a door.
 
 /// The newest lines.
 mod ring;
 
 use std::io::{self, IsTerminal};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 use bus::operations::LogLine;
 use tokio::sync::mpsc::Receiver;
 use tracing::{Level, Subscriber};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
@@ -23,8 +25,17 @@ pub use ring::{LOG_LINES_KEPT, LOG_LINES_WAITING_MAX, LOG_TEXT_BYTES_MAX};
 /// Libraries whose smaller talk is about themselves.
 const CHATTY: [&str; 4] = ["hyper", "hyper_util", "tower", "mio"];
 
+/// Lines that may wait for standard error; of more the newest are dropped and counted.
+pub const LOG_LINES_QUEUED_MAX: usize = 16_384;
+
+/// What alarms of the engine are logged under.
+pub const ALARM_TARGET: &str = "alarm";
+
 /// A process has one log.
 static RING: LazyLock<Ring> = LazyLock::new(Ring::default);
+static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
+/// While it is held, lines are written.
+static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 
 /// The newest lines with their numbers, oldest first.
 pub fn newest() -> Vec<(u64, LogLine)> {
@@ -40,9 +51,25 @@ pub fn listen() -> Receiver<LogLine> {
 pub fn start(config: &Config) {
     let colours = io::stderr().is_terminal();
     let kept = RING.clone();
-    let subscriber = subscriber(config.log_format, config.log_level, colours, SystemTime, io::stderr, kept);
+    let queue = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LOG_LINES_QUEUED_MAX);
+    let (queue, writer) = queue.thread_name("log").finish(io::stderr());
+    let dropped = queue.error_counter();
+    let subscriber = subscriber(config.log_format, config.log_level, colours, SystemTime, queue, kept);
     // A second start in one process, as tests do, keeps the first one's lines.
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    if tracing::subscriber::set_global_default(subscriber).is_ok() {
+        let _ = DROPPED.set(dropped);
+        *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
+    }
+}
+
+/// Lines that standard error was too slow for.
+pub fn dropped() -> u64 {
+    DROPPED.get().map_or(0, |counter| u64::try_from(counter.dropped_lines()).unwrap_or(u64::MAX))
+}
+
+/// Before the program ends: what waits is written, unless nobody reads it within a second. Nothing is logged afterwards.
+pub fn finish() {
+    drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
 fn subscriber<T, W>(

@@ -2,11 +2,18 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use clap::Parser;
 
 use crate::cli::Cli;
 use crate::commands;
+use crate::logs;
+
+/// How long the last word may wait for somebody to read it.
+const LAST_WORD_MAX: Duration = Duration::from_secs(1);
 
 /// Reads the arguments and does what they ask.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -20,11 +27,24 @@ pub fn run_with(strategies: strategy::Registry, arguments: impl IntoIterator<Ite
         // Help and version are no mistakes: clap prints them on standard output and its code is 0.
         Err(answer) => answer.exit(),
     };
-    match commands::execute(cli.command, strategies) {
+    let done = commands::execute(cli.command, strategies);
+    logs::finish();
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("rialto: {failure}");
+            say(format!("rialto: {failure}"));
             failure.exit.into()
         }
     }
+}
+
+/// Standard error that nobody reads does not keep the program from ending.
+fn say(text: String) {
+    let (said, heard) = mpsc::channel();
+    thread::spawn(move || {
+        eprintln!("{text}");
+        said.send(())
+    });
+    // Whoever has not read it by then does not read.
+    let _ = heard.recv_timeout(LAST_WORD_MAX);
 }

@@ -1,13 +1,14 @@
 //! SIGTERM and SIGINT: the first begins an orderly stop, the second ends the process at once. SIGHUP: files that can change
-//! are read again.
+//! are read again. SIGUSR1: everything is killed.
 
 use std::io;
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Exit;
+use crate::logs;
 
 /// Calls `begin` once, at the first signal, on a thread of its own. A further signal does not wait for what it began.
 pub fn on_stop(begin: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -33,6 +34,13 @@ pub fn on_hangup(read_again: impl Fn() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name("hangup".to_owned()).spawn(listen).map(drop)
 }
 
+/// Calls `kill` at each SIGUSR1, on a thread of its own.
+pub fn on_kill(kill: impl Fn() + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGUSR1])?;
+    let listen = move || signals.forever().for_each(|_| kill());
+    thread::Builder::new().name("kill-signal".to_owned()).spawn(listen).map(drop)
+}
+
 fn answer<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce()) {
     let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
     match waiting.take() {
@@ -48,6 +56,7 @@ fn answer<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce(
 }
 
 fn force() {
+    logs::finish();
     std::process::exit(Exit::Forced as i32);
 }
 
@@ -75,6 +84,16 @@ mod tests {
         on_hangup(move || sender.send(()).unwrap()).unwrap();
         for _ in 0..2 {
             signal_hook::low_level::raise(SIGHUP).unwrap();
+            receiver.recv().unwrap();
+        }
+    }
+
+    #[test]
+    fn every_kill_arrives() {
+        let (sender, receiver) = mpsc::channel();
+        on_kill(move || sender.send(()).unwrap()).unwrap();
+        for _ in 0..2 {
+            signal_hook::low_level::raise(SIGUSR1).unwrap();
             receiver.recv().unwrap();
         }
     }

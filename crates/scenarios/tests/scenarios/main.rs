@@ -14,6 +14,12 @@ mod door;
 mod closing;
 /// The first door's manners: problems, origins, hosts, health.
 mod manners;
+/// The kill switch without a network.
+mod control;
+/// What the log has, and who reads it.
+mod log;
+/// Strangers who open connections and say nothing.
+mod strangers;
 /// Every endpoint, well and badly.
 mod endpoints;
 /// What whoever watches the server is told.

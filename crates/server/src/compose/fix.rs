@@ -17,6 +17,7 @@ use super::listening::{failed, listen};
 use crate::config::{Config, SessionFile};
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
+use crate::open_files::Connections;
 use crate::tls::Certificate;
 
 /// Threads that serve sessions; the engine and the journal want the rest of the machine.
@@ -42,7 +43,7 @@ impl Fix {
         ground: &Ground,
         engine: &Engine,
         access: &Arc<Access>,
-        operators: &OperatorsSlot,
+        (operators, connections): (&OperatorsSlot, Connections),
     ) -> Result<Option<Self>, Failure> {
         let Some(sessions) = sessions else { return Ok(None) };
         let Some(port) = port(config, &sessions)? else { return Ok(None) };
@@ -68,7 +69,8 @@ impl Fix {
         let _ = operators.set(gateway.operators(runtime.handle().clone()));
         let (close, closed) = oneshot::channel::<()>();
         let uses_tls = secure.is_some();
-        let served = runtime.spawn(gateway.serve(listener, secure, async { drop(closed.await) }));
+        let served =
+            runtime.spawn(gateway.serve((listener, secure), connections.fix_callers, async { drop(closed.await) }));
         Ok(Some(Self { address, uses_tls, runtime, close, served }))
     }
 

@@ -5,6 +5,8 @@
 mod clock;
 /// What came through the inbox.
 mod inbox;
+/// The log.
+mod log;
 /// Changes of orders, counted as they happen.
 mod orders;
 /// What the operating system says of us.
@@ -45,6 +47,7 @@ impl Metrics {
         ours.register_collector(Box::new(inbox::Door(foundation.inbox.clone())));
         ours.register_collector(Box::new(clock::Hands::start(foundation.clock.clone())));
         ours.register_collector(Box::new(topics::Topics(topics.clone())));
+        ours.register_collector(Box::new(log::Log));
         registry.register_collector(Box::new(process::Process));
         Self { registry, changes, topics }
     }

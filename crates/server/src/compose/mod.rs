@@ -1,5 +1,7 @@
 //! Composition: configuration in, running parts out. Nowhere else do the rooms of the house meet.
 
+/// Alarms of the engine, in the log too.
+mod alarms;
 /// Bars that outlive a restart.
 mod bars;
 /// Lines to venues that come and go on purpose.
@@ -48,9 +50,11 @@ use tracing::info;
 
 use crate::beacon::Beacon;
 use crate::config::Config;
+use crate::control::{self, Switch};
 use crate::entrance;
 use crate::failure::{Exit, Failure};
 use crate::ground::Ground;
+use crate::open_files;
 use crate::ready::Doors;
 use crate::reference;
 use crate::signals;
@@ -74,6 +78,7 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     // A stop that was asked for already is as good.
     signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
         .map_err(|error| Failure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
+    let kill_signals = kill_signals()?;
     let mut desk = ground.desk.clone();
     let foundation = Foundation::lay(config, &ground)?;
     let health = Arc::new(Health::new(&foundation));
@@ -81,12 +86,15 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let (broker_doors, watched_topics, markets) = (program.broker_doors(), program.topics(), program.markets());
     let (controls, fix_operators) = (program.strategy_controls(), program.fix_operators());
     let stored_bars = program.stored_bars();
-    let listening = health.listen().and_then(|()| program.count_orders());
+    let listening = health.listen().and_then(|()| program.count_orders()).and_then(|()| alarms::log(health.feed()));
     listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let bus = program.bus(&foundation);
     let mut engine = Engine::start(config, foundation, bus)?;
     let is_first_start = engine.bus.catalogue.now().accounts.is_empty();
     opening::tell(config, &ground, &desk, &engine.bus)?;
+    let switch = Switch { bus: engine.bus.clone(), access: access.clone() };
+    control::serve(ground.lock.folder(), switch, kill_signals)
+        .map_err(|error| Failure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
     let bars = bars::store(config, ground.lock.folder(), &engine.bus.feed)?;
     if is_first_start {
         yesterday::make_up(config, &desk, ground.clock.now(), &bars)?;
@@ -98,13 +106,15 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let strategies = strategies::open(config, registry, &engine, bars, &controls)?;
     let venues = venues::open(config, &ground, &desk, &mut engine, (&health, &markets))?;
     let sessions = fix::sessions(config)?;
+    let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
     let certificate = certificate(config, sessions.as_ref())?;
-    let topics = Topics::open(config, &engine.bus, access.clone())?;
+    let topics = Topics::open(config, connections.broker, &engine.bus, access.clone())?;
     // Only this start tells it.
     let _ = (broker_doors.set(topics.doors(config)), watched_topics.set(topics.watch()));
     health.watch_topics(topics.watch());
-    let web = Web::open(config, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
-    let fix = Fix::open(config, sessions, certificate.as_ref(), &ground, &engine, &access, &fix_operators)?;
+    let web = Web::open(config, connections.http, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
+    let fix =
+        Fix::open(config, sessions, certificate.as_ref(), &ground, &engine, &access, (&fix_operators, connections))?;
     let doors = doors(&web, &topics, fix.as_ref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     health.wait_for_venues();
@@ -118,6 +128,14 @@ pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failur
     let ended = engine.wait(&stopped);
     drop(beacon);
     stopping::stop(fix, topics, web, strategies, venues, engine, ended)
+}
+
+/// Taken before the engine runs, so that none is lost; one that waits already is as good.
+fn kill_signals() -> Result<control::Signals, Failure> {
+    let (sender, receiver) = tokio::sync::mpsc::channel(1);
+    signals::on_kill(move || sender.try_send(()).unwrap_or(()))
+        .map_err(|error| Failure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
+    Ok(receiver)
 }
 
 /// One certificate for every door that speaks TLS; none where no door does.

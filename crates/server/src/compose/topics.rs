@@ -45,7 +45,7 @@ pub(super) struct Serving {
 }
 
 impl Topics {
-    pub(super) fn open(config: &Config, bus: &Bus, access: Arc<Access>) -> Result<Self, Failure> {
+    pub(super) fn open(config: &Config, connections: usize, bus: &Bus, access: Arc<Access>) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(BROKER_THREADS)
             .thread_name("broker")
@@ -58,7 +58,7 @@ impl Topics {
         let (tcp, tcp_listener) = open(tcp, keys[0])?.unzip();
         let (tls, tls_listener) = open(tls, keys[1])?.unzip();
         let (ws, ws_listener) = open(ws, keys[2])?.unzip();
-        let broker = Broker::new(settings(config), bus.clone(), access);
+        let broker = Broker::new(settings(config, connections), bus.clone(), access);
         Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, runtime })
     }
 
@@ -106,7 +106,7 @@ impl Topics {
     }
 }
 
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, connections: usize) -> Settings {
     Settings {
         server: format!("Rialto/{}", env!("CARGO_PKG_VERSION")),
         max_rate_per_connection: config.broker_max_rate_per_connection.rate,
@@ -114,7 +114,11 @@ fn settings(config: &Config) -> Settings {
         client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
         distributed: config.strategies_distributed,
         last_message: microseconds_now(),
-        limits: limits(config),
+        limits: broker::Limits {
+            connections,
+            callers: (connections / 2).clamp(1, broker::CALLERS_MAX),
+            ..limits(config)
+        },
     }
 }
 

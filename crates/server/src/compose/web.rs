@@ -32,6 +32,7 @@ pub(super) struct Web {
 impl Web {
     pub(super) fn open(
         config: &Config,
+        connections: usize,
         bus: &Bus,
         access: Arc<Access>,
         certificate: Option<&Arc<Certificate>>,
@@ -51,7 +52,7 @@ impl Web {
         let ((http, http_listener), (https, https_listener)) = (http.unzip(), https.unzip());
         let listeners = Listeners { http: http_listener, https: https_listener };
         let (close, closed) = oneshot::channel::<()>();
-        let settings = settings(config, topics, screen(config)?);
+        let settings = settings(config, connections, topics, screen(config)?);
         let serving = web::serve_with(listeners, bus.clone(), access, settings, async { drop(closed.await) });
         let served = runtime.spawn(serving);
         Ok(Self { http, https, runtime, close, served })
@@ -73,10 +74,10 @@ impl fmt::Display for Web {
     }
 }
 
-fn settings(config: &Config, topics: &Topics, screen: Screen) -> Settings {
+fn settings(config: &Config, connections: usize, topics: &Topics, screen: Screen) -> Settings {
     let requests_per_second = u32::try_from(config.http_requests_per_second.0).expect("the key's type has a range");
     Settings {
-        limits: Limits { requests_per_second, ..Limits::default() },
+        limits: Limits { requests_per_second, connections, ..Limits::default() },
         hosts: config.hosts(),
         ports: topics.ws.iter().map(SocketAddr::port).collect(),
         allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),

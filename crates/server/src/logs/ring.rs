@@ -48,7 +48,8 @@ impl Ring {
 
     fn keep(&self, line: LogLine) {
         let mut kept = self.lock();
-        if let Some(listener) = &kept.listener {
+        // Topics have the alarm itself.
+        if let Some(listener) = kept.listener.as_ref().filter(|_| line.logger != super::ALARM_TARGET) {
             // Nobody who logs waits for whoever listens.
             let _ = listener.try_send(line.clone());
         }

@@ -1,0 +1,62 @@
+//! The command line's side of the control socket.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use super::SOCKET;
+use super::words::{Answered, Asked, Status};
+use crate::failure::{Exit, Failure};
+
+/// Longer than the server's own patience with its engine, so that its word comes first.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(40);
+
+/// Kills, and says what was done.
+pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<String, Failure> {
+    match ask(folder, &Asked::Kill { scope, reason })? {
+        Answered::Killed { scope, cancels, sequence } => {
+            Ok(format!("{scope} is halted, {cancels} orders are being cancelled (sequence {sequence})\n"))
+        }
+        Answered::Refused { detail } => Err(Failure::new(Exit::Refused, format!("not killed: {detail}"))),
+        Answered::Status(_) => Err(strange()),
+    }
+}
+
+/// How the server is.
+pub fn status(folder: &Path) -> Result<Status, Failure> {
+    match ask(folder, &Asked::Status)? {
+        Answered::Status(status) => Ok(status),
+        Answered::Refused { detail } => Err(Failure::new(Exit::Refused, detail)),
+        Answered::Killed { .. } => Err(strange()),
+    }
+}
+
+fn strange() -> Failure {
+    Failure::new(Exit::Failed, "the server's answer is about something else")
+}
+
+fn ask(folder: &Path, asked: &Asked) -> Result<Answered, Failure> {
+    let path = folder.join(SOCKET);
+    let stream = UnixStream::connect(&path).map_err(|error| unreachable(folder, &error))?;
+    exchange(stream, asked).map_err(|error| {
+        Failure::new(Exit::Failed, format!("the server at {} gave no answer: {error}", path.display()))
+    })
+}
+
+fn exchange(mut stream: UnixStream, asked: &Asked) -> io::Result<Answered> {
+    stream.set_read_timeout(Some(ANSWER_WAIT_MAX))?;
+    let question = serde_json::to_string(asked).expect("texts are always JSON");
+    stream.write_all(format!("{question}\n").as_bytes())?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    serde_json::from_str(&line).map_err(io::Error::other)
+}
+
+fn unreachable(folder: &Path, error: &io::Error) -> Failure {
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => "no server runs on it".to_owned(),
+        _ => error.to_string(),
+    };
+    Failure::new(Exit::Failed, format!("the data folder {}: {reason}", folder.display()))
+}

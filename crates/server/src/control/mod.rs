@@ -1,0 +1,163 @@
+//! The kill switch without a network, for whoever is on the machine: a Unix socket in the data folder, SIGUSR1, and a file
+//! `kill` in the data folder. It has a thread of its own, so no crowd at an interface stands in its way.
+
+/// The command line's side of the socket.
+pub mod client;
+/// The engine's side: kill and status.
+mod switch;
+/// What is said.
+pub mod words;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use domain::risk::Scope;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::{info, warn};
+
+pub use switch::Switch;
+use words::{Answered, Asked};
+
+/// The socket, in the data folder.
+pub const SOCKET: &str = "control.sock";
+/// A file of this name in the data folder means: kill everything.
+pub const KILL_FILE: &str = "kill";
+/// What that file is called when it was obeyed.
+pub const KILL_FILE_DONE: &str = "kill.done";
+/// So often the folder is looked at.
+pub const KILL_FILE_EVERY: Duration = Duration::from_millis(250);
+/// Callers of the socket at a time; one more waits.
+pub const CONTROL_CALLERS_MAX: usize = 8;
+/// A longer question is not read.
+pub const CONTROL_LINE_BYTES_MAX: u64 = 4_096;
+/// A caller that has not asked by then is cut off.
+pub const CONTROL_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// SIGUSR1, as it comes; held from before the engine runs, so that none is lost.
+pub type Signals = mpsc::Receiver<()>;
+
+/// Serves on a thread of its own until the program ends.
+pub fn serve(folder: &Path, switch: Switch, signals: Signals) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let folder = folder.to_owned();
+    let thread = std::thread::Builder::new().name("control".into());
+    thread.spawn(move || runtime.block_on(serve_all(folder, switch, signals)))?;
+    Ok(())
+}
+
+async fn serve_all(folder: PathBuf, switch: Switch, signals: Signals) {
+    let switch = std::sync::Arc::new(switch);
+    match listen(&folder.join(SOCKET)) {
+        Ok(listener) => drop(tokio::spawn(serve_socket(listener, switch.clone()))),
+        // The other two ways remain, and so does trading.
+        Err(error) => {
+            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill and rialto status won't work")
+        }
+    }
+    tokio::join!(obey_signals(signals, &switch), obey_file(&folder, &switch));
+}
+
+/// For the owner of the data folder alone. What a crash left is in the way.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+async fn serve_socket(listener: UnixListener, switch: std::sync::Arc<Switch>) {
+    let places = std::sync::Arc::new(Semaphore::new(CONTROL_CALLERS_MAX));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let switch = switch.clone();
+                tokio::spawn(async move {
+                    // A caller that went away needs no answer.
+                    let _ = converse(stream, &switch).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                warn!(%error, "a call at the control socket could not be taken");
+                tokio::time::sleep(KILL_FILE_EVERY).await;
+            }
+        }
+    }
+}
+
+async fn converse(mut stream: UnixStream, switch: &Switch) -> io::Result<()> {
+    let answer = if is_ours(&stream)? {
+        let mut line = String::new();
+        let mut asked = BufReader::new((&mut stream).take(CONTROL_LINE_BYTES_MAX));
+        timeout(CONTROL_WAIT_MAX, asked.read_line(&mut line)).await??;
+        answer(&line, switch).await
+    } else {
+        Answered::Refused { detail: "only the user who runs the server, and root, may ask".into() }
+    };
+    let text = serde_json::to_string(&answer).expect("texts and numbers are always JSON");
+    stream.write_all(format!("{text}\n").as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// Whoever called before the socket was closed to others.
+fn is_ours(stream: &UnixStream) -> io::Result<bool> {
+    let caller = stream.peer_cred()?.uid();
+    Ok(caller == 0 || caller == rustix::process::getuid().as_raw())
+}
+
+async fn answer(line: &str, switch: &Switch) -> Answered {
+    match serde_json::from_str(line) {
+        Ok(Asked::Kill { scope, reason }) => switch.kill_named(&scope, reason.as_deref(), "kill").await,
+        Ok(Asked::Status) => Answered::Status(switch.status().await),
+        Err(error) => Answered::Refused { detail: format!("the question can't be read: {error}") },
+    }
+}
+
+async fn obey_signals(mut signals: Signals, switch: &Switch) {
+    while signals.recv().await.is_some() {
+        info!("SIGUSR1: killing everything");
+        tell(&switch.kill(Scope::Platform, Some("SIGUSR1"), "SIGUSR1").await);
+    }
+}
+
+async fn obey_file(folder: &Path, switch: &Switch) {
+    let mut looks = interval(KILL_FILE_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        if !folder.join(KILL_FILE).exists() {
+            continue;
+        }
+        info!("the file {KILL_FILE} is in the data folder: killing everything");
+        let answered = switch.kill(Scope::Platform, Some("the file kill"), "the file kill").await;
+        tell(&answered);
+        // It stays where the kill failed, and is obeyed again.
+        if matches!(answered, Answered::Killed { .. })
+            && let Err(error) = fs::rename(folder.join(KILL_FILE), folder.join(KILL_FILE_DONE))
+        {
+            warn!(%error, "the file {KILL_FILE} can't be renamed to {KILL_FILE_DONE}: it is obeyed again and again");
+            tokio::time::sleep(CONTROL_WAIT_MAX).await;
+        }
+    }
+}
+
+/// Nobody else hears how it went.
+fn tell(answered: &Answered) {
+    match answered {
+        Answered::Killed { scope, cancels, sequence } => {
+            warn!(scope, cancels, sequence, "killed");
+        }
+        Answered::Refused { detail } => tracing::error!(detail, "the kill was not done"),
+        Answered::Status(_) => {}
+    }
+}

@@ -1,0 +1,105 @@
+//! The engine's side of the control socket.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::{Access, Actor, Door, Visit};
+use bus::{Allowance, Bus, Ticket};
+use domain::risk::Scope;
+use domain::{Answer, Caller, Command, Envelope, Query, Source, Text};
+use tokio::time::timeout;
+
+use super::words::{Answered, Checked, Stated, Status};
+
+/// How long a kill may take to be durable.
+const KILL_WAIT_MAX: Duration = Duration::from_secs(30);
+/// How long the engine may take to say what its states are.
+const STATUS_WAIT_MAX: Duration = Duration::from_secs(2);
+/// As over REST.
+const REASON_CHARACTERS_MAX: usize = 256;
+
+pub struct Switch {
+    pub bus: Bus,
+    pub access: Arc<Access>,
+}
+
+impl Switch {
+    /// As somebody has written the scope.
+    pub(super) async fn kill_named(&self, scope: &str, reason: Option<&str>, action: &'static str) -> Answered {
+        match scope.parse::<Scope>().map_err(|_| not_a_scope(scope)).and_then(|scope| self.known(scope)) {
+            Ok(scope) => self.kill(scope, reason, action).await,
+            Err(detail) => Answered::Refused { detail },
+        }
+    }
+
+    /// Returns when it is durable, and in the audit.
+    pub(super) async fn kill(&self, scope: Scope, reason: Option<&str>, action: &'static str) -> Answered {
+        let answered = self.killed(scope, reason).await;
+        let actor = Actor { user: None, visit: Visit { door: Door::CommandLine, peer: None, action: action.into() } };
+        match &answered {
+            Answered::Killed { cancels, sequence, .. } => {
+                // A kill that is not in the audit is a kill; the recorder has logged what is wrong with its file.
+                let detail = format!("{scope}, {cancels} cancels, sequence {sequence}");
+                let _ = self.access.done(&actor, &detail).await;
+            }
+            Answered::Refused { detail } => self.access.refused(&actor, "kill-failed", detail).await,
+            Answered::Status(_) => {}
+        }
+        answered
+    }
+
+    async fn killed(&self, scope: Scope, reason: Option<&str>) -> Answered {
+        let reason = reason.map(|text| text.chars().take(REASON_CHARACTERS_MAX).collect::<String>());
+        let command = Command::Kill { scope, reason: reason.map(Text::from) };
+        let caller = Caller { source: Source::Platform, user: None, origin: None };
+        let done = async {
+            let place = self.bus.inbox.command_when_free(Envelope { caller, command }, Allowance::default());
+            place.await.ok()?.reply().await.ok()
+        };
+        let Ok(Some(reply)) = timeout(KILL_WAIT_MAX, done).await else {
+            return Answered::Refused {
+                detail: "the engine gave no answer: it is not known whether it took effect".into(),
+            };
+        };
+        match reply.outcome {
+            Ok(Answer::Killed { cancels }) => {
+                Answered::Killed { scope: scope.to_string(), cancels, sequence: reply.sequence }
+            }
+            Ok(_) => Answered::Refused { detail: "the engine's answer is about something else".into() },
+            Err(refusal) => Answered::Refused { detail: refusal.to_string() },
+        }
+    }
+
+    /// Whoever halts what is not there believes that he has halted something.
+    fn known(&self, scope: Scope) -> Result<Scope, String> {
+        let reference = self.bus.catalogue.now();
+        let is_known = match scope {
+            Scope::Platform => true,
+            Scope::Account(id) => reference.accounts.contains_key(&id),
+            Scope::Strategy(id) => reference.strategies.contains_key(&id),
+            Scope::Security(id) => reference.securities.contains_key(&id),
+        };
+        if is_known { Ok(scope) } else { Err(format!("{scope} is not known")) }
+    }
+
+    pub(super) async fn status(&self) -> Status {
+        let checks: Vec<Checked> = self.bus.operations.checks().into_iter().map(Checked::from).collect();
+        Status {
+            version: env!("CARGO_PKG_VERSION").into(),
+            ready: checks.iter().all(|check| check.ok),
+            checks,
+            states: self.states().await,
+        }
+    }
+
+    async fn states(&self) -> Option<Vec<Stated>> {
+        let ticket: Ticket = self.bus.inbox.query(Query::TradingStates).ok()?;
+        let reply = timeout(STATUS_WAIT_MAX, ticket.reply()).await.ok()?.ok()?;
+        let Ok(Answer::TradingStates(states)) = reply.outcome else { return None };
+        Some(states.iter().map(|change| Stated::of(change.scope, change.state)).collect())
+    }
+}
+
+fn not_a_scope(text: &str) -> String {
+    format!("scope: {text:?} is not PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id>")
+}

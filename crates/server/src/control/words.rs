@@ -1,0 +1,77 @@
+//! What is said over the control socket: one line of JSON each way.
+
+use bus::operations::Check;
+use domain::risk::{Scope, TradingState};
+use serde::{Deserialize, Serialize};
+
+/// What somebody in the data folder asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
+pub enum Asked {
+    Kill { scope: String, reason: Option<String> },
+    Status,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "camelCase")]
+pub enum Answered {
+    /// The kill is durable; so many cancels are on their way.
+    Killed {
+        scope: String,
+        cancels: usize,
+        sequence: u64,
+    },
+    Status(Status),
+    Refused {
+        detail: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    pub version: String,
+    pub ready: bool,
+    pub checks: Vec<Checked>,
+    /// Trading states that are set; none where the engine gave no answer.
+    pub states: Option<Vec<Stated>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    pub name: String,
+    pub ok: bool,
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stated {
+    pub scope: String,
+    pub state: String,
+}
+
+impl From<Check> for Checked {
+    fn from(check: Check) -> Self {
+        Self { name: check.name, ok: check.ok, detail: check.detail }
+    }
+}
+
+impl Stated {
+    pub fn of(scope: Scope, state: TradingState) -> Self {
+        Self { scope: scope.to_string(), state: state.name().to_owned() }
+    }
+}
+
+/// As people read it.
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "rialto {}, {}", self.version, if self.ready { "ready" } else { "not ready" })?;
+        for Checked { name, ok, detail } in &self.checks {
+            writeln!(f, "  {} {name}: {detail}", if *ok { "ok     " } else { "FAILED " })?;
+        }
+        match &self.states {
+            Some(states) => states.iter().try_for_each(|stated| writeln!(f, "  {} {}", stated.scope, stated.state)),
+            None => writeln!(f, "  trading states: the engine gave no answer"),
+        }
+    }
+}
