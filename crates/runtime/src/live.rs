@@ -455,6 +455,7 @@ impl Live {
             ledger: self.parts.ledger.export(),
             reserved: self.numbers.reserved(),
             digest: self.digest.clone(),
+            at: self.journalled_at,
         }
     }
 

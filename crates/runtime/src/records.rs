@@ -1,6 +1,6 @@
 //! Journal record kinds: inputs, sequence reservations, ledger records, delivery logs.
 
-use domain::Input;
+use domain::{Input, Timestamp};
 use storage::journal::Record;
 
 use crate::simulation::Digest;
@@ -43,16 +43,21 @@ pub(crate) fn diary(sequence: u64, payload: Vec<u8>) -> Record {
 
 /// A snapshot holds the engine's state, the ledger, and the digest so far.
 pub(crate) fn snapshot(parts: &SnapshotParts<'_>) -> Vec<u8> {
-    let SnapshotParts { engine, ledger, reserved, digest } = parts;
+    let SnapshotParts { engine, ledger, reserved, digest, at } = parts;
     let digest = digest.as_ref().map(Digest::encode);
     let room = engine.len() + ledger.len() + digest.as_ref().map_or(0, Vec::len) + 48;
     let mut encoder = minicbor::Encoder::new(Vec::with_capacity(room));
     let written = encoder
-        .array(3 + u64::from(digest.is_some()))
+        .array(5)
         .and_then(|e| e.bytes(engine))
         .and_then(|e| e.bytes(ledger))
         .and_then(|e| e.u64(*reserved))
-        .and_then(|e| digest.as_ref().map_or(Ok(()), |digest| e.bytes(digest).map(drop)));
+        .and_then(|e| match &digest {
+            Some(digest) => e.bytes(digest),
+            None => e.null(),
+        })
+        .and_then(|e| e.i64(at.0))
+        .map(drop);
     written.expect("a vector takes everything");
     encoder.into_writer()
 }
@@ -63,6 +68,8 @@ pub(crate) struct SnapshotParts<'a> {
     pub(crate) reserved: u64,
     /// Over everything so far; absent where the journal began under a build that did not keep it.
     pub(crate) digest: Option<Digest>,
+    /// The time of the newest journal record; 0 in snapshots of builds that did not keep it.
+    pub(crate) at: Timestamp,
 }
 
 pub(crate) fn decode_snapshot(bytes: &[u8]) -> Result<SnapshotParts<'_>, Unreadable> {
@@ -72,6 +79,12 @@ pub(crate) fn decode_snapshot(bytes: &[u8]) -> Result<SnapshotParts<'_>, Unreada
     let engine = decoder.bytes().map_err(unreadable)?;
     let ledger = decoder.bytes().map_err(unreadable)?;
     let reserved = decoder.u64().map_err(unreadable)?;
-    let digest = if parts == Some(3) { None } else { Digest::decode(decoder.bytes().map_err(unreadable)?) };
-    Ok(SnapshotParts { engine, ledger, reserved, digest })
+    // The first builds wrote three parts, later ones four.
+    let digest = match (parts, decoder.datatype()) {
+        (Some(3), _) => None,
+        (_, Ok(minicbor::data::Type::Null)) => decoder.null().map(|()| None).map_err(unreadable)?,
+        _ => Digest::decode(decoder.bytes().map_err(unreadable)?),
+    };
+    let at = if parts == Some(5) { decoder.i64().map_err(unreadable)? } else { 0 };
+    Ok(SnapshotParts { engine, ledger, reserved, digest, at: Timestamp(at) })
 }

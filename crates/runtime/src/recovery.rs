@@ -142,6 +142,7 @@ impl<'a> Replay<'a> {
         self.engine = engine;
         self.recovered.reserved = parts.reserved;
         self.recovered.digest = parts.digest;
+        self.recovered.at = parts.at;
         self.recovered.snapshot = sequence;
         Ok(())
     }

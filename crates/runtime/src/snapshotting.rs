@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use domain::Timestamp;
 use engine::Still;
 use storage::Snapshots;
 use tracing::{info, warn};
@@ -18,6 +19,7 @@ pub(crate) struct Scene {
     pub(crate) ledger: Vec<u8>,
     pub(crate) reserved: u64,
     pub(crate) digest: Option<Digest>,
+    pub(crate) at: Timestamp,
 }
 
 pub(crate) struct Snapshotting {
@@ -59,9 +61,9 @@ impl Snapshotting {
 }
 
 fn write(snapshots: &Snapshots, scene: &Scene, build: &str) {
-    let Scene { ledger, reserved, digest, .. } = scene;
-    let parts =
-        SnapshotParts { engine: &scene.engine.encode_state(), ledger, reserved: *reserved, digest: digest.clone() };
+    let Scene { ledger, reserved, digest, at, .. } = scene;
+    let engine = &scene.engine.encode_state();
+    let parts = SnapshotParts { engine, ledger, reserved: *reserved, digest: digest.clone(), at: *at };
     let state = records::snapshot(&parts);
     match snapshots.write(scene.sequence, &state, build) {
         Ok(()) => info!(sequence = scene.sequence, bytes = state.len(), "snapshot written"),

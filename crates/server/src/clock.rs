@@ -1,32 +1,74 @@
-//! The one clock of the program: the wall clock with an offset, which never goes back.
+//! The one clock of the program: it begins at the wall's time and goes on by the steady clock, so that no step of the wall changes
+//! how long anything takes. Where the two part it approaches the wall slowly, and it never goes back (decision 0019).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use domain::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
 
 /// A clock as everybody takes it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+/// A part of the time that passes by which the clock may run faster or slower to approach the wall: a twentieth, so a step of an
+/// hour is made up for in twenty hours, and no duration is off by more than five percent.
+pub const SLEW_PART: i64 = 20;
+/// A greater step of the wall between two readings is told.
+pub const STEP_NANOS: i64 = 1_000_000_000;
+
+const NANOS_PER_SECOND: f64 = 1e9;
+
 #[derive(Debug)]
 pub struct SystemClock {
     offset_seconds: i64,
-    last: AtomicI64,
+    hands: Mutex<Hands>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Hands {
+    /// The last answer.
+    last: i64,
+    /// The wall and the steady clock at that reading; none before the first.
+    read: Option<Reading>,
+}
+
+/// Both clocks of the machine, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    wall: i64,
+    steady: i64,
 }
 
 impl SystemClock {
     pub fn new(offset_seconds: i64) -> Self {
-        Self { offset_seconds, last: AtomicI64::new(i64::MIN) }
+        Self { offset_seconds, hands: Mutex::new(Hands { last: i64::MIN, read: None }) }
     }
 
     /// Everything from now on is later than this: what a journal ends with, for instance.
     pub fn start_after(&self, past: Timestamp) {
-        self.last.fetch_max(past.0, Ordering::Relaxed);
+        let ahead = past.0.saturating_sub(self.now().0);
+        let mut hands = self.lock();
+        hands.last = hands.last.max(past.0);
+        drop(hands);
+        if ahead > STEP_NANOS {
+            tracing::error!(
+                seconds = seconds(ahead),
+                "the machine's clock is behind the end of the journal: time goes on from there, and the clock approaches the \
+                 machine's slowly"
+            );
+        }
     }
 
     pub fn now(&self) -> Timestamp {
-        self.stamp(wall_nanos())
+        let (at, step) = self.stamp(Reading::take);
+        if let Some(step) = step {
+            tracing::error!(
+                seconds = seconds(step),
+                "the machine's clock was set: time goes on as before, and approaches it slowly; a restart takes it at once \
+                 unless it was set back"
+            );
+        }
+        at
     }
 
     pub fn shared(self: &Arc<Self>) -> Clock {
@@ -34,17 +76,46 @@ impl SystemClock {
         Arc::new(move || clock.now())
     }
 
-    /// The wall's time, or one nanosecond after the last answer where the wall stands still or goes back.
-    fn stamp(&self, wall_nanos: i64) -> Timestamp {
-        let wanted = Timestamp(wall_nanos).plus_seconds(self.offset_seconds).0;
-        let next = |last: i64| wanted.max(last.checked_add(1).expect("the clock stands before the year 2262"));
-        let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
-        Timestamp(next(last.unwrap_or_else(|last| last)))
+    /// The time, and by how much the wall was set since the last reading, where that is worth telling.
+    /// Readings are taken one after the other, so none is older than the last.
+    fn stamp(&self, read: impl FnOnce() -> Reading) -> (Timestamp, Option<i64>) {
+        let mut hands = self.lock();
+        let reading = read();
+        let wanted = Timestamp(reading.wall).plus_seconds(self.offset_seconds).0;
+        let (next, step) = match hands.read {
+            None => (wanted, 0),
+            Some(before) => {
+                let elapsed = reading.steady.saturating_sub(before.steady).max(0);
+                let expected = hands.last.saturating_add(elapsed);
+                let slew = elapsed / SLEW_PART;
+                let correction = wanted.saturating_sub(expected).clamp(-slew, slew);
+                (expected.saturating_add(correction), reading.wall.saturating_sub(before.wall).saturating_sub(elapsed))
+            }
+        };
+        let after_last = hands.last.checked_add(1).expect("the clock stands before the year 2262");
+        *hands = Hands { last: next.max(after_last), read: Some(reading) };
+        (Timestamp(hands.last), (step.abs() > STEP_NANOS).then_some(step))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hands> {
+        // The hands are set in one statement.
+        self.hands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Reading {
+    fn take() -> Self {
+        Self { wall: wall_nanos(), steady: steady_nanos() }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for people to read")]
+fn seconds(nanos: i64) -> f64 {
+    nanos as f64 / NANOS_PER_SECOND
+}
+
 fn wall_nanos() -> i64 {
-    let nanos = |duration: std::time::Duration| {
+    let nanos = |duration: Duration| {
         i64::try_from(duration.as_nanos()).expect("the wall clock stands between the years 1678 and 2262")
     };
     match SystemTime::now().duration_since(UNIX_EPOCH) {
@@ -53,32 +124,98 @@ fn wall_nanos() -> i64 {
     }
 }
 
+/// Also while the machine sleeps, where the system has such a clock: a computer that wakes up has not been set.
+fn steady_nanos() -> i64 {
+    #[cfg(target_os = "linux")]
+    let read = clock_gettime(ClockId::Boottime);
+    #[cfg(not(target_os = "linux"))]
+    let read = clock_gettime(ClockId::Monotonic);
+    read.tv_sec.saturating_mul(1_000_000_000).saturating_add(read.tv_nsec)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn stamps(clock: &SystemClock, walls: &[i64]) -> Vec<i64> {
-        walls.iter().map(|wall| clock.stamp(*wall).0).collect()
+    const SECOND: i64 = 1_000_000_000;
+    const HOUR: i64 = 3_600 * SECOND;
+
+    /// What the clock says at readings of the wall and of the steady clock.
+    fn stamps(clock: &SystemClock, readings: &[(i64, i64)]) -> Vec<i64> {
+        readings.iter().map(|(wall, steady)| clock.stamp(|| Reading { wall: *wall, steady: *steady }).0.0).collect()
+    }
+
+    fn steps(clock: &SystemClock, readings: &[(i64, i64)]) -> Vec<Option<i64>> {
+        readings.iter().map(|(wall, steady)| clock.stamp(|| Reading { wall: *wall, steady: *steady }).1).collect()
     }
 
     #[test]
     fn time_never_goes_back_nor_stands_still() {
         let clock = SystemClock::new(0);
-        assert_eq!(stamps(&clock, &[100, 100, 50, 102, 103, 200]), [100, 101, 102, 103, 104, 200]);
+        let walls = [(100, 0), (100, 0), (50, 0), (51, 0)];
+        assert_eq!(stamps(&clock, &walls), [100, 101, 102, 103]);
+    }
+
+    #[test]
+    fn the_clock_follows_a_wall_that_goes_right() {
+        let clock = SystemClock::new(0);
+        let walls = [(7 * SECOND, 0), (8 * SECOND, SECOND), (9 * SECOND, 2 * SECOND)];
+        assert_eq!(stamps(&clock, &walls), [7 * SECOND, 8 * SECOND, 9 * SECOND]);
+    }
+
+    #[test]
+    fn a_wall_that_is_set_back_does_not_stop_time() {
+        let clock = SystemClock::new(0);
+        let walls = [(2 * HOUR, 0), (HOUR, SECOND), (HOUR + 100 * SECOND, 101 * SECOND)];
+        let slowly = [2 * HOUR, 2 * HOUR + SECOND * 19 / 20, 2 * HOUR + 101 * SECOND * 19 / 20];
+        assert_eq!(stamps(&clock, &walls), slowly);
+    }
+
+    #[test]
+    fn a_wall_that_is_set_ahead_does_not_jump() {
+        let clock = SystemClock::new(0);
+        let walls = [(HOUR, 0), (2 * HOUR, SECOND), (2 * HOUR + 20 * SECOND, 21 * SECOND)];
+        assert_eq!(stamps(&clock, &walls), [HOUR, HOUR + SECOND * 21 / 20, HOUR + 21 * SECOND * 21 / 20]);
+    }
+
+    #[test]
+    fn in_the_end_the_clock_is_as_the_wall_is() {
+        let clock = SystemClock::new(0);
+        stamps(&clock, &[(2 * HOUR, 0), (HOUR, 1)]);
+        let day = 24 * HOUR;
+        assert_eq!(stamps(&clock, &[(HOUR + day, day)]), [HOUR + day]);
+    }
+
+    #[test]
+    fn a_step_is_told_once_and_a_small_one_is_not() {
+        let clock = SystemClock::new(0);
+        let walls = [
+            (HOUR, 0),
+            (HOUR + SECOND, SECOND),
+            (3 * HOUR + SECOND, SECOND),
+            (3 * HOUR + 2 * SECOND, 2 * SECOND),
+            (3 * HOUR + 3 * SECOND / 2, 2 * SECOND),
+            (2 * HOUR, 2 * SECOND),
+        ];
+        let told = [None, None, Some(2 * HOUR), None, None, Some(-HOUR - 3 * SECOND / 2)];
+        assert_eq!(steps(&clock, &walls), told);
     }
 
     #[test]
     fn the_offset_is_added_in_both_directions() {
-        assert_eq!(stamps(&SystemClock::new(2), &[5]), [2_000_000_005]);
-        assert_eq!(stamps(&SystemClock::new(-2), &[5]), [-1_999_999_995]);
+        assert_eq!(stamps(&SystemClock::new(2), &[(5, 0)]), [2_000_000_005]);
+        assert_eq!(stamps(&SystemClock::new(-2), &[(5, 0)]), [-1_999_999_995]);
     }
 
     #[test]
-    fn a_clock_starts_after_what_has_been() {
+    fn a_clock_starts_after_what_has_been_and_goes_on() {
         let clock = SystemClock::new(0);
-        clock.start_after(Timestamp(1_000));
+        let ahead = Timestamp(clock.now().0 + HOUR);
+        clock.start_after(ahead);
         clock.start_after(Timestamp(10));
-        assert_eq!(stamps(&clock, &[5, 2_000]), [1_001, 2_000]);
+        let (first, second) = (clock.now(), clock.now());
+        assert!(ahead < first && first < second);
+        assert!(second.0 - ahead.0 < HOUR, "it goes on from there");
     }
 
     #[test]

@@ -50,6 +50,8 @@ mod generated_clients;
 mod readme;
 /// How a server starts and ends, alone on its folder.
 mod life;
+/// Clocks that are set back.
+mod clock;
 /// What a restart keeps.
 mod restart;
 /// Days that end.
