@@ -17,7 +17,10 @@ pub const PASSWORD_LENGTH_MIN: usize = 8;
 /// A longer one is refused when it is set, and wrong when it is given.
 pub const PASSWORD_BYTES_MAX: usize = 1_024;
 
-/// A valid password.
+/// The commonest passwords of published leaks that are long enough, one a line.
+const COMMON: &str = include_str!("common_passwords.txt");
+
+/// A password that somebody may choose.
 #[derive(Debug, Clone)]
 pub struct Password(SecretString);
 
@@ -25,6 +28,8 @@ pub struct Password(SecretString);
 pub enum NotAPassword {
     TooShort,
     TooLong,
+    /// Whoever guesses begins with it.
+    Common,
 }
 
 impl Password {
@@ -35,6 +40,9 @@ impl Password {
         if text.expose_secret().len() > PASSWORD_BYTES_MAX {
             return Err(NotAPassword::TooLong);
         }
+        if is_common(text.expose_secret()) {
+            return Err(NotAPassword::Common);
+        }
         Ok(Self(text))
     }
 
@@ -42,6 +50,11 @@ impl Password {
     pub(crate) fn hash(&self) -> Result<String, password_hash::Error> {
         argon2().hash_password(self.0.expose_secret().as_bytes()).map(|hash: PasswordHash| hash.to_string())
     }
+}
+
+/// Whatever its case.
+fn is_common(text: &str) -> bool {
+    COMMON.lines().any(|common| common.eq_ignore_ascii_case(text))
 }
 
 /// Takes the same time whether there is such a user or not.
@@ -65,6 +78,7 @@ impl fmt::Display for NotAPassword {
         match self {
             Self::TooShort => write!(f, "must have at least {PASSWORD_LENGTH_MIN} characters"),
             Self::TooLong => write!(f, "must have at most {PASSWORD_BYTES_MAX} bytes"),
+            Self::Common => write!(f, "is one of the commonest passwords, which are guessed first"),
         }
     }
 }
@@ -86,7 +100,18 @@ mod tests {
     }
 
     #[test]
-    fn the_dummy_hash_costs_as_much_as_any_and_matches_no_password() {
+    fn the_commonest_passwords_are_refused_in_any_case() {
+        for common in ["password", "PassWord", "12345678", "qwertyuiop", "password123", "iloveyou"] {
+            assert_eq!(Password::new(common.into()).err(), Some(NotAPassword::Common), "{common}");
+        }
+        assert!(Password::new("password of the desk".into()).is_ok());
+        let is_good =
+            |line: &str| line.chars().count() >= PASSWORD_LENGTH_MIN && line.is_ascii() && line == line.trim();
+        assert!(COMMON.lines().all(is_good), "shorter ones are refused for their length");
+    }
+
+    #[test]
+    fn nobody_s_hash_costs_as_much_as_any_and_fits_no_password() {
         let hash = PasswordHash::new(NOBODYS_HASH).unwrap();
         let asked = Params::new(MEMORY_KIB, PASSES, LANES, Some(32)).unwrap();
         assert_eq!(Params::try_from(&hash).unwrap(), asked);

@@ -285,8 +285,12 @@ pub fn rounded(value: f64, decimals: usize) -> String {
     if is_nought { text.trim_start_matches('-').to_owned() } else { text }
 }
 
-/// Quoted where it must be.
+/// Quoted where it must be. What a spreadsheet would take for a formula gets an apostrophe, as in the export of the screen: names
+/// come from files of others.
 fn cell(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        return format!("\"'{}\"", text.replace('"', "\"\"")).into();
+    }
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\"")).into()
     } else {
@@ -297,6 +301,12 @@ fn cell(text: &str) -> std::borrow::Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_formula_is_made_a_text() {
+        let cells = ["=1+1", "+A1", "-2", "@SUM(A1)", "=\"x\"", "a=b"].map(|text| cell(text).into_owned());
+        assert_eq!(cells, ["\"'=1+1\"", "\"'+A1\"", "\"'-2\"", "\"'@SUM(A1)\"", "\"'=\"\"x\"\"\"", "a=b"]);
+    }
 
     #[test]
     fn a_cell_with_a_comma_or_a_quote_is_quoted() {

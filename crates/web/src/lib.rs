@@ -14,6 +14,9 @@ mod guard;
 mod own_name;
 mod pace;
 mod metrics;
+/// What every answer tells browsers and caches.
+mod manners;
+/// The number of a request, in and out.
 mod request_id;
 
 pub mod endpoints;

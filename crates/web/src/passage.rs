@@ -15,6 +15,7 @@ use crate::doors::Doors;
 use crate::endpoints::{Endpoint, endpoint};
 use crate::guard::{check_url, guard};
 use crate::last_steps::LastSteps;
+use crate::manners::Manners;
 use crate::pace::Pace;
 use crate::problem::Problem;
 use crate::request_id::Numbered;
@@ -37,11 +38,11 @@ impl Passage {
 pub(crate) async fn pass(State(passage): State<Passage>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let row = row_of(&request);
-    let (number, reader) = (Numbered::of(&request), Reader::of(&request));
+    let (number, reader, manners) = (Numbered::of(&request), Reader::of(&request), Manners::of(&request));
     let response = passage.come_in(begun, row, request, next).await.unwrap_or_else(IntoResponse::into_response);
     let response = reader.served(response).await;
     passage.doors.metrics().note(row, &response, begun.elapsed());
-    number.put_on(response)
+    number.put_on(manners.put_on(response))
 }
 
 /// The endpoint of a request; `None` where the path is another router's, or unknown.
