@@ -121,6 +121,11 @@ pub trait Operations: Send + Sync {
     /// The sequence up to which everything is durable, including everything acknowledged before this call.
     fn durable(&self) -> u64;
 
+    /// Whether the journal's disk has not answered for too long: nothing is acknowledged meanwhile.
+    fn is_journal_stalled(&self) -> bool {
+        false
+    }
+
     fn broker(&self) -> BrokerDoors;
 
     /// Reads reference data, from this folder or from the configured one, and sends the differences to the engine;

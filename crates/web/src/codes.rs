@@ -148,6 +148,7 @@ pub const CODES: &[Code] = &[
     row(503, "door-closed", "the interface that the request is about is switched off on this server"),
     row(503, "history-behind", "history has not caught up yet; try again"),
     row(503, "busy", "too many requests wait; this one had no effect, try again"),
+    row(503, "journal-stalled", "the journal's disk does not answer: nothing is acknowledged before it does"),
     row(503, "stopping", "the server is stopping; the request had no effect"),
     row(503, "outcome-unknown", "no answer came: look the order up by its intId before sending it again"),
 ];

@@ -2,6 +2,7 @@
 //! work.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use access::{Access, Refused, Register};
 use bus::history::HistoryError;
@@ -17,6 +18,9 @@ use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::shelf::Shelf;
 use crate::visitor::Speaker;
+
+/// So often whoever waits for an answer looks whether the journal has stalled.
+const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 pub(crate) struct Doors(Arc<Inner>);
@@ -75,15 +79,16 @@ impl Doors {
     /// A query: without an answer it had no effect.
     pub(crate) async fn ask(&self, query: Query) -> Result<Told, Problem> {
         let ticket = self.0.bus.inbox.query_within(query, unanswered()).map_err(not_taken)?;
-        let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
+        let reply = self.reply(ticket).await?.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         told(reply)
     }
 
     /// A command: the reply means that it is durable. Without a reply the outcome is unknown, and the response says so.
     pub(crate) async fn tell(&self, speaker: Speaker, command: Command) -> Result<Told, Problem> {
+        self.check_stall(&command)?;
         let command = self.in_own_name(&speaker, command).await?;
         let ticket = self.hand_over(Envelope { caller: speaker.caller(), command }).await.map_err(not_taken)?;
-        let reply = self.reply(ticket).await.ok_or_else(|| {
+        let reply = self.reply(ticket).await?.ok_or_else(|| {
             Problem::new(
                 "outcome-unknown",
                 "no answer came, so it is not known whether this took effect; look an order up by its intId before \
@@ -105,7 +110,7 @@ impl Doors {
     /// A query before a command, which waits for room.
     async fn ask_in_turn(&self, query: Query) -> Result<Told, Problem> {
         let ticket = self.patiently(self.0.bus.inbox.query_when_free(query, unanswered())).await.map_err(not_taken)?;
-        let reply = self.reply(ticket).await.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
+        let reply = self.reply(ticket).await?.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         told(reply)
     }
 
@@ -179,9 +184,33 @@ impl Doors {
         Ok(done.await??)
     }
 
-    async fn reply(&self, ticket: Ticket) -> Option<Reply> {
+    /// None where no reply came in time.
+    async fn reply(&self, ticket: Ticket) -> Result<Option<Reply>, Problem> {
         let patience = self.settings().limits.request_timeout;
-        tokio::time::timeout(patience, ticket.reply()).await.ok()?.ok()
+        tokio::select! {
+            biased;
+            reply = tokio::time::timeout(patience, ticket.reply()) => Ok(reply.ok().and_then(Result::ok)),
+            () = self.stalled() => Err(Problem::new(
+                "journal-stalled",
+                "the journal's disk does not answer, so nothing is acknowledged; whether this takes effect is known when it \
+                 answers again: look an order up by its intId then",
+            )),
+        }
+    }
+
+    /// Ready when the journal has stalled.
+    async fn stalled(&self) {
+        while !self.operations().is_journal_stalled() {
+            tokio::time::sleep(STALL_LOOK_EVERY).await;
+        }
+    }
+
+    /// Nothing new is begun on a disk that does not answer, but the kill switch.
+    fn check_stall(&self, command: &Command) -> Result<(), Problem> {
+        if Class::of(command) == Class::Kill || !self.operations().is_journal_stalled() {
+            return Ok(());
+        }
+        Err(Problem::new("journal-stalled", "the journal's disk does not answer; this request had no effect"))
     }
 }
 

@@ -281,6 +281,7 @@ const GENERAL: Record<string, string> = {
   'door-closed': 'diesen Zugang hat der Server nicht offen',
   'history-behind': 'die Vergangenheit ist noch nicht nachgetragen: gleich noch einmal',
   busy: 'zu viele Anfragen warten',
+  'journal-stalled': 'die Platte des Journals antwortet nicht: bis dahin wird nichts bestätigt',
   stopping: 'der Server fährt herunter',
   'outcome-unknown': 'es kam keine Antwort: erst nachsehen, dann noch einmal senden',
 };

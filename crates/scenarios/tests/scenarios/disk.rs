@@ -45,6 +45,41 @@ fn a_journal_that_can_not_be_synced_ends_the_server_and_nothing_is_acknowledged_
 }
 
 #[test]
+fn a_disk_that_does_not_answer_is_told_and_nothing_is_acknowledged() {
+    if !meddler::is_possible() {
+        return;
+    }
+    let desk = Desk::new();
+    let server = desk.start();
+    let mut client = server.client();
+    assert_eq!(send(&mut client, "before"), Some(200));
+    let meddler = meddle(&server, JOURNAL, "fdatasync", Fault::Linger);
+    let told = |response: &scenarios::http::Response| {
+        let body = body_of(response);
+        (
+            response.status,
+            body["code"].as_str().unwrap().to_owned(),
+            body["detail"].as_str().unwrap().contains("had no effect"),
+        )
+    };
+    let order = |int_id: &str| with_id(limit(AAPL, "BUY", 1, "250"), int_id);
+    let unknown = client.submit(&order("during"));
+    assert_eq!(told(&unknown), (503, "journal-stalled".into(), false));
+    let refused = client.submit(&order("after"));
+    assert_eq!(told(&refused), (503, "journal-stalled".into(), true));
+    let killed = client.post("/rest/risk/kill", r#"{"scope":"PLATFORM"}"#).unwrap();
+    assert_eq!(told(&killed), (503, "journal-stalled".into(), false), "it is taken, and not acknowledged");
+    assert_eq!(client.get("/health/ready").unwrap().status, 503);
+    assert!(server.log().contains("the journal's disk does not answer"), "{}", server.log());
+    meddler.kill(server);
+    let server = desk.start();
+    let mut client = server.client();
+    assert_eq!(client.get(&format!("/rest/execution/order/{}", "after")).unwrap().status, 404, "it had no effect");
+    assert_eq!(client.get("/rest/execution/order/before").unwrap().status, 200);
+    server.stop();
+}
+
+#[test]
 fn a_venue_that_can_not_write_its_ledger_leaves_no_order_in_doubt_for_long() {
     if !meddler::is_possible() {
         return;

@@ -14,6 +14,7 @@ use storage::journal::Watch;
 use tracing::warn;
 
 use super::foundation::Foundation;
+use super::stall::Stall;
 
 /// How long the ready line waits for the venues; the server serves without them too, and says so.
 const VENUES_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -22,6 +23,7 @@ const SESSION_EVENTS_MAX: usize = 1_024;
 
 pub(super) struct Health {
     journal: Watch,
+    stall: Stall,
     read_model: Arc<storage::ReadModel>,
     feed: Feed,
     sessions: Mutex<Sessions>,
@@ -48,6 +50,7 @@ impl Health {
     pub(super) fn new(foundation: &Foundation) -> Self {
         Self {
             journal: foundation.journal.watch(),
+            stall: Stall::default(),
             read_model: foundation.read_model.clone(),
             feed: Feed::default(),
             sessions: Mutex::default(),
@@ -68,6 +71,7 @@ impl Health {
     /// Keeps up with the adapters until the feed ends.
     pub(super) fn listen(self: &Arc<Self>) -> std::io::Result<()> {
         let mut listener = self.feed.listen(&[EventClass::Session], SESSION_EVENTS_MAX);
+        self.stall.watch(self.journal.clone())?;
         let health = self.clone();
         let thread = std::thread::Builder::new().name("health".into());
         thread.spawn(move || {
@@ -119,13 +123,18 @@ impl Health {
         Some(Check { name: "topics".into(), ok, detail })
     }
 
+    pub(super) fn is_journal_stalled(&self) -> bool {
+        self.stall.is_stalled()
+    }
+
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
         // A map of states is whole between any two statements that hold the lock.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn journal_check(&self) -> Check {
-        let problem = self.journal.failure().or_else(|| self.journal.spare_error());
+        let stalled = || self.is_journal_stalled().then(|| "its disk does not answer (journal-stalled)".to_owned());
+        let problem = self.journal.failure().or_else(stalled).or_else(|| self.journal.spare_error());
         let detail = problem.clone().unwrap_or_else(|| format!("durable up to {}", self.journal.durable()));
         Check { name: "journal".into(), ok: problem.is_none(), detail }
     }

@@ -28,6 +28,8 @@ mod opening;
 mod program;
 /// Where simulated prices go on after a restart.
 mod resumed_prices;
+/// A disk that does not answer.
+mod stall;
 /// How the parts stop.
 mod stopping;
 /// Strategies in the server.

@@ -130,6 +130,10 @@ impl Operations for Program {
         self.journal.durable()
     }
 
+    fn is_journal_stalled(&self) -> bool {
+        self.health.is_journal_stalled()
+    }
+
     fn broker(&self) -> BrokerDoors {
         self.broker.get().cloned().unwrap_or_default()
     }
