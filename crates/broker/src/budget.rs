@@ -18,6 +18,29 @@ const CHECK_EVERY_BYTES: usize = 4 * 1_024 * 1_024;
 /// A client that has read nothing for this long is disconnected before those that read.
 const STILL: Duration = Duration::from_secs(1);
 
+/// Octets that count beside messages, until it is dropped.
+pub(crate) struct Share {
+    octets: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl Share {
+    pub(crate) fn of(all: &Arc<AtomicUsize>, octets: usize) -> Self {
+        all.fetch_add(octets, Ordering::Relaxed);
+        Self { octets, all: all.clone() }
+    }
+
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.octets, Ordering::Relaxed);
+    }
+}
+
 pub(crate) struct Budget {
     limit: usize,
     /// Octets of all queued or cached messages.
@@ -51,16 +74,16 @@ impl Budget {
             seats.iter().map(|seat| (seat.mailbox.waiting(), &seat.mailbox)).collect();
         let places: usize = waiting.iter().map(|(waiting, _)| waiting.messages * OVERHEAD_BYTES).sum();
         let mut excess = (self.messages.load(Ordering::Relaxed) + places).saturating_sub(self.limit);
-        waiting.sort_by_key(|(waiting, _)| (now.since(waiting.progress) < STILL, Reverse(waiting.reliable)));
+        waiting.sort_by_key(|(waiting, _)| (now.since(waiting.progress) < STILL, Reverse(waiting.returned())));
         for (waiting, mailbox) in waiting {
             if excess == 0 {
                 break;
             }
             // Last values and recent events are in the sum too; a connection with an empty queue cannot free any of it.
-            if waiting.reliable == 0 {
+            if waiting.returned() == 0 {
                 continue;
             }
-            excess = excess.saturating_sub(waiting.reliable);
+            excess = excess.saturating_sub(waiting.returned());
             mailbox.end(End::Slow(SlowConsumer::Budget { limit: self.limit }));
         }
     }

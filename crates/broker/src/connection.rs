@@ -11,19 +11,18 @@ use std::task::Poll;
 use std::time::Duration;
 
 use access::{Credentials, Identity, Pass};
-use axum::extract::ws::close_code;
 use stomp::lanes::{Batch, Lanes, Patience, Pressure, Progress, SlowConsumer};
 use stomp::session::Closing;
 use stomp::{Action, Session, Time};
 use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
-use crate::ending::{self, End};
+use crate::ending::{self, End, codes};
 use crate::house::House;
 use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX, FAULT_LINGER};
 use crate::mailbox::{Mailbox, Waiting};
 use crate::place::Place;
 use crate::places::Taken;
-use crate::replay::{self, Replay};
+use crate::replay::{self, NotRead, Replay};
 use crate::slowness;
 use crate::snapshot::Snapshot;
 use crate::transport::{Received, Transport};
@@ -56,11 +55,11 @@ pub(super) enum Answered {
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
 /// A page of history that is being read.
-pub(super) type Reading = Pin<Box<dyn Future<Output = Result<replay::Found, String>> + Send>>;
+pub(super) type Reading = Pin<Box<dyn Future<Output = Result<replay::Found, NotRead>> + Send>>;
 
 pub(crate) struct Connection<T> {
     pub(super) house: Arc<House>,
-    transport: T,
+    pub(super) transport: T,
     pub(super) session: Session,
     pub(super) place: Place,
     /// Its permit among all connections; an internal client needs none.
@@ -77,6 +76,8 @@ pub(crate) struct Connection<T> {
     pub(super) reading: Option<Reading>,
     /// When the first is advanced again.
     pub(super) replay_at: Time,
+    /// Since when it cannot read.
+    pub(super) replay_waits: Option<Time>,
     /// The close code of a WebSocket, once it is closed.
     pub(super) closing: Option<u16>,
     /// A transport error below STOMP, as a WebSocket close code.
@@ -87,9 +88,9 @@ pub(crate) struct Connection<T> {
     batch: Batch,
     /// Something was passed to the transport and may not be sent yet.
     is_sending: bool,
-    /// Whether the client reads, and the write position at the last check.
+    /// Whether the client reads, and the octets that the socket had accepted at the last check.
     progress: Progress,
-    written: (usize, usize),
+    taken_octets: u64,
     /// Whether it acknowledges, and the waiting octets at the last check.
     acknowledging: Progress,
     unacknowledged: usize,
@@ -100,7 +101,7 @@ enum Step {
     Received(io::Result<Received>),
     Sent(io::Result<()>),
     Answered(Answered),
-    Read(Result<replay::Found, String>),
+    Read(Result<replay::Found, NotRead>),
     Woken,
 }
 
@@ -126,6 +127,7 @@ impl<T: Transport> Connection<T> {
             replays: VecDeque::new(),
             reading: None,
             replay_at: Time(0),
+            replay_waits: None,
             closing: None,
             fault: None,
             takes_from_queues: false,
@@ -133,7 +135,7 @@ impl<T: Transport> Connection<T> {
             batch: Batch::default(),
             is_sending: false,
             progress: Progress::new(now),
-            written: (0, 0),
+            taken_octets: 0,
             acknowledging: Progress::new(now),
             unacknowledged: 0,
             ping_at,
@@ -171,7 +173,8 @@ impl<T: Transport> Connection<T> {
 
     fn look_at_time(&mut self, now: Time) {
         self.note_progress(now);
-        let end = self.place.mailbox.take(&mut self.lanes, self.progress.since());
+        let pages = self.page_octets();
+        let end = self.place.mailbox.take(&mut self.lanes, pages, self.progress.since());
         let end = end.or_else(|| self.check_progress(now).err().map(|slow| self.cut(slow)));
         let mut actions = Vec::new();
         match end {
@@ -201,11 +204,11 @@ impl<T: Transport> Connection<T> {
     }
 
     fn note_progress(&mut self, now: Time) {
-        let written = self.batch.written();
-        if !self.is_sending || written != self.written {
+        let taken = self.transport.taken();
+        if !self.is_sending || taken != self.taken_octets {
             self.progress.made(now);
         }
-        self.written = written;
+        self.taken_octets = taken;
         let unacknowledged = self.lanes.unacknowledged_bytes();
         if unacknowledged == 0 || unacknowledged < self.unacknowledged {
             self.acknowledging.made(now);
@@ -251,7 +254,7 @@ impl<T: Transport> Connection<T> {
     }
 
     fn go_on_with_snapshots(&mut self) {
-        if !Lanes::takes_more(self.lanes.reliable_bytes()) {
+        if !self.has_room() {
             return;
         }
         let Some(snapshot) = self.snapshots.front_mut() else { return };
@@ -267,7 +270,8 @@ impl<T: Transport> Connection<T> {
     fn deadline(&mut self, now: Time) -> Time {
         // While the socket is not writable, only heart-beats matter.
         let wake_at = if self.is_sending { Time::NEVER } else { self.lanes.wake_at(now) };
-        let snapshot = if self.snapshots.is_empty() || self.is_sending { Time::NEVER } else { now };
+        let snapshot_waits = self.snapshots.is_empty() || self.is_sending || !self.has_room();
+        let snapshot = if snapshot_waits { Time::NEVER } else { now };
         let replay = if self.is_sending { Time::NEVER } else { self.replay_at(now) };
         let deadlines = [self.session.deadline(), wake_at, self.late_at(), self.ping_at, snapshot, replay];
         deadlines.into_iter().min().unwrap_or(Time::NEVER)
@@ -329,7 +333,7 @@ impl<T: Transport> Connection<T> {
                 self.session.alive(now);
                 self.answered(now, answered);
             }
-            Step::Read(read) => self.take_page(read),
+            Step::Read(read) => self.take_page(now, read),
             Step::Woken => {}
         }
         Ok(())
@@ -357,7 +361,7 @@ impl<T: Transport> Connection<T> {
             self.place.settle(*subscription, &[*token]);
         }
         if self.takes_from_queues && Lanes::takes_more(self.lanes.reliable_bytes()) {
-            self.place.mailbox.hold(Waiting::of(&self.lanes, now));
+            self.place.mailbox.hold(Waiting::of(&self.lanes, self.page_octets(), now));
             self.place.take_more();
         }
     }
@@ -371,7 +375,7 @@ impl<T: Transport> Connection<T> {
             self.lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
             self.is_sending = self.batch.bytes() > 0;
         }
-        let code = self.closing.unwrap_or(close_code::NORMAL);
+        let code = self.closing.unwrap_or(codes::NORMAL);
         poll_fn(|context| self.transport.poll_close(context, code)).await?;
         if self.fault.is_some() {
             // Nothing can be read after a transport error. A close while the peer still sends would discard the final
@@ -399,6 +403,7 @@ impl<T: Transport> Connection<T> {
         }
         self.place.leave();
         self.lanes.forget_all();
+        (self.replays, self.reading) = (VecDeque::new(), None);
         self.closing = Some(self.fault.unwrap_or_else(|| ending::close_code(closing, end.as_ref())));
         self.is_sending = true;
     }
@@ -412,4 +417,52 @@ fn lenient(patience: Patience) -> Patience {
 /// As in CONNECTED.
 fn session_name(place: &Place) -> String {
     format!("rialto-{}", place.id.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::command::{Mode, Phase};
+    use domain::event::LifeCycle;
+    use domain::{Event, Published, ReferenceData, StrategyId, Timestamp};
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+    use crate::house::tests::house;
+    use crate::stream::ByteStream;
+
+    fn running(strategy: u64) -> Published {
+        let strategy = StrategyId(strategy);
+        let change = LifeCycle { strategy, mode: Mode::RealTime, phase: Phase::Run, failure: None };
+        Published { sequence: 1, at: Timestamp(0), event: Event::LifeCycle(change.into()) }
+    }
+
+    /// A client takes one value and acknowledges nothing; the others wait until it does, and so does the connection.
+    #[tokio::test]
+    async fn a_snapshot_that_waits_for_an_acknowledgement_wakes_nobody() {
+        let (house, _folder) = house(0);
+        house.hub.tell(Time(0), (1..=5_000).map(running), &ReferenceData::default());
+        let (ours, mut theirs) = tokio::io::duplex(1 << 20);
+        let visitor = Visitor { peer: None, shown: Shown::Insider };
+        let mut connection = Connection::new(house, ByteStream::new(ours), visitor, Lanes::free());
+        let ack = "ack:client\nactivemq.prefetchSize:1\nsnapshot:true\n";
+        let frames =
+            format!("CONNECT\naccept-version:1.2\nhost:desk\n\n\0SUBSCRIBE\nid:1\n{ack}destination:/topic/>\n\n\0");
+        theirs.write_all(frames.as_bytes()).await.unwrap();
+        let mut timer = pin!(sleep_until(connection.house.clock.instant(Time(0))));
+        for _ in 0..200 {
+            let now = connection.house.clock.now();
+            connection.look_at_time(now);
+            connection.perform(now);
+            connection.fill(now);
+            let deadline = connection.deadline(now);
+            if connection.lanes.unacknowledged_bytes() > 0 && !connection.is_sending && deadline > now {
+                assert!(!connection.snapshots.is_empty());
+                return;
+            }
+            timer.as_mut().reset(connection.house.clock.instant(deadline));
+            let step = connection.step(timer.as_mut()).await;
+            connection.take(step).unwrap();
+        }
+        panic!("it does not rest");
+    }
 }

@@ -114,7 +114,7 @@ where
 {
     let peer = peer.as_ref().ok().map(|peer| peer.ip().to_canonical());
     let visitor = Visitor { peer, shown: Shown::Nothing };
-    Connection::new(house, ByteStream(stream), visitor, Lanes::free()).at(place).run().await;
+    Connection::new(house, ByteStream::new(stream), visitor, Lanes::free()).at(place).run().await;
     Ok(())
 }
 
@@ -122,7 +122,7 @@ where
 pub(crate) fn serve_local(house: Arc<House>) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(LOCAL_BYTES);
     let visitor = Visitor { peer: None, shown: Shown::Insider };
-    tokio::spawn(Connection::new(house, ByteStream(ours), visitor, Lanes::free()).run());
+    tokio::spawn(Connection::new(house, ByteStream::new(ours), visitor, Lanes::free()).run());
     theirs
 }
 

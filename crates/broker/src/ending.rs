@@ -1,9 +1,19 @@
 //! Close reasons: the text of the ERROR frame and the close code of a WebSocket.
 
-use axum::extract::ws::close_code;
 use stomp::Fault;
 use stomp::lanes::SlowConsumer;
 use stomp::session::{Breach, Closing};
+
+/// Codes with which a WebSocket closes (RFC 6455, section 7.4, and the registry that it names).
+pub(crate) mod codes {
+    pub(crate) const NORMAL: u16 = 1000;
+    pub(crate) const AWAY: u16 = 1001;
+    pub(crate) const PROTOCOL: u16 = 1002;
+    pub(crate) const INVALID: u16 = 1007;
+    pub(crate) const POLICY: u16 = 1008;
+    pub(crate) const SIZE: u16 = 1009;
+    pub(crate) const AGAIN: u16 = 1013;
+}
 
 /// Why the broker closes a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +25,8 @@ pub(crate) enum End {
     /// The broker has lost events.
     EventsLost,
     ServerStops,
+    /// What it missed could not be read for long.
+    NotReplayed(String),
     /// Too many connections have not logged in, and it was the oldest of them.
     GaveWay,
 }
@@ -27,15 +39,16 @@ impl End {
             Self::NotAdmitted => "credentials were revoked or changed; log in again".to_owned(),
             Self::EventsLost => "events were lost; reconnect and request a snapshot".to_owned(),
             Self::ServerStops => "the server stops".to_owned(),
+            Self::NotReplayed(why) => format!("from-sequence: {why}; connect again in a moment"),
             Self::GaveWay => "too many unauthenticated connections; reconnect".to_owned(),
         }
     }
 
     fn code(&self) -> u16 {
         match self {
-            Self::Slow(_) | Self::NotAdmitted => close_code::POLICY,
-            Self::EventsLost | Self::GaveWay => close_code::AGAIN,
-            Self::ServerStops => close_code::AWAY,
+            Self::Slow(_) | Self::NotAdmitted => codes::POLICY,
+            Self::EventsLost | Self::NotReplayed(_) | Self::GaveWay => codes::AGAIN,
+            Self::ServerStops => codes::AWAY,
         }
     }
 }
@@ -43,8 +56,8 @@ impl End {
 /// Text of the ERROR frame for a WebSocket error below STOMP.
 pub(crate) fn fault_text(code: u16) -> &'static str {
     match code {
-        close_code::SIZE => "a message of the WebSocket is too long",
-        close_code::INVALID => "a text of the WebSocket is not UTF-8",
+        codes::SIZE => "a message of the WebSocket is too long",
+        codes::INVALID => "a text of the WebSocket is not UTF-8",
         _ => "a frame of the WebSocket is broken",
     }
 }
@@ -53,15 +66,15 @@ pub(crate) fn fault_text(code: u16) -> &'static str {
 pub(crate) fn close_code(closing: &Closing, end: Option<&End>) -> u16 {
     match (end, closing) {
         (Some(end), _) => end.code(),
-        (None, Closing::Disconnected) => close_code::NORMAL,
-        (None, Closing::Refused(_)) => close_code::POLICY,
+        (None, Closing::Disconnected) => codes::NORMAL,
+        (None, Closing::Refused(_)) => codes::POLICY,
         (None, Closing::Breach(breach)) => code_of(breach),
     }
 }
 
 fn code_of(breach: &Breach) -> u16 {
     match breach {
-        Breach::Framing(fault) if is_too_much(fault) => close_code::SIZE,
+        Breach::Framing(fault) if is_too_much(fault) => codes::SIZE,
         Breach::MayNotSend
         | Breach::MayNotSubscribe
         | Breach::Topic(_)
@@ -74,8 +87,8 @@ fn code_of(breach: &Breach) -> u16 {
         | Breach::TooManyDestinations { .. }
         | Breach::TooManyTransactions { .. }
         | Breach::TransactionTooLong { .. }
-        | Breach::TransactionTooLarge { .. } => close_code::POLICY,
-        _ => close_code::PROTOCOL,
+        | Breach::TransactionTooLarge { .. } => codes::POLICY,
+        _ => codes::PROTOCOL,
     }
 }
 

@@ -96,3 +96,38 @@ impl House {
         Lanes::throttled(self.max_rate)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use bus::inbox::inbox;
+    use bus::{Catalogue, Feed, Reply};
+    use domain::{Answer, Timestamp};
+    use samples::Bystander;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A house whose engine is at this sequence, all of it in the journal, and answers nothing else.
+    pub(crate) fn house(sequence: u64) -> (Arc<House>, TempDir) {
+        let ((inbox, lanes), bystander) = (inbox(), Arc::new(Bystander::durable_up_to(move || sequence)));
+        std::thread::spawn(move || {
+            for request in &lanes.requests {
+                request.promise.keep(Reply { sequence, outcome: Ok(Answer::Done) });
+            }
+        });
+        let (feed, catalogue) = (Feed::default(), Catalogue::default());
+        let bus = Bus { inbox, feed, catalogue, history: bystander.clone(), operations: bystander };
+        let settings = Settings {
+            server: "Rialto/test".into(),
+            max_rate_per_connection: Rate::per_second(50).unwrap(),
+            min_rate_per_consumer: Rate::per_second(1).unwrap(),
+            client_destinations: vec![],
+            distributed: false,
+            last_message: 0,
+            limits: Limits::default(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access::open(folder.path(), access::Settings::default(), Arc::new(|| Timestamp(0))).unwrap();
+        (House::new(settings, bus, access.into()), folder)
+    }
+}

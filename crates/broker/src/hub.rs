@@ -260,6 +260,17 @@ impl State {
         self.recent.reached()
     }
 
+    #[cfg(test)]
+    pub(crate) fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// Whether everything behind a position is still held.
+    #[cfg(test)]
+    pub(crate) fn is_here_behind(&self, position: Position) -> bool {
+        self.recent.behind(position).is_some()
+    }
+
     pub(crate) fn message_numbers(&self) -> MessageNumbers {
         self.numbers.clone()
     }

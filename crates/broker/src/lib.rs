@@ -18,6 +18,8 @@ mod upgrade;
 mod transport;
 mod stream;
 mod websocket;
+/// A stream for a library that does not poll.
+mod polled;
 
 mod connection;
 mod work;
@@ -138,11 +140,11 @@ impl Broker {
 async fn serve(
     house: Arc<House>,
     listeners: Listeners,
-    listener: Listener,
+    mut listener: Listener,
     log: mpsc::Receiver<LogLine>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    present::remember(&house).await;
+    present::remember(&house, &mut listener).await;
     let mut work = JoinSet::new();
     work.spawn(publishing::publish(house.clone(), listener));
     work.spawn(publishing::publish_log(house.clone(), log));

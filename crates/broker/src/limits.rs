@@ -16,7 +16,10 @@ pub const CALLERS_MAX: usize = 1_024;
 pub const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A WebSocket port waits this long for the upgrade request, then closes.
 pub const UPGRADE_WAIT_MAX: Duration = Duration::from_secs(15);
-/// Octets of one WebSocket message; a larger one ends the connection.
+/// Octets of one WebSocket message before the login, in which CONNECT and what follows it have room; a larger one ends the
+/// connection before it is read.
+pub const WEBSOCKET_CONNECT_BYTES_MAX: usize = 16 * 1_024;
+/// The same after the login.
 pub const WEBSOCKET_MESSAGE_BYTES_MAX: usize = 2 * 1_024 * 1_024;
 /// Interval of WebSocket pings; a pong counts as a heart-beat.
 pub const PING_EVERY: Duration = Duration::from_secs(10);
@@ -48,8 +51,15 @@ pub const STATE_TOPICS_MAX: usize = 65_536;
 pub const RECENT_EVENTS_MAX: usize = 4_096;
 /// Octets of these events; of larger ones fewer are kept.
 pub const RECENT_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Events of history per read of a replay; those of one sequence stay together.
+/// Events of history that a replay reads at once.
 pub const REPLAY_PAGE_EVENTS: usize = 1_000;
+/// Octets of these; of larger ones fewer are read. Until they are put in they count in [`WAITING_BYTES_MAX`], and with more
+/// than half of that held no replay reads on.
+pub const REPLAY_PAGE_BYTES: usize = 1024 * 1024;
+/// A replay that cannot read, because too many ask about the past or too much is held, tries again after this.
+pub const REPLAY_PAUSE: Duration = Duration::from_millis(250);
+/// With nothing read for so long its connection ends, and joins again.
+pub const REPLAY_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Concurrent reads of history for replays; others wait.
 pub const REPLAY_READS_MAX: usize = 2;
 /// Log lines that are queued for the broker, and published per second; of more only the count is published.
@@ -84,6 +94,8 @@ pub struct Limits {
     pub connection_bytes: usize,
     /// [`WAITING_BYTES_MAX`]
     pub waiting_bytes: usize,
+    /// [`REPLAY_WAIT_MAX`]
+    pub replay_wait: Duration,
     /// [`stomp::lanes::RELIABLE_BYTES_MARK`], [`stomp::lanes::RELIABLE_STALL_MAX`] and
     /// [`stomp::lanes::RELIABLE_WAIT_MAX`]
     pub patience: Patience,
@@ -105,6 +117,7 @@ impl Default for Limits {
             ping_every: PING_EVERY,
             connection_bytes: RELIABLE_BYTES_MAX,
             waiting_bytes: WAITING_BYTES_MAX,
+            replay_wait: REPLAY_WAIT_MAX,
             patience: Patience::default(),
         }
     }

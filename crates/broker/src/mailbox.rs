@@ -37,25 +37,33 @@ pub(crate) struct Waiting {
     pub(crate) bytes: usize,
     /// Octets of reliable messages.
     pub(crate) reliable: usize,
+    /// Octets of history that were read for it and not put in.
+    pub(crate) pages: usize,
     /// When the client last read something, as of the last check.
     pub(crate) progress: Time,
 }
 
 impl Waiting {
-    pub(crate) fn of(lanes: &Lanes, progress: Time) -> Self {
+    pub(crate) fn of(lanes: &Lanes, pages: usize, progress: Time) -> Self {
         let (messages, bytes) = (lanes.waiting_messages(), lanes.waiting_bytes());
-        Self { messages, bytes, reliable: lanes.reliable_bytes(), progress }
+        Self { messages, bytes, reliable: lanes.reliable_bytes(), pages, progress }
+    }
+
+    /// Octets that are free again when the connection ends.
+    pub(crate) fn returned(&self) -> usize {
+        self.reliable + self.pages
     }
 }
 
 impl Content {
     fn waiting(&self) -> Waiting {
-        let Waiting { messages, bytes, reliable, progress } = self.held;
+        let Waiting { messages, bytes, reliable, pages, progress } = self.held;
         let incoming = self.incoming.bytes();
         Waiting {
             messages: messages + self.incoming.len(),
             bytes: bytes + incoming,
             reliable: reliable + incoming,
+            pages,
             progress,
         }
     }
@@ -133,10 +141,10 @@ impl Mailbox {
     }
 
     /// Drains the queue into the connection's lanes, and returns why the connection must end, where it must.
-    pub(crate) fn take(&self, lanes: &mut Lanes, progress: Time) -> Option<End> {
+    pub(crate) fn take(&self, lanes: &mut Lanes, pages: usize, progress: Time) -> Option<End> {
         let mut content = self.open();
         lanes.take(&mut content.incoming);
-        content.held = Waiting::of(lanes, progress);
+        content.held = Waiting::of(lanes, pages, progress);
         content.end.clone()
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bus::Closed;
+use bus::{Closed, Listener};
 use domain::event::SessionChange;
 use domain::query::Filter;
 use domain::report::SessionState;
@@ -11,10 +11,11 @@ use tokio::time::sleep;
 
 use crate::house::House;
 use crate::limits::REPLAY_RETRY;
+use crate::publishing;
 
 /// Queries the engine for its state and caches it; subscribers that are connected already receive it once more.
-pub(crate) async fn remember(house: &House) {
-    begin(house).await;
+pub(crate) async fn remember(house: &House, listener: &mut Listener) {
+    begin(house, listener).await;
     let all = Filter::default();
     let queries = [
         Query::OpenOrders(all),
@@ -34,12 +35,13 @@ pub(crate) async fn remember(house: &House) {
 
 /// The listener receives every event after the sequence of the answer. Inputs that are not journalled yet have
 /// published nothing that is stored, so the sequence counts only as far as the journal goes.
-pub(crate) async fn begin(house: &House) {
+pub(crate) async fn begin(house: &House, listener: &mut Listener) {
     loop {
         match house.bus.inbox.query(Query::TradingStates) {
             Ok(ticket) => {
                 let Ok(reply) = ticket.reply().await else { return };
-                return house.hub.begin_behind(reply.sequence.min(house.bus.operations.durable()));
+                let sequence = reply.sequence.min(house.bus.operations.durable());
+                return publishing::begin_behind(house, listener, sequence).await;
             }
             Err(Closed::Busy) => sleep(REPLAY_RETRY).await,
             Err(Closed::Stopped) => return,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Listener;
+use bus::history::is_kept;
 use bus::operations::LogLine;
 use domain::{EventClass, Published};
 use tokio::sync::mpsc;
@@ -35,7 +36,7 @@ pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
         }
         listener = listen(&house);
         house.hub.lose_events();
-        present::begin(&house).await;
+        present::begin(&house, &mut listener).await;
         tracing::error!(
             "broker fell behind the engine, or the engine stopped: events lost, all subscribers are disconnected"
         );
@@ -45,6 +46,24 @@ pub(crate) async fn publish(house: Arc<House>, mut listener: Listener) {
 /// Events from now on.
 pub(crate) fn listen(house: &House) -> Listener {
     house.bus.feed.listen(&EventClass::ALL, house.limits.events)
+}
+
+/// Replays may join behind a sequence that the engine has answered with. Before it answered it had published everything up
+/// to there: that waits here, and is told before, so that whoever joins has it from history and does not hear it again.
+pub(crate) async fn begin_behind(house: &House, listener: &mut Listener, sequence: u64) {
+    let is_behind = |published: &Published| published.sequence > sequence && is_kept(published.event.class());
+    let (mut waiting, mut behind) = (listener.waiting(), Vec::new());
+    while waiting > 0 && behind.is_empty() {
+        let at_once = waiting.min(EVENTS_AT_ONCE);
+        let mut events: Vec<_> = std::iter::from_fn(|| listener.poll()).take(at_once).collect();
+        waiting -= at_once;
+        let first = events.iter().position(is_behind).unwrap_or(events.len());
+        behind = events.split_off(first);
+        tell(house, events);
+        yield_now().await;
+    }
+    house.hub.begin_behind(sequence);
+    tell(house, behind);
 }
 
 /// Waits for the next event, and signals that it runs.
@@ -117,5 +136,46 @@ fn topic(line: &LogLine) -> Option<&'static str> {
         "WARN" => Some(LOG_WARN),
         "INFO" => Some("log-event.info"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{Event, Timestamp};
+    use stomp::Pattern;
+    use stomp::lanes::{Lanes, RELIABLE_BYTES_MAX};
+    use stomp::session::{AckMode, Subscription, SubscriptionKey};
+
+    use super::*;
+    use crate::house::tests::house;
+    use crate::mailbox::Mailbox;
+    use crate::place::Place;
+    use crate::recent::Position;
+
+    fn everything() -> Subscription {
+        let (key, patterns) = (SubscriptionKey(1), [Pattern::parse("/topic/>").unwrap()].into());
+        Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false, after: None }
+    }
+
+    /// A replay that joins behind what the engine has answered with has all up to there from history.
+    #[tokio::test]
+    async fn what_was_published_before_the_engine_answered_is_told_before_a_replay_may_join() {
+        let (house, _folder) = house(2);
+        let place = Place::take(&house.hub, Mailbox::new(&Lanes::free(), RELIABLE_BYTES_MAX));
+        place.subscribe(everything()).unwrap();
+        let mut listener = listen(&house);
+        house.hub.lose_events();
+        for sequence in [1, 2, 3] {
+            let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
+            house.bus.feed.publish(&Published { sequence, at: Timestamp(0), event: Event::Alarm(alarm.into()) });
+        }
+        assert_eq!(house.hub.lock().reached(), None);
+        present::begin(&house, &mut listener).await;
+        assert_eq!((listener.waiting(), house.hub.lock().told()), (0, 3));
+        // The first two have no id; the third is the first that a replay may take from here.
+        assert_eq!(house.hub.lock().reached(), Some(Position { sequence: 3, place: 0 }));
+        let behind = |sequence| house.hub.lock().is_here_behind(Position::end_of(sequence));
+        assert_eq!([behind(1), behind(2)], [false, true]);
     }
 }

@@ -4,15 +4,16 @@
 use std::collections::VecDeque;
 
 use bus::History;
-use bus::history::{HistoryError, Page, PastEvent};
+use bus::history::{HistoryError, PastEvent, Stretch};
 use domain::{Published, ReferenceData};
 use stomp::lanes::Delivery;
 use stomp::session::{After, Marks, Subscription};
 use stomp::{Pattern, Version};
 
-use crate::limits::{REPLAY_PAGE_EVENTS, REPLAY_STEP_BYTES};
+use crate::budget::Share;
+use crate::limits::{REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS, REPLAY_STEP_BYTES};
 use crate::recent::{Position, Recent};
-use crate::telling::{MessageNumbers, Telling};
+use crate::telling::{EVENT_BYTES, MessageNumbers, Telling};
 
 const MARKS: Marks = Marks { snapshot: false, redelivered: false, replayed: true, conflated: 0 };
 
@@ -22,6 +23,8 @@ pub(crate) struct Replay {
     pub(crate) at: Position,
     /// Read and not queued.
     page: VecDeque<(Position, Published)>,
+    /// What the page takes, counted among what all hold.
+    share: Option<Share>,
     /// The end of the page, after its last event.
     end: Position,
     /// History ends with this page.
@@ -48,6 +51,8 @@ pub(crate) enum Next {
 #[derive(Debug)]
 pub(crate) struct Found {
     events: Vec<(Position, Published)>,
+    /// What they take, about.
+    octets: usize,
     end: Position,
     is_last: bool,
     newest: Option<Position>,
@@ -56,11 +61,12 @@ pub(crate) struct Found {
 impl Replay {
     pub(crate) fn begin(subscription: Subscription, after: After, numbers: MessageNumbers) -> Self {
         let at = Position { sequence: after.sequence, place: after.place.unwrap_or(u32::MAX) };
-        Self { subscription, at, page: VecDeque::new(), end: at, is_last: false, needs: None, numbers }
+        Self { subscription, at, page: VecDeque::new(), share: None, end: at, is_last: false, needs: None, numbers }
     }
 
     pub(crate) fn take(&mut self, found: Found) {
         self.page.extend(found.events);
+        self.share = Some(self.numbers.share(found.octets));
         (self.end, self.is_last, self.needs) = (found.end, found.is_last, found.newest);
         self.finish_page();
     }
@@ -68,7 +74,18 @@ impl Replay {
     fn finish_page(&mut self) {
         if self.page.is_empty() {
             self.at = self.at.max(self.end);
+            self.share = None;
         }
+    }
+
+    /// Octets of the page that is not put in whole.
+    pub(crate) fn page_octets(&self) -> usize {
+        self.share.as_ref().map_or(0, Share::octets)
+    }
+
+    /// Octets that all hold together.
+    pub(crate) fn held_by_all(&self) -> usize {
+        self.numbers.held()
     }
 
     /// Queues some events of the page, where there is one.
@@ -125,54 +142,96 @@ impl Replay {
     }
 }
 
+/// Why no page was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotRead {
+    /// For now.
+    Later(String),
+    Never(String),
+}
+
 /// Reads the page after a position. `reached` is the newest position that was published before.
 pub(crate) fn read(
     history: &dyn History,
     as_of: u64,
     at: Position,
     reached: Option<Position>,
-) -> Result<Found, String> {
-    let events = page(history, as_of, before(at))?;
-    let mut is_last = events.len() < REPLAY_PAGE_EVENTS;
+) -> Result<Found, NotRead> {
+    let Page { events, octets, is_cut } = page(history, as_of, at)?;
+    let mut is_last = !is_cut;
     let mut newest = events.last().map(|(position, _)| *position);
     if is_last && newest.is_none() {
         // History may have events that the client knows already and the hub has not published.
-        let untold = page(history, as_of, before(reached.unwrap_or(at)))?;
-        is_last = untold.len() < REPLAY_PAGE_EVENTS;
-        newest = untold.last().map(|(position, _)| *position);
+        let untold = page(history, as_of, reached.unwrap_or(at))?;
+        is_last = !untold.is_cut;
+        newest = untold.events.last().map(|(position, _)| *position);
     }
-    let last = events.last().map_or(at.sequence, |(position, _)| position.sequence);
-    let end = Position::end_of(if is_last { last.max(as_of) } else { last });
-    let events = events.into_iter().filter(|(position, _)| *position > at).collect();
-    Ok(Found { events, end, is_last, newest })
+    let last = events.last().map_or(at, |(position, _)| *position);
+    let end = if is_last { Position::end_of(last.sequence.max(as_of)) } else { last };
+    Ok(Found { events, octets, end, is_last, newest })
 }
 
-/// The last sequence that is complete before a position.
-fn before(position: Position) -> u64 {
-    if position == Position::end_of(position.sequence) {
-        position.sequence
-    } else {
-        position.sequence.saturating_sub(1)
-    }
+/// Some events in their order.
+struct Page {
+    events: Vec<(Position, Published)>,
+    octets: usize,
+    is_cut: bool,
 }
 
-/// A page never splits the events of one sequence.
-fn page(history: &dyn History, as_of: u64, after: u64) -> Result<Vec<(Position, Published)>, String> {
-    let past = history.events(as_of, Page { after, limit: REPLAY_PAGE_EVENTS }).map_err(not_read)?;
-    let mut last: Option<Position> = None;
-    let placed = |event: &PastEvent| {
-        let before = last.filter(|last| last.sequence == event.sequence);
-        let position = Position { sequence: event.sequence, place: before.map_or(0, |last| last.place + 1) };
-        last = Some(position);
-        let unreadable = || format!("from-sequence: event {} was written by another build", position.id());
-        event.published().map(|published| (position, published)).ok_or_else(unreadable)
-    };
-    past.iter().map(placed).collect()
+fn page(history: &dyn History, as_of: u64, behind: Position) -> Result<Page, NotRead> {
+    let after = (behind.sequence, behind.place);
+    let stretch = Stretch { after, limit: REPLAY_PAGE_EVENTS, octets: REPLAY_PAGE_BYTES };
+    let past = history.events_behind(as_of, stretch).map_err(not_read)?;
+    let octets = past.events.iter().map(|(_, event)| EVENT_BYTES + event.payload.len()).sum();
+    let events = past.events.iter().map(|(place, event)| published(*place, event)).collect::<Result<_, _>>()?;
+    Ok(Page { events, octets, is_cut: past.is_cut })
 }
 
-fn not_read(error: HistoryError) -> String {
+fn published(place: u32, event: &PastEvent) -> Result<(Position, Published), NotRead> {
+    let position = Position { sequence: event.sequence, place };
+    let unreadable = || NotRead::Never(format!("from-sequence: event {} was written by another build", position.id()));
+    event.published().map(|published| (position, published)).ok_or_else(unreadable)
+}
+
+fn not_read(error: HistoryError) -> NotRead {
     match error {
-        HistoryError::Behind { .. } => format!("from-sequence: {error}; subscribe again in a moment"),
-        HistoryError::Broken(_) => format!("from-sequence: {error}"),
+        HistoryError::Behind { .. } | HistoryError::Busy => NotRead::Later(error.to_string()),
+        HistoryError::Broken(_) => NotRead::Never(format!("from-sequence: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{Event, Timestamp};
+    use stomp::session::{AckMode, SubscriptionKey};
+
+    use super::*;
+
+    fn found(octets: usize) -> Found {
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
+        let published = Published { sequence: 1, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) };
+        let events = vec![(Position { sequence: 1, place: 0 }, published)];
+        Found { events, octets, end: Position::end_of(1), is_last: true, newest: None }
+    }
+
+    #[test]
+    fn a_page_counts_for_all_until_it_is_put_in_or_nobody_wants_it() {
+        let (key, patterns) = (SubscriptionKey(1), [Pattern::parse("/topic/fill.>").unwrap()].into());
+        let (mode, after) = (AckMode::Auto, After { sequence: 0, place: None });
+        let subscription =
+            Subscription { key, patterns, mode, prefetch: 1, no_local: false, snapshot: false, after: Some(after) };
+        let numbers = MessageNumbers::default();
+        let mut replay = Replay::begin(subscription.clone(), after, numbers.clone());
+        replay.take(found(5_000));
+        assert_eq!((replay.page_octets(), numbers.held()), (5_000, 5_000));
+        assert_eq!(replay.put_in(&ReferenceData::default(), &mut vec![]), Next::More);
+        assert_eq!((replay.page_octets(), numbers.held()), (0, 0));
+        let mut ended = Replay::begin(subscription, after, numbers.clone());
+        ended.take(found(7_000));
+        drop(ended);
+        assert_eq!(numbers.held(), 0);
     }
 }

@@ -13,7 +13,17 @@ use crate::transport::{Received, Transport};
 /// Buffers that are written in one system call.
 const PIECES_MAX: usize = 64;
 
-pub(crate) struct ByteStream<S>(pub(crate) S);
+pub(crate) struct ByteStream<S> {
+    stream: S,
+    /// Octets that the stream has taken.
+    taken: u64,
+}
+
+impl<S> ByteStream<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self { stream, taken: 0 }
+    }
+}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
     const PINGS: bool = false;
@@ -21,7 +31,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<Received>> {
         let mut bytes = [0; READ_BYTES];
         let mut read = ReadBuf::new(&mut bytes);
-        ready!(Pin::new(&mut self.0).poll_read(context, &mut read))?;
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut read))?;
         buffer.extend_from_slice(read.filled());
         Poll::Ready(Ok(if read.filled().is_empty() { Received::End } else { Received::Bytes }))
     }
@@ -29,19 +39,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
     fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>> {
         while !batch.is_done() {
             let pieces: Vec<IoSlice<'_>> = batch.slices().take(PIECES_MAX).map(IoSlice::new).collect();
-            let written = ready!(Pin::new(&mut self.0).poll_write_vectored(context, &pieces))?;
+            let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(context, &pieces))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
+            self.taken += written as u64;
             batch.advance(written);
         }
         // TLS may hold back what the socket did not accept.
-        Pin::new(&mut self.0).poll_flush(context)
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn taken(&self) -> u64 {
+        self.taken
     }
 
     fn ping(&mut self) {}
 
     fn poll_close(&mut self, context: &mut Context<'_>, _: u16) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

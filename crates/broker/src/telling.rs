@@ -9,6 +9,7 @@ use domain::{Event, Published, ReferenceData};
 use stomp::{Destination, Headers, Message};
 use wire::topics;
 
+use crate::budget::Share;
 use crate::recent::Position;
 use crate::translate::{headers, topic_of};
 
@@ -24,7 +25,7 @@ pub(crate) struct Telling {
 }
 
 /// Approximate octets of an event beside its body.
-const EVENT_BYTES: usize = 1_024;
+pub(crate) const EVENT_BYTES: usize = 1_024;
 
 impl Telling {
     /// Approximate octets of event and message. Only bodies of generic events have no bound of their own.
@@ -121,6 +122,16 @@ impl MessageNumbers {
     /// The first message has the number after `last`.
     pub(crate) fn behind(last: u64, held: &Arc<AtomicUsize>) -> Self {
         Self { last: Arc::new(last.into()), held: held.clone() }
+    }
+
+    /// Octets that somebody holds, beside messages.
+    pub(crate) fn share(&self, octets: usize) -> Share {
+        Share::of(&self.held, octets)
+    }
+
+    /// Octets that all hold together.
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
     }
 
     pub(crate) fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<Message> {

@@ -28,6 +28,12 @@ pub(crate) trait Transport: Send {
     /// Ready when the whole batch is written.
     fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>>;
 
+    /// Octets that the socket has taken so far, those of a batch that is not out included.
+    fn taken(&self) -> u64;
+
+    /// The client has logged in; until then it may only send what is small.
+    fn admit(&mut self) {}
+
     /// The next write begins with a ping.
     fn ping(&mut self);
 

@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use access::{Credentials, SecretString};
 use axum::Router;
-use axum::extract::ws::WebSocketUpgrade;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tungstenite::error::{Error, ProtocolError};
+use tungstenite::handshake::server::create_response_with_body;
 
 use crate::connection::{Connection, Shown, Visitor};
 use crate::hosts::OurHosts;
 use crate::house::House;
-use crate::limits::{READ_BYTES, WEBSOCKET_MESSAGE_BYTES_MAX};
 use crate::places::Full;
 use crate::websocket::Messages;
 
@@ -37,20 +40,20 @@ pub(crate) fn route<F>(house: Arc<House>, reached: F) -> Router
 where
     F: Fn(&axum::http::Extensions) -> Option<Reached> + Clone + Send + Sync + 'static,
 {
-    let upgrade = move |State(house): State<Arc<House>>, ws: WebSocketUpgrade, request: Request| {
+    let upgrade = move |State(house): State<Arc<House>>, request: Request| {
         let reached = reached(request.extensions());
-        async move { upgrade(house, reached, ws, request.headers()) }
+        async move { upgrade(house, reached, request) }
     };
     Router::new().route("/stomp", get(upgrade)).with_state(house)
 }
 
 /// Any path, for our own port: hosts and origins are checked here.
 pub(crate) fn every_path(house: Arc<House>, hosts: Arc<OurHosts>) -> Router {
-    let upgrade = move |State(house): State<Arc<House>>, ws: WebSocketUpgrade, request: Request| {
+    let upgrade = move |State(house): State<Arc<House>>, request: Request| {
         let (hosts, reached) = (hosts.clone(), request.extensions().get::<Reached>().copied());
         async move {
             match hosts.check(reached.map(|reached| reached.at), request.headers()) {
-                Ok(()) => upgrade(house, reached, ws, request.headers()),
+                Ok(()) => upgrade(house, reached, request),
                 Err(reason) => (StatusCode::FORBIDDEN, reason).into_response(),
             }
         }
@@ -58,7 +61,14 @@ pub(crate) fn every_path(house: Arc<House>, hosts: Arc<OurHosts>) -> Router {
     Router::new().fallback(any(upgrade)).with_state(house)
 }
 
-fn upgrade(house: Arc<House>, reached: Option<Reached>, ws: WebSocketUpgrade, headers: &HeaderMap) -> Response {
+fn upgrade(house: Arc<House>, reached: Option<Reached>, mut request: Request) -> Response {
+    let answer = match shake_hands(&request) {
+        Ok(answer) => answer,
+        Err(error) => return not_an_upgrade(&error),
+    };
+    let Some(upgraded) = request.extensions_mut().remove::<OnUpgrade>() else {
+        return (StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket").into_response();
+    };
     let peer = reached.map(|reached| reached.from.ip().to_canonical());
     let place = match house.places.take(peer) {
         Ok(place) => place,
@@ -67,18 +77,35 @@ fn upgrade(house: Arc<House>, reached: Option<Reached>, ws: WebSocketUpgrade, he
             return (StatusCode::SERVICE_UNAVAILABLE, "too many connections of your address").into_response();
         }
     };
-    let visitor = Visitor {
-        peer,
-        shown: shown(headers, reached.is_some_and(|reached| reached.secure)).map_or(Shown::Nothing, Shown::Credentials),
+    let shown = shown(request.headers(), reached.is_some_and(|reached| reached.secure));
+    let visitor = Visitor { peer, shown: shown.map_or(Shown::Nothing, Shown::Credentials) };
+    tokio::spawn(async move {
+        // Who hangs up before the answer has nothing to do with us.
+        let Ok(stream) = upgraded.await else { return };
+        let messages = Messages::new(TokioIo::new(stream));
+        Connection::new(house.clone(), messages, visitor, house.throttled()).at(place).run().await;
+    });
+    answer
+}
+
+/// The answer to a request for a WebSocket, with the best sub-protocol that both speak.
+fn shake_hands(request: &Request) -> Result<Response, Error> {
+    let mut answer = create_response_with_body(request, Body::empty)?;
+    let lines = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let wanted: Vec<_> =
+        lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(',').map(str::trim)).collect();
+    if let Some(best) = PROTOCOLS.into_iter().find(|protocol| wanted.contains(protocol)) {
+        answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(best));
+    }
+    Ok(answer)
+}
+
+fn not_an_upgrade(error: &Error) -> Response {
+    let status = match error {
+        Error::Protocol(ProtocolError::WrongHttpMethod) => StatusCode::METHOD_NOT_ALLOWED,
+        _ => StatusCode::BAD_REQUEST,
     };
-    ws.protocols(PROTOCOLS)
-        .read_buffer_size(READ_BYTES)
-        .write_buffer_size(0)
-        .max_message_size(WEBSOCKET_MESSAGE_BYTES_MAX)
-        .max_frame_size(WEBSOCKET_MESSAGE_BYTES_MAX)
-        .on_upgrade(move |socket| async move {
-            Connection::new(house.clone(), Messages::new(socket), visitor, house.throttled()).at(place).run().await;
-        })
+    (status, format!("here only a WebSocket is served: {error}")).into_response()
 }
 
 /// Credentials of the request, which those in CONNECT override: a bearer token, or the cookie of a session.

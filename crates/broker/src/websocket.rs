@@ -2,58 +2,101 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use futures_util::{Sink, Stream};
 use stomp::lanes::Batch;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tungstenite::error::{Error, ProtocolError};
+use tungstenite::protocol::{CloseFrame, Message, Role, WebSocket, WebSocketConfig};
 
+use crate::ending::codes;
+use crate::limits::{READ_BYTES, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
+use crate::polled::Polled;
 use crate::transport::{Received, Transport};
 
-pub(crate) struct Messages {
-    socket: WebSocket,
+pub(crate) struct Messages<S> {
+    socket: WebSocket<Polled<S>>,
     /// Sent before anything of a batch.
     own: VecDeque<Message>,
     /// Frames of the current batch that were passed to the socket.
     frames_sent: usize,
+    /// The last frame did not go out whole.
+    is_blocked: bool,
     is_closing: bool,
+    /// Nothing more can be read.
+    has_ended: bool,
 }
 
-impl Messages {
-    pub(crate) fn new(socket: WebSocket) -> Self {
-        Self { socket, own: VecDeque::new(), frames_sent: 0, is_closing: false }
+impl<S: AsyncRead + AsyncWrite + Unpin> Messages<S> {
+    /// Behind the handshake. Before the login messages are small.
+    pub(crate) fn new(stream: S) -> Self {
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BYTES)
+            .write_buffer_size(0)
+            .max_message_size(Some(WEBSOCKET_CONNECT_BYTES_MAX))
+            .max_frame_size(Some(WEBSOCKET_CONNECT_BYTES_MAX));
+        let socket = WebSocket::from_raw_socket(Polled::new(stream), Role::Server, Some(config));
+        let own = VecDeque::new();
+        Self { socket, own, frames_sent: 0, is_blocked: false, is_closing: false, has_ended: false }
     }
 
-    fn poll_send_own(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_send_own(&mut self) -> Poll<io::Result<()>> {
         while !self.own.is_empty() {
-            ready!(Pin::new(&mut self.socket).poll_ready(context)).map_err(io::Error::other)?;
+            ready!(self.poll_unblocked())?;
             if let Some(message) = self.own.pop_front() {
-                Pin::new(&mut self.socket).start_send(message).map_err(io::Error::other)?;
+                self.begin_send(message)?;
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    fn poll_send_frames(&mut self, context: &mut Context<'_>, batch: &Batch) -> Poll<io::Result<()>> {
+    fn poll_send_frames(&mut self, batch: &Batch) -> Poll<io::Result<()>> {
         for (head, tail) in batch.frames().skip(self.frames_sent) {
-            ready!(Pin::new(&mut self.socket).poll_ready(context)).map_err(io::Error::other)?;
-            Pin::new(&mut self.socket).start_send(message([head, tail].concat())).map_err(io::Error::other)?;
+            ready!(self.poll_unblocked())?;
+            self.begin_send(message([head, tail].concat()))?;
             self.frames_sent += 1;
         }
         Poll::Ready(Ok(()))
     }
+
+    fn poll_unblocked(&mut self) -> Poll<io::Result<()>> {
+        if self.is_blocked { self.poll_flush() } else { Poll::Ready(Ok(())) }
+    }
+
+    fn poll_flush(&mut self) -> Poll<io::Result<()>> {
+        match self.socket.flush() {
+            Err(error) if would_block(&error) => Poll::Pending,
+            // Both sides have said that they close.
+            Ok(()) | Err(Error::ConnectionClosed) => {
+                self.is_blocked = false;
+                Poll::Ready(Ok(()))
+            }
+            Err(error) => Poll::Ready(Err(io::Error::other(error))),
+        }
+    }
+
+    /// What the socket has no room for, the library keeps until the next flush.
+    fn begin_send(&mut self, message: Message) -> io::Result<()> {
+        match self.socket.write(message) {
+            Err(error) if would_block(&error) => self.is_blocked = true,
+            other => other.map_err(io::Error::other)?,
+        }
+        Ok(())
+    }
+}
+
+fn would_block(error: &Error) -> bool {
+    matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
 }
 
 /// A transport error as a close code; where the peer is gone, no code is sent.
-fn fault(error: axum::Error) -> io::Result<Received> {
-    let fault = error.into_inner().downcast::<Error>().map_err(io::Error::other)?;
-    match *fault {
-        Error::Capacity(_) => Ok(Received::Fault(close_code::SIZE)),
-        Error::Utf8(_) => Ok(Received::Fault(close_code::INVALID)),
+fn fault(error: Error) -> io::Result<Received> {
+    match error {
+        Error::ConnectionClosed | Error::AlreadyClosed => Ok(Received::End),
+        Error::Capacity(_) => Ok(Received::Fault(codes::SIZE)),
+        Error::Utf8(_) => Ok(Received::Fault(codes::INVALID)),
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Error::Protocol(_) => Ok(Received::Fault(close_code::PROTOCOL)),
+        Error::Protocol(_) => Ok(Received::Fault(codes::PROTOCOL)),
         gone => Err(io::Error::other(gone)),
     }
 }
@@ -63,41 +106,56 @@ fn message(frame: Vec<u8>) -> Message {
     String::from_utf8(frame).map_or_else(|error| Message::binary(error.into_bytes()), Message::text)
 }
 
-impl Transport for Messages {
+fn received(message: &Message, buffer: &mut Vec<u8>) -> Received {
+    match message {
+        Message::Text(text) => buffer.extend_from_slice(text.as_bytes()),
+        Message::Binary(bytes) => buffer.extend_from_slice(bytes),
+        Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => return Received::Life,
+        Message::Close(_) => return Received::End,
+    }
+    Received::Bytes
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for Messages<S> {
     const PINGS: bool = true;
 
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<Received>> {
-        let Some(message) = ready!(Pin::new(&mut self.socket).poll_next(context)) else {
+        if self.has_ended {
             return Poll::Ready(Ok(Received::End));
-        };
-        let message = match message {
-            Ok(message) => message,
-            Err(error) => return Poll::Ready(fault(error)),
-        };
-        Poll::Ready(Ok(match message {
-            Message::Text(text) => {
-                buffer.extend_from_slice(text.as_bytes());
-                Received::Bytes
+        }
+        self.socket.get_mut().wakes(context);
+        Poll::Ready(match self.socket.read() {
+            Ok(message) => Ok(received(&message, buffer)),
+            Err(error) if would_block(&error) => return Poll::Pending,
+            Err(error) => {
+                self.has_ended = true;
+                fault(error)
             }
-            Message::Binary(bytes) => {
-                buffer.extend_from_slice(&bytes);
-                Received::Bytes
-            }
-            Message::Ping(_) | Message::Pong(_) => Received::Life,
-            Message::Close(_) => Received::End,
-        }))
+        })
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>> {
-        ready!(self.poll_send_own(context))?;
+        self.socket.get_mut().wakes(context);
+        ready!(self.poll_send_own())?;
         // A batch that is written already may be passed along with a ping.
         if !batch.is_done() {
-            ready!(self.poll_send_frames(context, batch))?;
+            ready!(self.poll_send_frames(batch))?;
         }
-        ready!(Pin::new(&mut self.socket).poll_flush(context)).map_err(io::Error::other)?;
+        ready!(self.poll_flush())?;
         self.frames_sent = 0;
         batch.advance(batch.bytes());
         Poll::Ready(Ok(()))
+    }
+
+    fn taken(&self) -> u64 {
+        self.socket.get_ref().taken()
+    }
+
+    fn admit(&mut self) {
+        self.socket.set_config(|config| {
+            config.max_message_size = Some(WEBSOCKET_MESSAGE_BYTES_MAX);
+            config.max_frame_size = Some(WEBSOCKET_MESSAGE_BYTES_MAX);
+        });
     }
 
     fn ping(&mut self) {
@@ -105,11 +163,45 @@ impl Transport for Messages {
     }
 
     fn poll_close(&mut self, context: &mut Context<'_>, code: u16) -> Poll<io::Result<()>> {
+        self.socket.get_mut().wakes(context);
         if !std::mem::replace(&mut self.is_closing, true) {
-            let frame = CloseFrame { code, reason: "".into() };
+            let frame = CloseFrame { code: code.into(), reason: "".into() };
             self.own.push_back(Message::Close(Some(frame)));
         }
-        ready!(self.poll_send_own(context))?;
-        Pin::new(&mut self.socket).poll_flush(context).map_err(io::Error::other)
+        ready!(self.poll_send_own())?;
+        self.poll_flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use stomp::lanes::Lanes;
+    use stomp::session::Rules;
+    use stomp::{Session, Time};
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    fn batch(octets: usize) -> Batch {
+        let mut session = Session::new(Time(0), "story".into(), Rules::new("story").into());
+        let (mut lanes, mut batch) = (Lanes::free(), Batch::default());
+        lanes.control(vec![b'x'; octets].into()).unwrap();
+        lanes.drain(Time(0), octets, session.subscriptions(), &mut batch);
+        batch
+    }
+
+    /// A client that reads a long message slowly takes something all the time.
+    #[tokio::test]
+    async fn what_the_socket_takes_of_a_message_is_seen_before_all_of_it_is_out() {
+        let (ours, mut theirs) = tokio::io::duplex(1_024);
+        let (mut messages, mut batch) = (Messages::new(ours), batch(100_000));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(messages.poll_send(&mut context, &mut batch).is_pending());
+        assert_eq!(messages.taken(), 1_024);
+        theirs.read_exact(&mut [0; 500]).await.unwrap();
+        assert!(messages.poll_send(&mut context, &mut batch).is_pending());
+        assert_eq!((messages.taken(), batch.is_done()), (1_524, false));
     }
 }

@@ -136,6 +136,7 @@ impl<T: Transport> Connection<T> {
             Answered::Admitted(identity, pass) => {
                 pass.into_iter().for_each(|pass| self.place.admit(pass));
                 self.taken.iter_mut().for_each(Taken::keep);
+                self.transport.admit();
                 let rights = rights(&identity.role, &self.house.client_destinations, self.house.distributed);
                 self.identity = Some(identity);
                 let mut actions = Vec::new();

@@ -79,6 +79,11 @@ impl Listener {
         self.0.is_closed() && self.0.is_empty()
     }
 
+    /// How many events wait now.
+    pub fn waiting(&self) -> usize {
+        self.0.len()
+    }
+
     /// The next waiting event; `None` when there is none.
     pub fn poll(&mut self) -> Option<Published> {
         self.0.try_recv().ok()

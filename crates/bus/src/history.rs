@@ -14,6 +14,24 @@ pub struct Page {
     pub limit: usize,
 }
 
+/// A stretch of what has happened, wherever it begins and ends: events behind a place of a sequence, no more of them and no
+/// more octets than wanted, but one at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    pub after: (u64, u32),
+    pub limit: usize,
+    pub octets: usize,
+}
+
+/// What was found of a stretch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Each with its place among those of its sequence.
+    pub events: Vec<(u32, PastEvent)>,
+    /// More may lie behind them.
+    pub is_cut: bool,
+}
+
 /// From which end a list is read; a page continues after its key in that direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
@@ -79,6 +97,8 @@ pub enum HistoryError {
         applied: u64,
         wanted: u64,
     },
+    /// Too many ask at the same time; try again.
+    Busy,
     Broken(String),
 }
 
@@ -86,6 +106,7 @@ impl std::fmt::Display for HistoryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Behind { applied, wanted } => write!(f, "history is at {applied} and not yet at {wanted}"),
+            Self::Busy => f.write_str("too many ask about the past at the same time"),
             Self::Broken(reason) => write!(f, "history can't be read: {reason}"),
         }
     }
@@ -178,6 +199,8 @@ pub trait History: Send + Sync {
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError>;
 
     fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError>;
+
+    fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError>;
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
+use bus::history::{Found, HistoryError, OrderSearch, Page, PastEvent, Sort, Stretch};
 use bus::operations::{BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, ReferenceTrouble, StrategyTrouble};
 use bus::{History, Operations};
 use domain::query::Filter;
@@ -90,5 +90,9 @@ impl History for Bystander {
 
     fn events(&self, _: u64, _: Page) -> Result<Vec<PastEvent>, HistoryError> {
         Ok(vec![])
+    }
+
+    fn events_behind(&self, _: u64, _: Stretch) -> Result<Found, HistoryError> {
+        Ok(Found::default())
     }
 }

@@ -222,6 +222,7 @@ fn told(reply: Reply) -> Result<Told, Problem> {
 fn not_recalled(error: HistoryError) -> Problem {
     match error {
         HistoryError::Behind { .. } => Problem::new("history-behind", error.to_string()),
+        HistoryError::Busy => Problem::new("busy", error.to_string()),
         HistoryError::Broken(_) => Problem::new("internal", error.to_string()),
     }
 }

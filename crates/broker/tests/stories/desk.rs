@@ -10,7 +10,7 @@ use access::{Access, Actor, Door, Identity, NewToken, Password, Role, SecretStri
 use broker::{Broker, Limits, Listeners, Numbers, OurHosts, Rate, Settings};
 use bus::inbox::{Lanes, inbox};
 use bus::operations::LogLine;
-use bus::{Bus, Catalogue, Feed, Reply, Wanted};
+use bus::{Bus, Catalogue, Feed, History, Operations, Reply, Wanted};
 use domain::event::{Alarm, AlarmLevel};
 use domain::*;
 use rustls::server::ResolvesServerCert;
@@ -56,6 +56,17 @@ impl Desk {
         destinations: &[&str],
         certificates: Option<Arc<dyn ResolvesServerCert>>,
     ) -> Self {
+        let nothing = Arc::new(Bystander::durable_up_to(|| 0));
+        Self::open_after((nothing.clone(), nothing), limits, destinations, certificates)
+    }
+
+    /// With a past, and a program around the engine that knows how far that goes.
+    pub(crate) fn open_after(
+        (history, operations): (Arc<dyn History>, Arc<dyn Operations>),
+        limits: Limits,
+        destinations: &[&str],
+        certificates: Option<Arc<dyn ResolvesServerCert>>,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listen = || {
             let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -69,9 +80,7 @@ impl Desk {
             let (feed, engine) = (feed.clone(), engine.clone());
             move || run_engine(&lanes, &feed, &engine)
         });
-        // No test of the broker uses history or operations.
-        let bystander = Arc::new(Bystander::durable_up_to(|| 0));
-        let bus = Bus { inbox, feed: feed.clone(), catalogue, history: bystander.clone(), operations: bystander };
+        let bus = Bus { inbox, feed: feed.clone(), catalogue, history, operations };
         let (folder, access, nanos) = people();
         let broker = Broker::new(settings(limits, destinations), bus, access.clone());
         let hosts = OurHosts { allowed_origins: vec!["https://friend.example".into()], ..OurHosts::default() };

@@ -3,7 +3,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use broker::{Limits, WEBSOCKET_MESSAGE_BYTES_MAX};
+use broker::{Limits, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
 use bus::operations::LogLine;
 use domain::Timestamp;
 
@@ -90,6 +90,31 @@ fn a_message_of_a_websocket_that_is_too_long_ends_it_before_it_is_read() {
     client.stream.announce(TEXT, WEBSOCKET_MESSAGE_BYTES_MAX as u64 + 1);
     client.stream.wait_for_end();
     desk.settle(0);
+}
+
+#[test]
+fn a_websocket_that_has_not_logged_in_sends_only_small_messages() {
+    let desk = Desk::open();
+    let mut long = Client::over(WebSocket::at(desk.ws));
+    long.stream.announce(TEXT, WEBSOCKET_CONNECT_BYTES_MAX as u64 + 1);
+    // The same in pieces, none of which is long.
+    let mut pieces = Client::over(WebSocket::at(desk.ws));
+    for number in 0..=WEBSOCKET_CONNECT_BYTES_MAX / 100 {
+        let kind = if number == 0 { TEXT } else { 0 };
+        pieces.stream.send_raw(&[&[kind, 0x80 | 100, 0, 0, 0, 0][..], &[b'x'; 100]].concat());
+    }
+    for caller in [&mut long, &mut pieces] {
+        let words = caller.rest();
+        assert!(words.starts_with("ERROR\nmessage:a message of the WebSocket is too long\n"), "{words}");
+        assert_eq!(caller.stream.closed_with, Some(1009));
+    }
+    let mut client = Client::over(WebSocket::at(desk.ws));
+    client.greet();
+    let note = format!("note:{}\n", "y".repeat(9_000)).repeat(4);
+    let frame = format!("SUBSCRIBE\nid:1\ndestination:/topic/order.a.b\n{note}receipt:r\n\n\0");
+    client.stream.announce(TEXT, frame.len() as u64);
+    client.stream.send_raw(frame.as_bytes());
+    assert_eq!(client.frame(), "RECEIPT\nreceipt-id:r\n\n");
 }
 
 #[test]

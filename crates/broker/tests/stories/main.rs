@@ -15,6 +15,8 @@ mod limits;
 mod publishing;
 /// Queues between clients.
 mod queues;
+/// Subscriptions that begin in the past.
+mod replays;
 /// Messages of clients.
 mod sending;
 /// Last values for late subscribers.

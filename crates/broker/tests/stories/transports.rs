@@ -93,6 +93,22 @@ fn the_best_sub_protocol_that_both_speak_is_agreed_upon() {
 }
 
 #[test]
+fn what_is_no_request_for_a_websocket_is_told_why() {
+    let desk = Desk::open();
+    let answer = |request: &str| {
+        let mut stream = connect(desk.ws);
+        write!(stream, "{request} / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", desk.ws).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        format!("{} {body}", head.lines().next().unwrap())
+    };
+    let missing = r#"WebSocket protocol error: No "Connection: upgrade" header"#;
+    assert_eq!(answer("GET"), format!("HTTP/1.1 400 Bad Request here only a WebSocket is served: {missing}"));
+    assert!(answer("POST").starts_with("HTTP/1.1 405 Method Not Allowed here only a WebSocket is served: "));
+}
+
+#[test]
 fn a_page_of_another_origin_and_a_name_that_is_not_ours_are_refused() {
     let desk = Desk::open();
     let own = format!("Host: {}\r\n", desk.ws);

@@ -210,7 +210,7 @@ impl Courier {
                     past.after = events.last().map_or(now, |event| event.sequence);
                     return Ok(Some(past.own(&self.comp_id, now, published)));
                 }
-                Ok(Err(HistoryError::Behind { .. })) => {}
+                Ok(Err(HistoryError::Behind { .. } | HistoryError::Busy)) => {}
                 Ok(Err(error)) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
                 Err(error) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
             }

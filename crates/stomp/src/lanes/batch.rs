@@ -69,11 +69,6 @@ impl Batch {
         self.conflated
     }
 
-    /// Write position; it changes whenever something was written.
-    pub fn written(&self) -> (usize, usize) {
-        (self.next, self.offset)
-    }
-
     /// Whether everything is written.
     pub fn is_done(&self) -> bool {
         self.next == self.frames.len()

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
+use bus::history::{Found, HistoryError, OrderSearch, Page, PastEvent, Sort, Stretch};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
@@ -29,6 +29,9 @@ const ORDER_EVENTS: &str = "SELECT id, events.payload FROM orders
     WHERE int_id = ?1 ORDER BY sequence, ordinal";
 const EVENTS: &str = "SELECT sequence, payload, at, class FROM events
     WHERE sequence > ?1 ORDER BY sequence, ordinal";
+
+const EVENTS_BEHIND: &str = "SELECT sequence, payload, at, class, ordinal FROM events
+    WHERE (sequence, ordinal) > (?1, ?2) ORDER BY sequence, ordinal";
 
 impl History for ReadModel {
     fn orders(
@@ -66,6 +69,10 @@ impl History for ReadModel {
 
     fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
         self.ask(as_of, |connection| select(connection, EVENTS, [bound(page.after)], page.limit, past_event))
+    }
+
+    fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError> {
+        self.ask(as_of, |connection| select_stretch(connection, stretch))
     }
 }
 
@@ -143,6 +150,22 @@ fn select<T>(
         last_key = Some(key);
     }
     Ok(found)
+}
+
+fn select_stretch(connection: &Connection, stretch: Stretch) -> rusqlite::Result<Found> {
+    let Stretch { after: (sequence, place), limit, octets } = stretch;
+    let mut statement = connection.prepare_cached(EVENTS_BEHIND)?;
+    let mut rows = statement.query(params![bound(sequence), place])?;
+    let (mut events, mut read) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        if events.len() >= limit || read >= octets {
+            return Ok(Found { events, is_cut: true });
+        }
+        let event = past_event(row)?;
+        read += event.payload.len();
+        events.push((row.get(4)?, event));
+    }
+    Ok(Found { events, is_cut: false })
 }
 
 pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {

@@ -31,8 +31,8 @@ impl Readers {
         patience: Duration,
         question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
-        let busy = |_| HistoryError::Broken("too many history queries at the same time".to_owned());
-        let reader = Borrowed { connection: Some(self.idle.recv_timeout(patience).map_err(busy)?), back: &self.back };
+        let idle = self.idle.recv_timeout(patience).map_err(|_| HistoryError::Busy)?;
+        let reader = Borrowed { connection: Some(idle), back: &self.back };
         let answer = reader.connection.as_ref().map(question);
         answer.expect("it is there until it is dropped").map_err(|error| {
             file::condemn_if_damaged(&self.path, &error);
@@ -53,5 +53,22 @@ impl Drop for Borrowed<'_> {
             // There is room: it came from there.
             let _ = self.back.try_send(connection);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_no_turn_in_time_is_told_that_too_many_ask() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.sqlite");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE one (two)").unwrap();
+        let readers = Readers::open(&path, 1).unwrap();
+        let soon = Duration::from_millis(1);
+        let asked = readers.ask(soon, |_| Ok(readers.ask(soon, |_| Ok(()))));
+        assert!(matches!(asked, Ok(Err(HistoryError::Busy))), "{asked:?}");
+        assert!(readers.ask(soon, |_| Ok(())).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use bus::History;
-use bus::history::{HistoryError, OrderSearch, Page, PastEvent, Sort};
+use bus::history::{Found, HistoryError, OrderSearch, Page, PastEvent, Sort, Stretch};
 use bus::operations::{
     BrokerDoors, Check, FixAct, FixSession, FixTrouble, LogLine, Operations, ReferenceTrouble, StrategyTrouble,
 };
@@ -151,5 +151,9 @@ impl History for Program {
     fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
         self.past.note(as_of, Filter::default(), Sort::Oldest, page)?;
         Ok(self.past.events.clone())
+    }
+
+    fn events_behind(&self, _: u64, _: Stretch) -> Result<Found, HistoryError> {
+        Ok(Found::default())
     }
 }

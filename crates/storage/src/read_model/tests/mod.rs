@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, OrderSearch, Page, Sort};
+use bus::history::{HistoryError, OrderSearch, Page, Sort, Stretch};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::order::{BaseState, Pending, Step, Terms};
 use domain::query::Filter;

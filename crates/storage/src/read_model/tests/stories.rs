@@ -105,6 +105,25 @@ fn events_of_one_input_stay_on_one_page() {
 }
 
 #[test]
+fn a_stretch_of_events_ends_anywhere_by_their_number_or_their_octets() {
+    let desk = Desk::new();
+    let model = desk.open();
+    offer_day(&model);
+    let stretch = |after, limit, octets| {
+        let found = model.events_behind(8, Stretch { after, limit, octets }).unwrap();
+        (found.events.iter().map(|(place, event)| (event.sequence, *place)).collect::<Vec<_>>(), found.is_cut)
+    };
+    assert_eq!(stretch((3, u32::MAX), 2, 1_000_000), (vec![(4, 0), (5, 0)], true));
+    assert_eq!(stretch((5, 0), 5, 1_000_000), (vec![(5, 1), (5, 2), (7, 0), (7, 1), (7, 2)], true));
+    assert_eq!(stretch((7, 1), 9, 1_000_000), (vec![(7, 2), (8, 0)], false));
+    // One at least, however long it is, and then as many as begin within the octets.
+    assert_eq!(stretch((5, 0), 9, 1), (vec![(5, 1)], true));
+    let octets = model.events(8, Page { after: 4, limit: 1 }).unwrap()[1].payload.len();
+    assert_eq!(stretch((5, 0), 9, octets + 1), (vec![(5, 1), (5, 2)], true));
+    assert_eq!(stretch((8, 0), 9, 1_000_000), (vec![], false));
+}
+
+#[test]
 fn a_transaction_is_found_by_its_id() {
     let desk = Desk::new();
     let model = desk.open();

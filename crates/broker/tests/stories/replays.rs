@@ -1,0 +1,169 @@
+//! Subscriptions that begin in the past, over a past that cannot always be read.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use broker::{Limits, REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS};
+use bus::History;
+use bus::history::{Found, HistoryError, OrderSearch, Page, PastEvent, Sort, Stretch};
+use domain::command::GenericEvent;
+use domain::query::Filter;
+use domain::{Event, EventClass, Order, OrderStatus, StrategyId, Timestamp, Transaction, TransactionId};
+use samples::Bystander;
+
+use crate::client::Client;
+use crate::desk::Desk;
+
+/// Events of which each has a sequence of its own.
+#[derive(Default)]
+struct Past {
+    events: Vec<PastEvent>,
+    /// So many questions more find it busy.
+    busy: AtomicUsize,
+    asked: Mutex<Vec<Stretch>>,
+}
+
+impl Past {
+    fn of(bodies: &[String]) -> Self {
+        let past = |(sequence, body): (u64, &String)| {
+            let (at, class) = (Timestamp(1_000_000), EventClass::Generic as u8);
+            PastEvent { sequence, at, class, payload: minicbor::to_vec(event(body)).unwrap() }
+        };
+        Self { events: (1..).zip(bodies).map(past).collect(), ..Self::default() }
+    }
+}
+
+fn event(body: &str) -> GenericEvent {
+    GenericEvent { strategy: StrategyId(2), name: "said".into(), body: body.into() }
+}
+
+impl History for Past {
+    fn orders(&self, _: u64, _: &OrderSearch, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn order_events(&self, _: u64, _: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn transactions(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        Ok(None)
+    }
+
+    fn events(&self, _: u64, _: Page) -> Result<Vec<PastEvent>, HistoryError> {
+        Ok(vec![])
+    }
+
+    fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError> {
+        if self.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
+            return Err(HistoryError::Busy);
+        }
+        self.asked.lock().unwrap().push(stretch);
+        let known = self.events.iter().filter(|event| event.sequence <= as_of && (event.sequence, 0) > stretch.after);
+        let mut found = Found::default();
+        let mut octets = 0;
+        for event in known {
+            if found.events.len() >= stretch.limit || octets >= stretch.octets {
+                found.is_cut = true;
+                break;
+            }
+            octets += event.payload.len();
+            found.events.push((0, event.clone()));
+        }
+        Ok(found)
+    }
+}
+
+/// A desk on which all of the past was published too.
+fn desk(past: &Arc<Past>, bodies: &[String], limits: Limits) -> Desk {
+    let durable = bodies.len() as u64;
+    let program = Arc::new(Bystander::durable_up_to(move || durable));
+    let desk = Desk::open_after((past.clone(), program), limits, &[], None);
+    for (sequence, body) in (1..).zip(bodies) {
+        desk.publish(sequence, Event::Generic(Arc::new(event(body))));
+    }
+    desk
+}
+
+/// The ids of the next events, and whether they are of the past.
+fn hear(client: &mut Client<std::net::TcpStream>, count: usize) -> Vec<(String, bool)> {
+    let mut heard = || {
+        let frame = client.frame();
+        let id = frame.lines().find_map(|line| line.strip_prefix("event-id:")).unwrap_or_else(|| panic!("{frame}"));
+        (id.to_owned(), frame.contains("\nreplayed:true\n"))
+    };
+    (0..count).map(|_| heard()).collect()
+}
+
+fn bodies(count: usize, octets: usize) -> Vec<String> {
+    (0..count).map(|number| format!("\"{number}{}\"", "x".repeat(octets))).collect()
+}
+
+#[test]
+fn a_replay_waits_while_too_many_ask_about_the_past() {
+    let bodies = bodies(3, 0);
+    let past = Arc::new(Past { busy: 2.into(), ..Past::of(&bodies) });
+    let desk = desk(&past, &bodies, Limits::default());
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
+    let missed = ["1-0", "2-0", "3-0"].map(|id| (id.to_owned(), true));
+    assert_eq!(hear(&mut client, 3), missed);
+    desk.publish(4, Event::Generic(Arc::new(event("4"))));
+    assert_eq!(hear(&mut client, 1)[0].0, "4-0");
+    assert_eq!(past.busy.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_replay_that_finds_no_turn_for_long_ends_and_says_so() {
+    let bodies = bodies(1, 0);
+    let past = Arc::new(Past { busy: usize::MAX.into(), ..Past::of(&bodies) });
+    let limits = Limits { replay_wait: Duration::from_millis(300), ..Limits::default() };
+    let desk = desk(&past, &bodies, limits);
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
+    let words = client.rest();
+    let why = "from-sequence\\c too many ask about the past at the same time; connect again in a moment";
+    assert!(words.starts_with(&format!("ERROR\nmessage:{why}\n")), "{words}");
+}
+
+#[test]
+fn a_replay_reads_large_events_a_few_at_a_time() {
+    let bodies = bodies(9, REPLAY_PAGE_BYTES / 4);
+    let past = Arc::new(Past::of(&bodies));
+    let desk = desk(&past, &bodies, Limits::default());
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
+    let missed: Vec<_> = (1..=9).map(|sequence| (format!("{sequence}-0"), true)).collect();
+    assert_eq!(hear(&mut client, 9), missed);
+    let asked = past.asked.lock().unwrap();
+    let bounds = (REPLAY_PAGE_EVENTS, REPLAY_PAGE_BYTES);
+    assert!(asked.iter().all(|stretch| (stretch.limit, stretch.octets) == bounds), "{asked:?}");
+    let from: Vec<_> = asked.iter().take(3).map(|stretch| stretch.after).collect();
+    assert_eq!(from, [(0, u32::MAX), (4, 0), (8, 0)]);
+}
+
+/// Where more than half of what may wait for all is held already, what a replay would read can wait.
+#[test]
+fn a_replay_reads_nothing_while_too_much_waits_for_others() {
+    let bodies = bodies(2, 50_000);
+    let past = Arc::new(Past::of(&bodies));
+    let limits = Limits { waiting_bytes: 60_000, replay_wait: Duration::from_millis(300), ..Limits::default() };
+    let desk = desk(&past, &bodies, limits);
+    let mut witness = Client::join(desk.tcp);
+    witness.subscribe(1, "/topic/generic-event.>", "");
+    desk.publish(3, Event::Generic(Arc::new(event(&bodies[0]))));
+    // The newest events are held, in words since somebody has heard them.
+    assert_eq!(hear(&mut witness, 1)[0].0, "3-0");
+    let mut client = Client::join(desk.tcp);
+    client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
+    let words = client.rest();
+    let why = "from-sequence\\c too much waits for other clients; connect again in a moment";
+    assert!(words.starts_with(&format!("ERROR\nmessage:{why}\n")), "{words}");
+    assert_eq!(*past.asked.lock().unwrap(), []);
+}
