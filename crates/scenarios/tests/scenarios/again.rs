@@ -1,5 +1,5 @@
-//! A live session again: its journal replayed reaches the state and the digest of the session, and its strategies ask for the
-//! same.
+//! Replay of a live session: its journal replayed gives the state and the digest of the session, and its strategies
+//! send the same commands.
 
 use scenarios::http::Client;
 use scenarios::patience::wait_for;

@@ -1,4 +1,4 @@
-//! Journals that are damaged or torn: damage is named and refused, a torn end is cut and told.
+//! Damaged or torn journals: damage is named and refused, a torn end is cut and reported.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;

@@ -1,4 +1,4 @@
-//! Days that end, while a server runs and while it does not. Orders are placed at noon; the clock of the next start is
+//! End of day, while a server runs and while it does not. Orders are placed at noon; the clock of the next start is
 //! moved to the end of the day.
 
 use scenarios::patience::wait_for;

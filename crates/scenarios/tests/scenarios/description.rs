@@ -1,5 +1,5 @@
-//! The interface against its own description: schemathesis makes up requests from `/openapi.json`, good and bad, and
-//! looks for faults of the server and for answers that are not described.
+//! The server against its OpenAPI description: schemathesis generates requests from `/openapi.json`, valid and invalid,
+//! and searches for internal errors and for undescribed responses.
 
 use std::env;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ const VARIABLE: &str = "SCHEMATHESIS_BIN";
 
 const CONFIGURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis.toml");
 
-/// Whoever is here stays an admin, also once the tool has added users.
+/// The caller stays an admin, also once the tool has added users.
 #[test]
 fn every_answer_is_one_that_is_described() {
     let Some(schemathesis) = tool() else { return };
@@ -22,7 +22,7 @@ fn every_answer_is_one_that_is_described() {
     let server = desk.start();
     let mut command = Command::new(schemathesis);
     command.args(["--config-file", CONFIGURATION, "run", &format!("http://{}/openapi.json", server.address())]);
-    // A door that is closed says so with 503, which is no fault.
+    // An interface that is switched off responds 503, which is not an error.
     for path in closed_doors(&server) {
         command.args(["--exclude-path", path]);
     }
@@ -39,7 +39,7 @@ fn closed_doors(server: &Server) -> Vec<&'static str> {
     doors.into_iter().filter(|path| client.get(path).unwrap().status == 503).collect()
 }
 
-/// Where it is; without it the story is not told, except where everything must hold.
+/// Its path; without the tool the test is skipped, except where everything must run.
 fn tool() -> Option<PathBuf> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/venv/bin/schemathesis"));
     let tool = env::var_os(VARIABLE).map_or_else(beside, Into::into);

@@ -1,4 +1,4 @@
-//! A desk to tell stories about: the demo's, with its market standing still.
+//! Test platform: the demo reference data with a standing market.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -51,7 +51,7 @@ impl Desk {
     }
 }
 
-/// What a story that failed has left is kept, for those who look into it.
+/// The folder of a failed test is kept for analysis.
 impl Drop for Desk {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -91,7 +91,7 @@ pub(crate) fn with_id(mut order: Value, int_id: &str) -> Value {
     order
 }
 
-/// What a trader does at the door.
+/// What a trader does over REST.
 pub(crate) trait Trader {
     /// Sends an order and gives the answer.
     fn submit(&mut self, order: &Value) -> Response;

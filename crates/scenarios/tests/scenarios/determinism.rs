@@ -1,4 +1,4 @@
-//! The same orders, the same picture: two fresh desks that are told the same end alike.
+//! Determinism: two fresh servers with the same orders end in the same state.
 
 use scenarios::http::Client;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Disks that fail or are full: nothing is acknowledged that the disk does not have, and a restart finds all that was.
+//! Disks that fail or are full: nothing is acknowledged that is not on disk, and a restart finds everything
+//! acknowledged.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The first door: orders rest, trade and are cancelled; positions and cash follow.
+//! REST orders: rest, trade, cancel; positions and cash follow.
 
 use scenarios::http::Client;
 use serde_json::{Value, json};

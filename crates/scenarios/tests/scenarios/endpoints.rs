@@ -1,4 +1,4 @@
-//! Every endpoint through a real socket, well and badly. The house rules see to it that none is missing here.
+//! Every endpoint through a real socket, with valid and invalid requests. Tidy checks that none is missing here.
 
 use scenarios::http::{Client, Request, Response};
 use serde_json::{Value, json};
@@ -207,7 +207,7 @@ GET /docs/nothing.js => 404 no-such-path
 /// A strategy that waits too long for its prices to trade in this story.
 const CROSS: &str = "CROSS:moving-average-cross security=AAPL fast=50 slow=200 quantity=1";
 
-/// From the first user on nobody is anonymous, so this comes last; the calls are the admin's.
+/// From the first user on every caller needs a login, so this comes last; the calls are the admin's.
 const STORY_OF_PEOPLE: &str = r#"
 GET /rest/settings => 200 -
 GET /rest/settings?user=anna => 400 unknown-parameter
@@ -254,7 +254,7 @@ fn every_endpoint_does_its_work_and_refuses_what_is_wrong() {
     assert_eq!(server.wait().code, Some(0), "the last call shuts the server down in order");
 }
 
-/// What the audit tells of the acts on the session, oldest first.
+/// Audit entries of the session, oldest first.
 fn fix_acts(client: &mut Client) -> Vec<String> {
     let Value::Array(entries) = body_of(&client.get("/rest/audit?limit=1000").unwrap()) else { panic!("a list") };
     let details =

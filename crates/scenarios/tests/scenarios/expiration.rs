@@ -1,5 +1,5 @@
-//! Futures and options that expire while the server sleeps. They are traded on the day before; the clock of the next start
-//! is moved behind the weekend.
+//! Futures and options that expire while the server is down. They are traded on the day before; the clock of the next
+//! start is moved behind the weekend.
 
 use scenarios::http::{Client, Request};
 use scenarios::patience::wait_for;

@@ -1,24 +1,15 @@
-//! Orders over FIX, through the real port of the real binary: sessions that trade, break off, come back and are killed.
+//! Orders over FIX, through the real port of the real binary: sessions that trade, disconnect, reconnect and are
+//! killed.
 
-/// A FIX client of a few lines.
 mod client;
-/// Terms that are not honoured.
 mod terms;
-/// Flows, byte by byte, as docs/fix.md shows them.
 mod flows;
-/// Callers who are not let in.
 mod strangers;
-/// How sessions end.
 mod leaving;
-/// Requests that overtake each other, come again or can't be read.
 mod requests;
-/// Where numbers begin anew.
 mod anew;
-/// kill -9 with requests in the flow.
 mod killed;
-/// More open orders than fit into the way to a venue.
 mod many;
-/// Clients that send faster than the engine answers.
 mod overload;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +39,7 @@ SenderCompID=RIALTO
 TargetCompID=STEADY
 ";
 
-/// The demo's desk with another session file.
+/// The demo platform with another session file.
 fn desk_with(sessions: &str) -> Desk {
     let desk = Desk::new();
     fs::create_dir_all(desk.data().join("fix")).unwrap();
@@ -301,7 +292,7 @@ fn who_may_log_on_is_settled_before_anything_changes() {
         (client.next_in, client.next_out) = (next_in, if logon.contains("141=Y") { 1 } else { next_out });
         client.connect(server.door("fix"));
         client.send_admin("A", logon);
-        // Whoever wants to begin anew can be told why not; for anybody else a Logout would take a number.
+        // A client that requests a sequence reset can be sent the reason; for any other a Logout would use up a number.
         if logon.contains("141=Y") {
             let goodbye = client.next_any("5");
             assert!(goodbye.get(58).unwrap().contains("login-needed"), "{goodbye:?}");
@@ -391,7 +382,7 @@ fn an_order_with_two_quantities_is_not_traded_on_one_of_them() {
     assert_eq!(client.told()[2..], ["8 g A/A 0/100", "8 g 0/0 0/100"]);
     let reasons: Vec<_> = client.heard[..2].iter().map(|reject| (reject.get(371), reject.get(373))).collect();
     assert_eq!(reasons, [(Some("38"), Some("13")), (Some("41"), Some("13"))]);
-    // Nor where nobody knows the field.
+    // Nor where the field is unknown.
     client.send("35=D|11=u|54=1|38=100|40=2|44=250|48=1|9001=x|9001=y");
     client.hear(5);
     assert_eq!((client.heard[4].get(371), client.heard[4].get(373)), (Some("9001"), Some("13")));

@@ -1,5 +1,5 @@
-//! Clients that programs make of `/openapi.json`: none of them warns, and what comes out trades. The Python and the
-//! TypeScript program of `examples/clients` are run as a user runs them.
+//! Clients generated from `/openapi.json`: no generator warns, and the result trades. The Python and the TypeScript
+//! program of `examples/clients` are run as a user runs them.
 
 use std::env;
 use std::fs;
@@ -135,7 +135,7 @@ fn node_packages() -> Option<PathBuf> {
     there_is(packages.join("openapi-typescript").is_dir(), "openapi-typescript").then_some(packages)
 }
 
-/// Without it the story is not told, except where everything must hold.
+/// Without it the test is skipped, except where everything must run.
 fn there_is(is_there: bool, program: &str) -> bool {
     assert!(is_there || env::var_os(PYTHON).is_none() && env::var_os("CI").is_none(), "{program} is not installed");
     if !is_there {

@@ -1,5 +1,5 @@
-//! A server that is killed before the disk or the venue has answered: after its restart every order has one fate, and no
-//! venue has any order twice.
+//! A server that is killed before the disk or the venue has answered: after its restart every order has one outcome,
+//! and no venue has any order twice.
 
 use std::time::Duration;
 

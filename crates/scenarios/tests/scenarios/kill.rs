@@ -4,11 +4,8 @@
 //!
 //! `RIALTO_KILLS` says how often (20), `RIALTO_SEED` repeats a run; both are printed.
 
-/// Clients that trade until the server is gone.
 mod flow;
-/// What clients were told, and what became of it.
 mod log;
-/// The three accounts of what happened, compared.
 mod audit;
 
 use std::time::Duration;

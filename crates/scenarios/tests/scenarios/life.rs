@@ -1,4 +1,4 @@
-//! How a server starts and ends, alone on its folder.
+//! Life cycle: start, stop, lock of the data folder.
 
 use serde_json::json;
 

@@ -17,7 +17,7 @@ use storage::{Snapshots, journal};
 use crate::desk::{AAPL, Desk, Trader, body_of, fields, limit, market};
 
 const DAMAGES: u64 = 5;
-/// What every refusal of a loss tells.
+/// The text of every refusal after a loss.
 const WAY_BACK: &str = "rialto journal accept-loss --data-dir";
 
 /// A desk whose server was killed after a fill, and what its client knows.
@@ -104,7 +104,7 @@ fn a_lost_end_is_refused_and_the_way_back_repeats_nothing() {
     assert_nothing_is_inherited(&crashed, server);
 }
 
-/// Only with the right number, only once, and with a trace in the audit.
+/// Only with the right number, only once, and with an audit entry.
 fn accept(desk: &Desk) {
     let wrong = desk.launch.run(&["journal", "accept-loss", "--up-to", "7"]);
     assert_eq!(wrong.code, Some(2), "{wrong}");
@@ -117,7 +117,7 @@ fn accept(desk: &Desk) {
     assert!(again.log.contains("nothing is lost"), "{again}");
 }
 
-/// The venue has the lost order: its account is halted until somebody has looked.
+/// The venue has the lost order: its account is halted until an operator has checked it.
 fn assert_halted(server: &Server) {
     let mut client = server.client();
     let halted = wait_for("the account to be halted", || {
@@ -226,7 +226,7 @@ fn harm(crashed: &Crashed, dice: &mut Dice) -> String {
     }
 }
 
-/// Every byte below the end was acknowledged, so every damage is one that nobody may start with.
+/// Every byte below the end was acknowledged, so the server must refuse to start with any damage.
 #[test]
 fn no_random_damage_after_a_crash_loses_an_acknowledged_order_in_silence() {
     let (damages, seed) = (number("RIALTO_DAMAGES", DAMAGES), number("RIALTO_SEED", u64::from(std::process::id())));

@@ -1,4 +1,4 @@
-//! The first door's manners: how it refuses, whom it lets in, how it says that it is well.
+//! HTTP behaviour: problems, origins, hosts, health.
 
 use scenarios::http::{Request, Response};
 use serde_json::{Value, json};

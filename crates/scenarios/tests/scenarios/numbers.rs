@@ -1,4 +1,4 @@
-//! Numbers for whoever watches: what `/metrics` of a running server tells, against what `docs/metrics.md` promises.
+//! Metrics: `/metrics` of a running server against `docs/metrics.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ const ALERTS: &str = include_str!("../../../../docs/alerts.yml");
 /// What the lines of a counter and of a histogram bear behind the name.
 const ENDINGS: [&str; 4] = ["_total", "_bucket", "_sum", "_count"];
 
-/// A name with what is told of it.
+/// A metric with its description.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     kind: String,
@@ -114,7 +114,7 @@ fn every_rule_stands_on_a_name_that_is_there() {
     }
 }
 
-/// An order that rests, one that is refused, and somebody who guesses.
+/// An order that rests, one that is refused, and a wrong password.
 fn make_something_to_count(client: &mut Client) {
     let resting = client.place(&limit(AAPL, "BUY", 100, "250"));
     client.reaches(&resting, "SUBMITTED");

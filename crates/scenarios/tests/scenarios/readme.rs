@@ -1,4 +1,4 @@
-//! The README's curl lines, as they stand there, against a new desk: in the order in which a reader runs them.
+//! The README's curl commands against a new server, in the order in which a reader runs them.
 
 use std::path::Path;
 use std::process::Command;

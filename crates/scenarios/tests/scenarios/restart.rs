@@ -1,4 +1,4 @@
-//! What a restart keeps: everything, from a snapshot or from the first record.
+//! Restart: everything is kept, from a snapshot or from the first record.
 
 use std::fs;
 use std::path::Path;

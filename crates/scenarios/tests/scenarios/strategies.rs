@@ -1,4 +1,4 @@
-//! Strategies in the live server: the samples at work, seen through REST and topics.
+//! Strategies in the live server: the samples, seen through REST and topics.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Topics beside REST: who listens hears what became of an order, and joins both by the sequence.
+//! Topics beside REST: a subscriber receives the events of an order, and joins both by the sequence.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,5 +1,5 @@
-//! The topics against their own description: the document is one that AsyncAPI's own parser takes, and a real message of
-//! every channel fits the schemas of its headers and of its body.
+//! Topics against their AsyncAPI description: AsyncAPI's own parser accepts the document, and a real message of every
+//! channel fits the schemas of its headers and of its body.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -145,7 +145,7 @@ fn validator(document: &Value, message: &str, part: &str) -> Validator {
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
 }
 
-/// Keys that the schema does not tell of.
+/// Keys that the schema lacks.
 fn undescribed(document: &Value, message: &str, part: &str, value: &Value) -> Vec<String> {
     let mut schema = &document["components"]["messages"][message][part];
     if let Some(at) = schema["$ref"].as_str() {

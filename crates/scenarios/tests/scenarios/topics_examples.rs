@@ -1,5 +1,5 @@
-//! The programs of `examples/stomp`, as a user runs them: each hears what becomes of an order, loses its connection, and
-//! goes on where it stopped.
+//! The programs of `examples/stomp`, as a user runs them: each receives the events of an order, loses its connection,
+//! and resumes where it stopped.
 
 use std::env;
 use std::fs;
@@ -109,7 +109,7 @@ fn goes_on_after_a_kill(port_key: &str, command: impl Fn(SocketAddr, &Path) -> C
     server.stop();
 }
 
-/// The system does not give a port to anybody else soon after it was free.
+/// The system does not reuse a port soon after it was free.
 fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
@@ -138,7 +138,7 @@ fn a_python_program_goes_on_over_a_websocket() {
     });
 }
 
-/// With users there is nobody who need not log in; a token is as good as a password.
+/// With users every client must log in; a token is as good as a password.
 #[test]
 fn programs_log_in_with_a_token_over_tls_on_either_port() {
     let desk = Desk::new();
@@ -149,7 +149,7 @@ fn programs_log_in_with_a_token_over_tls_on_either_port() {
     let certificate = desk.data().join("tls/cert.pem");
     let kept = TempDir::new().unwrap();
     for (number, door) in ["brokerTls", "brokerTcp"].into_iter().enumerate() {
-        // By name: the certificate is looked at.
+        // By name: the certificate is checked.
         let url = format!("tls://localhost:{}", server.door(door).port());
         for (name, command) in [("python", python_with("listen.py")), ("go", go(kept.path()))] {
             let Some(mut command) = command else { continue };
@@ -258,7 +258,7 @@ fn is_installed(program: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Without it the story is not told, except where everything must hold.
+/// Without it the test is skipped, except where everything must run.
 fn there_is(is_there: bool, package: &str) -> bool {
     assert!(is_there || env::var_os(PYTHON).is_none() && env::var_os("CI").is_none(), "{package} is not installed");
     if !is_there {

@@ -1,4 +1,4 @@
-//! Subscriptions that begin in the past: whoever was cut off hears what he missed, then what happens, each event once.
+//! Subscriptions with a replay: a disconnected client receives what it missed, then live events, each event once.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,7 +101,7 @@ fn a_client_that_is_cut_off_again_and_again_hears_every_event_once() {
     server.kill();
     let server = desk.start();
     trade_and_be_cut(&server, "second", &mut heard);
-    // The last word of all, so that it is known when everything was heard.
+    // The last event of all, so that the end is known.
     let mut client = server.client();
     rest(&mut client, "the-end");
     let mut listener = heard.join(&mut client);

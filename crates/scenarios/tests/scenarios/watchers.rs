@@ -1,4 +1,4 @@
-//! Who watches the kill switch hears all of it: a burst that is read disconnects nobody.
+//! Subscribers during the kill switch: a burst that is read disconnects no client.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -182,7 +182,7 @@ fn whoever_watches_the_kill_switch_hears_that_every_order_is_canceled() {
         assert_eq!(client.post("/rest/risk/kill", r#"{"scope": "PLATFORM", "reason": "fire"}"#).unwrap().status, 200);
         heard.into_iter().for_each(|heard| assert_eq!(heard.join().unwrap(), orders));
     });
-    // Who does not read is cut in the end, and nobody else is.
+    // A client that does not read is disconnected in the end, and no other is.
     let cut = wait_for("the one who does not read is cut", || {
         Some(metric(&mut client, "rialto_topic_slow_consumers_closed_total")).filter(|cut| *cut > 0)
     });

@@ -1,4 +1,5 @@
-//! Where numbers begin anew nobody can ask for what he missed, so he is told how everything stands, until he has read it.
+//! Sequence reset: a client cannot request what it missed, so it receives the state of its orders, until it has
+//! confirmed them.
 
 use serde_json::json;
 
@@ -30,7 +31,7 @@ fn a_fill_is_told_until_the_client_has_read_it_however_often_the_line_flaps() {
     assert_eq!(client.told(), ["8 bad 8/8 0/0", "8 filled I/2 100/100"]);
     // What was sent before says so.
     assert_eq!((client.heard[0].get(97), client.heard[1].get(97)), (Some("Y"), None));
-    // Now it has read them, and says so; from now on it is not told again.
+    // Now it has confirmed them; from now on they are not sent again.
     client.expect("1");
     client.send("35=D|11=last|54=1|38=abc|40=1|48=1");
     client.hear(3);

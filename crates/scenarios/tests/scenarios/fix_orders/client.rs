@@ -1,5 +1,5 @@
-//! A FIX client of a few lines: it counts, fills gaps, answers resend requests, and remembers what it sent and heard. What a
-//! story asserts is what this client saw on the wire.
+//! Minimal FIX client: it counts, fills gaps, answers resend requests, and records what it sent and received. Tests
+//! assert what this client saw on the wire.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -115,7 +115,7 @@ impl FixClient {
         self.send_admin("A", "98=0|108=30");
     }
 
-    /// Hangs up without a word.
+    /// Closes the socket without a Logout.
     pub(crate) fn cut(&mut self) {
         self.line = None;
     }
@@ -173,7 +173,7 @@ impl FixClient {
         }
     }
 
-    /// Listens until so many application messages were heard in all.
+    /// Reads until so many application messages were received in all.
     pub(crate) fn hear(&mut self, count: usize) -> Vec<String> {
         while self.heard.len() < count {
             assert!(self.receive().is_some(), "the line ended: {:?}", self.told());

@@ -1,5 +1,5 @@
-//! Flows, byte by byte: what a client sends and what the server really answers, as docs/fix.md shows them. `UPDATE_EXPECT=1`
-//! writes what came out into the page.
+//! Flows, byte by byte: what a client sends and what the server answers, as docs/fix.md shows them. `UPDATE_EXPECT=1`
+//! writes the output into the page.
 
 use std::fs;
 use std::path::Path;

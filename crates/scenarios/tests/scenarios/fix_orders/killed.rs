@@ -1,4 +1,4 @@
-//! kill -9 with requests in the flow: whatever the moment, each is obeyed once and answered once.
+//! kill -9 with requests in flight: whatever the moment, each is executed once and answered once.
 
 use std::collections::BTreeMap;
 

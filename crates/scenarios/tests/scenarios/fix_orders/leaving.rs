@@ -1,4 +1,4 @@
-//! How sessions end, and what becomes of their orders then.
+//! Ends of sessions, and what happens to their orders.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn a_client_whose_access_is_revoked_is_logged_out() {
     assert_eq!(goodbye.get(58), Some("forbidden: what you logged on with is no longer valid"));
     client.send_admin("5", "");
     client.hear_the_end();
-    // Nor is it let in again; its order rests.
+    // Nor is it accepted again; its order rests.
     client.connect(server.door("fix"));
     client.send_admin("A", &format!("98=0|108=30|553=robot|554={robot}"));
     client.hear_the_end();

@@ -1,4 +1,4 @@
-//! More open orders than fit into the way to a venue: whoever wants to be rid of them all is rid of them all.
+//! More open orders than fit into the queue to a venue: a mass cancel cancels all of them.
 
 use scenarios::patience::wait_for;
 use scenarios::server::Server;

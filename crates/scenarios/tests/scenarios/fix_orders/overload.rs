@@ -1,4 +1,5 @@
-//! Clients that send faster than the engine answers: what was counted has its answer, and nobody else is held up.
+//! Clients that send faster than the engine answers: every counted message has its answer, and no other client is
+//! delayed.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -42,7 +43,7 @@ fn answers(heard: &[Message]) -> BTreeMap<&str, usize> {
     answers
 }
 
-/// Sends orders, and behind each its cancel, as fast as the line takes them.
+/// Sends orders, and after each its cancel, as fast as the connection accepts them.
 fn flood(comp_id: &str, door: SocketAddr) -> FixClient {
     let mut client = FixClient::new(comp_id);
     client.log_on(door);
@@ -86,7 +87,7 @@ fn flood_until(over: Arc<AtomicBool>, comp_id: &'static str, door: SocketAddr) -
                 return;
             }
             client.send(&buy(&format!("{comp_id}-{number}"), 1, "1"));
-            // Whoever reads nothing at all stops its own line.
+            // A client that reads nothing at all stops its own connection.
             if number % 64 == 0 {
                 client.hear(number / 2);
             }
@@ -119,7 +120,7 @@ fn a_flood_of_four_sessions_refuses_nobody_else_a_cancel_or_the_kill_switch() {
         let order = place(&server);
         let canceled = server.client().delete(&format!("/rest/execution/order/{order}")).unwrap();
         assert_eq!(canceled.status, 200, "{canceled:?}");
-        // Of an account in which nobody trades, so that the flood goes on.
+        // Of an account without trading, so that the flood continues.
         let kill = server.client().post("/rest/risk/kill", r#"{"scope": "ACCOUNT-3", "reason": "drill"}"#).unwrap();
         assert_eq!(kill.status, 200, "{kill:?}");
     }

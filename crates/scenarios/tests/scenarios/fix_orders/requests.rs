@@ -1,4 +1,5 @@
-//! Requests on orders, over the wire: they overtake each other, come again, can't be read, and each gets its own answer.
+//! Requests on orders, over the wire: they overtake each other, are repeated, cannot be read, and each gets its own
+//! answer.
 
 use super::client::FixClient;
 use super::{STEADY, buy, desk_with};

@@ -1,4 +1,4 @@
-//! Callers who are not let in: they learn nothing and change nothing, whoever is logged on or comes later.
+//! Rejected logons: they reveal nothing and change nothing, whatever client is logged on or connects later.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::client::FixClient;
 use super::{STEADY, buy, desk_with, reaches, session};
 
-/// The steady session with a password of its own, and one that nobody from here may use.
+/// The steady session with a password of its own, and one that no local client may use.
 fn guarded() -> String {
     STEADY.to_owned()
         + "Username=desk\nPassword=open sesame\n[SESSION]\nSenderCompID=RIALTO\nTargetCompID=FAR\nAllowedRemoteAddresses=10.1.2.3\n"

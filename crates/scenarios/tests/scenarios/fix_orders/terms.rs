@@ -1,4 +1,4 @@
-//! Terms that could change an execution and are not honoured, through the port, whether messages are validated or not.
+//! Terms that could change an execution and are not supported, through the port, whether messages are validated or not.
 
 use scenarios::server::Server;
 use serde_json::Value;

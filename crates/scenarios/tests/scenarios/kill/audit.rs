@@ -1,4 +1,4 @@
-//! The three accounts of what happened, compared: what clients were told, what the journal holds, what the venues did.
+//! Three records compared: responses to clients, the journal, the venues' ledgers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -60,7 +60,7 @@ pub(crate) fn after_a_restart(client: &mut Client, attempt: &Attempt, journal: &
     attempt.outcome.clone()
 }
 
-/// What is not known is looked up; who brought an id may simply try again.
+/// Unknown outcomes are queried; a client with its own id may simply retry.
 fn settle(client: &mut Client, attempt: &Attempt, journal: &Journal) -> Outcome {
     let was_taken = journal.noted.contains_key(attempt.note.as_str());
     let Some(int_id) = attempt.brought_id() else { return turned_out(was_taken) };

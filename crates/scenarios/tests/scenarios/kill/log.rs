@@ -1,4 +1,4 @@
-//! What clients were told, and what became of it.
+//! Responses to clients, and the outcomes.
 
 use std::collections::BTreeMap;
 use std::fmt;

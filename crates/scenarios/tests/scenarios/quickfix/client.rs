@@ -1,5 +1,5 @@
-//! A FIX client made with QuickFIX (C++) as a process of our own: the story writes its messages and reads what it hears.
-//! It is compiled with g++ and Debian's libquickfix-dev, which `make setup` installs.
+//! FIX client made with QuickFIX (C++) as a child process: the test writes its messages and reads what it receives. It
+//! is compiled with g++ and Debian's libquickfix-dev, which `make setup` installs.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use std::thread;
 use scenarios::patience::PATIENCE;
 use tempfile::TempDir;
 
-/// A desk that trades over FIX. Dropping it ends it.
+/// A client that trades over FIX. Dropping it ends it.
 pub(crate) struct Client {
     process: Child,
     pen: Option<ChildStdin>,
@@ -22,7 +22,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Calls as CLIENT on this port, again every second until somebody answers; with more arguments for the program.
+    /// Connects as CLIENT to this port, with a retry every second; with more arguments for the program.
     pub(crate) fn call(port: u16, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = folder.path().join("client.cfg");
@@ -41,12 +41,12 @@ impl Client {
         Self { pen: process.stdin.take(), process, lines, _folder: folder }
     }
 
-    /// Sends a message; while nobody is connected QuickFIX keeps it for the next Logon.
+    /// Sends a message; while it is disconnected QuickFIX keeps it for the next Logon.
     pub(crate) fn say(&mut self, message: &str) {
         writeln!(self.pen.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// The next thing it hears.
+    /// The next message it receives.
     pub(crate) fn hear(&self) -> String {
         self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("nothing is heard: {error}"))
     }

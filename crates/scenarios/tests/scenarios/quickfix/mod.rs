@@ -1,8 +1,6 @@
 //! A real FIX client, made with QuickFIX, trades with the real binary.
 
-/// The client.
 mod client;
-/// A line that can be cut.
 mod relay;
 
 use scenarios::patience::wait_for;

@@ -1,4 +1,4 @@
-//! A line between a client and a server that a story can cut, or make deaf on the way back. Its own port stays the same
+//! Relay between a client and a server that a test can cut, or whose way back it can block. Its own port stays the same
 //! while servers come and go behind it.
 
 use std::io::{Read, Write};
@@ -44,7 +44,7 @@ impl Relay {
         *locked(&self.state.target) = Some(server);
     }
 
-    /// From now on the client hears nothing.
+    /// From now on the client receives nothing.
     pub(crate) fn become_deaf(&self) {
         self.state.is_deaf.store(true, Ordering::SeqCst);
     }
@@ -54,7 +54,7 @@ impl Relay {
         self.state.swallows_requests.store(true, Ordering::SeqCst);
     }
 
-    /// Whether a field such as `150=F` was among what the client did not hear.
+    /// Whether a field such as `150=F` was among what the client did not receive.
     pub(crate) fn has_lost(&self, field: &str) -> bool {
         self.times_lost(field) > 0
     }
@@ -76,7 +76,7 @@ impl Relay {
 }
 
 impl State {
-    /// A call that nobody takes is hung up.
+    /// A connection without a server behind it is closed.
     fn put_through(self: &Arc<Self>, client: TcpStream) {
         let target = *locked(&self.target);
         let Some(server) = target.and_then(|target| TcpStream::connect(target).ok()) else { return };
