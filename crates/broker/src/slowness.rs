@@ -11,8 +11,8 @@ pub(crate) const SLOW_CONSUMER: &str = "broker.slow-consumer";
 /// Half of the stall limit of a client is over.
 pub(crate) fn tell(house: &House, session: &str, user: Option<&str>) {
     house.counters.fell_behind();
-    let user = user.unwrap_or("nobody in particular");
-    let message = format!("session {session} of {user} reads slowly: it takes nothing of what waits for it");
+    let user = user.unwrap_or("an anonymous client");
+    let message = format!("session {session} of {user} is a slow consumer: it reads nothing and may be disconnected");
     tracing::warn!(target: SLOW_CONSUMER, "{message}");
     // The log's own path to the topics omits lines of the broker.
     let line = LogLine { at: house.access.now(), level: "WARN", logger: SLOW_CONSUMER.into(), message, error: None };

@@ -110,7 +110,7 @@ pub enum JournalCommand {
     /// not known any more.
     #[command(verbatim_doc_comment)]
     AcceptLoss {
-        /// The last sequence that is left, as the refusal names it: whoever gives it knows what is lost.
+        /// The last sequence that is left, as the refusal names it: it confirms that the loss is known.
         #[arg(long, value_name = "SEQUENCE")]
         up_to: u64,
         #[command(flatten)]

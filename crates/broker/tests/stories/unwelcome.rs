@@ -76,7 +76,7 @@ fn a_slow_consumer_of_reliable_messages_is_disconnected_and_others_are_not() {
     }
     hear_one_more();
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
-    expect![[r#"{"dateTime":1794839400000,"level":"WARN","logger":"broker.slow-consumer","message":"session rialto-2 of nobody in particular reads slowly: it takes nothing of what waits for it","exceptionClass":null,"exceptionMessage":null}"#]].assert_eq(warning);
+    expect![[r#"{"dateTime":1794839400000,"level":"WARN","logger":"broker.slow-consumer","message":"session rialto-2 of an anonymous client is a slow consumer: it reads nothing and may be disconnected","exceptionClass":null,"exceptionMessage":null}"#]].assert_eq(warning);
     let numbers = desk.broker.numbers();
     assert_eq!((numbers.slow_consumers, numbers.slow_disconnects), (1, 1));
     assert!(numbers.dropped > 0, "{numbers:?}");
