@@ -8,7 +8,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { leaveNothingBehind, openDesk, Server } from '../stories/harness.mjs';
+import { leaveNothingBehind, openScreen, Server } from '../stories/harness.mjs';
 import { browserOptions } from './browser.mjs';
 import { cpuSeconds } from './cpu.mjs';
 
@@ -23,7 +23,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 1920, height: 1080 } });
   let messages = 0;
   page.on('websocket', (socket) => socket.on('framereceived', () => (messages += 1)));
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.waitForTimeout(WARM_UP_MS);
   messages = 0;
   await browser.startTracing(page, { categories: ['devtools.timeline', 'toplevel'] });

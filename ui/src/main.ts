@@ -1,4 +1,4 @@
-/** Composition: the wire, the desk on top of it, the shell around that. */
+/** Composition: the wire, the application's stores on top of it, the shell around them. */
 
 import './parts/tokens.css';
 import './parts/marks.css';
@@ -7,7 +7,7 @@ import { mount } from 'svelte';
 import App from './shell/App.svelte';
 import { follow } from './shell/appearance';
 import { browserClock } from './state/clock';
-import { openDesk } from './state/desk';
+import { createApplication } from './state/application';
 import { memoryOf } from './state/storage';
 import { Rest } from './wire/rest';
 import { Server } from './wire/server';
@@ -26,7 +26,7 @@ async function fetchWatched(path: string, init: RequestInit): Promise<Response> 
 }
 
 const feed = new StompFeed(`${location.origin.replace(/^http/, 'ws')}/stomp`);
-const appContext = openDesk({
+const appContext = createApplication({
   server: new Server(new Rest(fetchWatched)),
   feed,
   clock: browserClock,
@@ -34,7 +34,7 @@ const appContext = openDesk({
   language: navigator.language.startsWith('de') ? 'de' : 'en',
 });
 
-follow(appContext.desk.settings, document, matchMedia('(prefers-color-scheme: dark)'));
+follow(appContext.stores.settings, document, matchMedia('(prefers-color-scheme: dark)'));
 document.addEventListener('visibilitychange', () => document.hidden || feed.hurry());
 window.addEventListener('online', () => feed.hurry());
 // A tab that is closed, or put away for good on a phone, says so by these and by nothing later.

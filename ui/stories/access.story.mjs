@@ -2,8 +2,8 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { row } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { row } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 
 const PASSWORD = 'a long password';
 /** Whoever is not logged in yet is told so, and the page expects it. */
@@ -167,7 +167,7 @@ export default [
     name: 'the first user is an admin, so that nobody locks everybody out',
     async run({ server, page, watch, shoot }) {
       watch.allow(...NOT_YET, /ERR_/);
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('button', { name: 'Admin', exact: true }).click();
       const dialog = page.getByRole('dialog');
       const roles = async () => (await dialog.getByLabel('Role').locator('option').allTextContents()).join();
@@ -191,7 +191,7 @@ export default [
     async run({ server, page, watch }) {
       watch.allow(/404/, /ERR_ABORTED/);
       await page.addInitScript(() => sessionStorage.getItem('again') ?? localStorage.setItem('rialto.local.strategy', '99'));
-      await openDesk(page, server);
+      await openScreen(page, server);
       const told = page.getByRole('log', { name: 'Notifications' }).getByText('All strategies are shown');
       await told.waitFor();
       const { length } = await told.all();
@@ -207,7 +207,7 @@ export default [
   {
     name: 'About leads to the licences of everything that is shipped',
     async run({ server, page }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('button', { name: 'About' }).click();
       const link = page.getByRole('dialog').getByRole('link', { name: 'Licences of what it is built with' });
@@ -217,9 +217,9 @@ export default [
     },
   },
   {
-    name: 'where nobody needs to log in the desk opens at once',
+    name: 'where nobody needs to log in the screen opens at once',
     async run({ server, page }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByText('no login').waitFor();
     },

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const EVERYTHING = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] };
@@ -30,18 +30,18 @@ const allColumnsHaveNames = () => {
   return headers.every((header) => header.textContent.trim() !== '');
 };
 
-async function busyDesk({ server, page }, theme) {
+async function busyScreen({ server, page }, theme) {
   await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity: 100 });
   await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 10, limit: 250 });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-  await openDesk(page, server);
+  await openScreen(page, server);
 }
 
 export default THEMES.flatMap(({ theme, rules }) => [
   {
     name: `no page has a barrier, ${theme}`,
     async run(stage) {
-      await busyDesk(stage, theme);
+      await busyScreen(stage, theme);
       for (const name of ['Trade', 'Monitor', 'Admin']) {
         await stage.page.getByRole('button', { name, exact: true }).click();
         await stage.page.locator('.ag-row').first().waitFor();
@@ -55,7 +55,7 @@ export default THEMES.flatMap(({ theme, rules }) => [
     name: `no dialog has a barrier, ${theme}`,
     async run(stage) {
       const { page } = stage;
-      await busyDesk(stage, theme);
+      await busyScreen(stage, theme);
       for (const key of ['Alt+KeyH', 'Alt+Comma', 'Alt+KeyN', 'Alt+KeyK']) {
         await page.keyboard.press(key);
         await page.getByRole('dialog').waitFor();

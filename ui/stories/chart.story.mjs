@@ -1,6 +1,6 @@
 /** What is drawn on the chart beside the candles: our orders and fills. */
 
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
 const HEADER_PX = 34;
@@ -11,7 +11,7 @@ const limit = (server, price, quantity) =>
 
 /** An order far away must not flatten the candles, and must not be out of mind either. */
 async function ordersOutOfSight({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   for (const [price, quantity] of [[272, 1], [250, 2], [240, 3], [230, 4], [220, 5]]) await limit(server, price, quantity);
   const below = chart(page).getByRole('list', { name: 'Own orders below the chart' });
   await below.getByText('and 1 more').waitFor();
@@ -23,7 +23,7 @@ async function ordersOutOfSight({ server, page, shoot }) {
 
 /** Fills of one minute are told together, beside the bar that they belong to. */
 async function fillsInTheLegend({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await chart(page).getByText('1d', { exact: true }).click();
   for (const quantity of [10, 20]) {
     await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity });
@@ -47,20 +47,20 @@ async function volumeFrom(page, least) {
 
 /** Whoever opens a chart late sees the same bar as one who has looked since it began. */
 async function barThatHasBegun({ server, page, context }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const hours = await server.call('GET', '/rest/marketdata/bar?security=1&barSize=HOUR_1&limit=24');
   const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000;
   const traded = hours.filter(({ dateTime }) => dateTime >= midnight).reduce((sum, { vol }) => sum + vol, 0);
   await chart(page).getByText('1d', { exact: true }).click();
   const early = await volumeFrom(page, traded);
   const late = await context.newPage();
-  await openDesk(late, server);
+  await openScreen(late, server);
   await chart(late).getByText('1d', { exact: true }).click();
   await volumeFrom(late, early);
 }
 
 async function headerIsOneLine({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await chart(page).getByText(/O\s+[\d.]+\s+H/).waitFor();
   const { height } = await chart(page).locator('.stack-tools').boundingBox();
   if (height > HEADER_PX) throw new Error(`the bar of the chart is ${height} pixels high`);

@@ -1,14 +1,14 @@
 /** The first ten minutes, and what leads the page. */
 
-import { fillTicket, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 import { check } from './person.story.mjs';
 
 const QUIET = ['demo.activity=off'];
 
 /** Who comes here first is told that nothing is real, buys, sees the fill and closes, and is then left alone for ever. */
 async function firstSteps({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const steps = page.getByRole('region', { name: 'First steps' });
   await steps.getByText('simulated').waitFor();
   for (const name of ['SERVER', 'TREND', 'MAKER']) await steps.getByText(name, { exact: true }).waitFor();
@@ -35,7 +35,7 @@ async function firstSteps({ server, page, shoot }) {
 /** Reversing goes through the ticket, with twice the quantity on the other side. */
 async function reverses({ server, page }) {
   await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity: 30 });
-  await openDesk(page, server);
+  await openScreen(page, server);
   const strip = page.getByRole('group', { name: 'Position', exact: true });
   await strip.getByRole('button', { name: 'Reverse' }).click();
   await ticket(page).getByRole('button', { name: /^Sell 60 AAPL/ }).waitFor();
@@ -43,7 +43,7 @@ async function reverses({ server, page }) {
 
 /** The instrument leads: its name, its price, the day. What is told of the past stands in a drawer. */
 async function instrumentLeads({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const chart = page.getByRole('region', { name: 'Chart' });
   for (const words of ['AAPL', 'Apple Inc.', 'Day']) await chart.getByText(words, { exact: true }).first().waitFor();
   const size = await chart.locator('.last').evaluate((element) => Number.parseFloat(getComputedStyle(element).fontSize));

@@ -1,7 +1,7 @@
 /** An order that comes by FIX is an order like any other: it shows at once, and the screen may cancel it. */
 
 import { connect } from 'node:net';
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 const SOH = '\x01';
 
@@ -65,7 +65,7 @@ export default [
     name: 'an order sent by FIX appears at once, and its cancel reaches the client',
     settings: ['demo.activity=off'],
     async run({ server, page, shoot }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByText('No open orders').waitFor();
       const client = await FixClient.logOn(server.ready.fix);
       client.send('D', { 11: 'STORY-1', 48: '1', 54: '1', 38: '10', 40: '2', 44: '244', 60: fixTime() });

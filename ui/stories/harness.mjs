@@ -152,8 +152,8 @@ function isGivenUp(request) {
   return request.url().includes('/rest/risk/check') && request.failure()?.errorText === 'net::ERR_ABORTED';
 }
 
-/** Opens the desk and waits until it is live and knows what is traded. */
-export async function openDesk(page, server) {
+/** Opens the screen and waits until it is live and has the securities. */
+export async function openScreen(page, server) {
   await page.goto(server.url);
   await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
   await page.getByRole('grid', { name: 'Market' }).getByText('AAPL').first().waitFor();

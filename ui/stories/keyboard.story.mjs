@@ -1,6 +1,6 @@
 /** Everything without a mouse. */
 
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
 
@@ -8,7 +8,7 @@ export default [
   {
     name: 'an order is bought and seen by keys alone, and cancelling all asks first',
     async run({ server, page }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.keyboard.press('Alt+KeyB');
       await page.getByLabel('Quantity').waitFor();
       await page.getByRole('region', { name: 'Order ticket' }).getByLabel('Quantity').focus();
@@ -33,7 +33,7 @@ export default [
   {
     name: 'Escape empties the search',
     async run({ server, page }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       const search = page.getByRole('combobox', { name: 'Add a security' });
       await search.fill('msf');
       await page.getByRole('option', { name: 'MSFT' }).first().waitFor();
@@ -45,7 +45,7 @@ export default [
   {
     name: 'keys lead to every page, panel, dialog and back',
     async run({ server, page, shoot }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.keyboard.press('Alt+Digit2');
       await page.getByRole('tab', { name: 'Strategies' }).waitFor();
       await page.keyboard.press('Alt+Digit1');
@@ -76,7 +76,7 @@ export default [
   {
     name: 'a moved and closed widget stays so after a reload',
     async run({ server, page, watch }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('button', { name: 'Menu' }).press('Enter');
       await page.getByRole('checkbox', { name: 'Chart' }).uncheck();
       await page.getByRole('tab', { name: 'Chart' }).waitFor({ state: 'detached' });

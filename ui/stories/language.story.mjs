@@ -1,6 +1,6 @@
 /** What the server refuses is said in the language of the screen, and a form tells all its faults at once. */
 
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 /** The text right below a field, and whether the field is marked. */
 async function problemAt(scope, label) {
@@ -33,7 +33,7 @@ const dialog = (page) => page.getByRole('dialog');
 
 async function administer({ server, page, watch }) {
   watch.allow(/422|400/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await chooseGerman(page);
   await page.getByRole('button', { name: 'Verwaltung', exact: true }).click();
 
@@ -67,7 +67,7 @@ async function administer({ server, page, watch }) {
 }
 
 async function refusedOrder({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await chooseGerman(page);
   const ticket = page.getByRole('form', { name: 'Orderticket' });
   await page.keyboard.press('Alt+B');

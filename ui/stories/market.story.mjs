@@ -1,12 +1,12 @@
 /** Prices on the screen, and what the grids do with them. */
 
-import { fillTicket, grid, row, show, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, grid, row, show, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
 
 async function tickMovesAPrice({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const apple = row(page, 'Market', 'AAPL').first();
   await apple.waitFor();
   const id = await apple.getAttribute('row-id');
@@ -17,7 +17,7 @@ async function tickMovesAPrice({ server, page, shoot }) {
 }
 
 async function ladderFillsTheTicket({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const book = page.getByRole('region', { name: 'Order book' });
   const level = book.getByRole('group', { name: 'Bids' }).getByRole('button', { name: /^Sell @/ }).first();
   const price = (await level.getAttribute('aria-label')).match(/@ ([\d.]+)/)[1];
@@ -36,7 +36,7 @@ async function ladderFillsTheTicket({ server, page, shoot }) {
 
 /** The same click means the same everywhere: the ask buys, the bid sells. */
 async function pricesClickAlike({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const book = page.getByRole('region', { name: 'Order book' });
   const market = (column) => grid(page, 'Market').locator(`[row-id="1"] [col-id="${column}"] .cell`);
   const level = (side, name) => book.getByRole('group', { name: side }).getByRole('button', { name }).first();
@@ -66,7 +66,7 @@ function listenToSubscriptions(page) {
 async function onlyWhatIsInSight({ server, page }) {
   const topics = listenToSubscriptions(page);
   const rateIsKnown = page.waitForResponse(/config-params/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await rateIsKnown;
   await row(page, 'Market', 'AAPL').first().waitFor();
   await subscribed(topics, 1);
@@ -77,7 +77,7 @@ async function onlyWhatIsInSight({ server, page }) {
 
 async function theWholeListAtAHighRate({ server, page }) {
   const topics = listenToSubscriptions(page);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await row(page, 'Market', 'AAPL').first().waitFor();
   await subscribed(topics, 20);
 }
@@ -91,7 +91,7 @@ async function subscribed(topics, count) {
 
 /** What a price is judged by needs no scrolling on the smallest screen, and the trend is drawn. */
 async function allInSight({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const market = page.getByRole('region', { name: 'Market' });
   const seen = await market.locator('.grid-root').evaluate((box) => {
     const right = box.getBoundingClientRect().right;
@@ -107,8 +107,8 @@ async function allInSight({ server, page }) {
 }
 
 /** The past of the demo ends where its market begins, so the first thing that is seen is a chart and not an empty space. */
-async function freshDeskHasAPast({ server, page }) {
-  await openDesk(page, server);
+async function freshScreenHasAPast({ server, page }) {
+  await openScreen(page, server);
   const bars = (size) => server.call('GET', `/rest/marketdata/bar?security=1&barSize=${size}&limit=1000`);
   for (const [size, least] of [['MIN_1', 400], ['MIN_15', 400], ['HOUR_1', 150], ['DAY_1', 7]]) {
     const { length } = await bars(size);
@@ -123,7 +123,7 @@ async function freshDeskHasAPast({ server, page }) {
 }
 
 async function filterColumnsCsv({ server, page, watch }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await row(page, 'Market', 'MSFT').waitFor();
   await page.getByLabel('Filter: Market').fill('symbol:AAPL');
   await row(page, 'Market', 'MSFT').waitFor({ state: 'detached' });
@@ -156,7 +156,7 @@ async function columnsAreRemembered({ server, page, watch }) {
           .sort((one, other) => one.getBoundingClientRect().left - other.getBoundingClientRect().left)
           .map((cell) => cell.textContent.trim()),
       );
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.getByRole('button', { name: 'Columns: Market' }).click();
   await page.getByRole('checkbox', { name: 'Ask sz' }).check();
   await page.getByRole('checkbox', { name: 'Bid', exact: true }).uncheck();
@@ -176,7 +176,7 @@ async function columnsAreRemembered({ server, page, watch }) {
 
 /** Also before the list of what was found is there: Tesla has the letters in its name, a future begins with them. */
 async function enterTakesWhatWasTyped({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const search = ticket(page).getByRole('combobox', { name: 'Security' });
   await search.fill('es');
   await search.press('Enter');
@@ -185,7 +185,7 @@ async function enterTakesWhatWasTyped({ server, page }) {
 
 /** A tape without trades says so, and a toast leaves what is pressed in the chart free. */
 async function nothingIsBlankOrCovered({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.getByText('Trades', { exact: true }).click();
   await page.getByText('No trades yet since you looked').waitFor();
   await server.call('POST', '/rest/execution/order/market', { objectType: 'MarketOrder', securityId: 1, side: 'BUY', quantity: 1 });
@@ -196,7 +196,7 @@ async function nothingIsBlankOrCovered({ server, page }) {
 
 /** The button that removes a row stands beside the symbol, and what it took comes back. */
 async function removedByMistake({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const symbol = (id) => grid(page, 'Market').locator(`[row-id="${id}"] [col-id="symbol"]`);
   const chosen = () => ticket(page).locator('header strong').textContent();
   const order = () => grid(page, 'Market').locator('[col-id="symbol"] .cell').allTextContents();
@@ -243,7 +243,7 @@ async function text(stream) {
 async function aFewCallsForAllPrices({ server, page }) {
   const asked = [];
   page.on('request', (request) => request.url().includes('/rest/marketdata/bar') && asked.push(new URL(request.url()).search));
-  await openDesk(page, server);
+  await openScreen(page, server);
   const change = grid(page, 'Market').locator('[row-id="1"] [col-id="changePercent"]');
   await page.waitForFunction((cell) => /\d/.test(cell.textContent), await change.elementHandle());
   const many = asked.filter((query) => query.includes(',') || query.includes('%2C'));
@@ -269,7 +269,7 @@ export default [
   },
   { name: 'everything of a price is in sight at 1280 pixels', size: { width: 1280, height: 800 }, run: allInSight },
   { name: 'everything of a price is in sight at 1600 pixels', size: { width: 1600, height: 1000 }, run: allInSight },
-  { name: 'a fresh desk has a past', settings: ['demo.activity=busy'], run: freshDeskHasAPast },
+  { name: 'a fresh screen has a past', settings: ['demo.activity=busy'], run: freshScreenHasAPast },
   { name: 'Enter takes the security that was typed', settings: QUIET, run: enterTakesWhatWasTyped },
   {
     name: 'an empty tape says so and a toast covers no button',

@@ -1,7 +1,7 @@
 /** What could cost money by accident: a lost answer, a key held too long, a world that moves on while something is asked. */
 
-import { fillTicket, grid, row, runOnRow, show, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
 const AAPL = 1;
@@ -36,7 +36,7 @@ async function loseAnswers(page, path) {
 
 async function reducedOnceAfterSilence({ server, page, watch, shoot }) {
   await buy(server, 100);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await show(page, 'Positions');
   watch.allow(/ERR_FAILED/);
   await loseAnswers(page, '**/rest/position/reduce/*');
@@ -54,7 +54,7 @@ async function reducedOnceAfterSilence({ server, page, watch, shoot }) {
 
 async function closedOnceAfterSilence({ server, page, watch }) {
   await buy(server, 100);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await show(page, 'Positions');
   watch.allow(/ERR_FAILED/);
   await loseAnswers(page, '**/rest/position/**');
@@ -68,7 +68,7 @@ async function closedOnceAfterSilence({ server, page, watch }) {
 }
 
 async function heldEnterAsksOnce({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const sent = [];
   page.on('request', (request) => request.url().endsWith('/order/limit') && sent.push(request.url()));
   await fillTicket(page, { Quantity: '3000', 'Limit price': '250' });
@@ -90,7 +90,7 @@ async function heldEnterAsksOnce({ server, page }) {
 
 async function closesWhatItNames({ server, page, shoot }) {
   await buy(server, 40);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await show(page, 'Positions');
   await runOnRow(page, 'Positions', 'AAPL', 'Close');
   const dialog = page.getByRole('dialog', { name: 'Close AAPL?' });
@@ -110,7 +110,7 @@ async function closesWhatItNames({ server, page, shoot }) {
 
 async function changesOnlyThePrice({ server, page, shoot }) {
   await rest(server);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await runOnRow(page, 'Open orders', 'AAPL', 'Change');
   const change = page.getByRole('form', { name: 'Change order M1' });
   await change.getByLabel('Limit price').fill('251');
@@ -129,7 +129,7 @@ async function changesOnlyThePrice({ server, page, shoot }) {
 
 async function cancelMayHaveArrived({ server, page, watch }) {
   await rest(server);
-  await openDesk(page, server);
+  await openScreen(page, server);
   watch.allow(/ERR_FAILED/);
   await loseAnswers(page, '**/rest/execution/order/M1');
   await runOnRow(page, 'Open orders', 'AAPL', 'Cancel');
@@ -148,7 +148,7 @@ function focused(page) {
 
 async function focusComesBack({ server, page }) {
   await rest(server);
-  await openDesk(page, server);
+  await openScreen(page, server);
   const dialog = page.getByRole('dialog');
   const expectFocus = async (wanted) => {
     await page.keyboard.press('Escape');
@@ -178,7 +178,7 @@ async function focusComesBack({ server, page }) {
 async function frozenLooksFrozen({ server, page, watch, shoot }) {
   await rest(server);
   await buy(server, 10);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '10', 'Limit price': '250' });
   await ticket(page).getByText('Would be accepted').waitFor();
   watch.allow(/ERR_/, /WebSocket connection/);
@@ -197,7 +197,7 @@ async function frozenLooksFrozen({ server, page, watch, shoot }) {
 }
 
 async function silentServerGivesNoVerdict({ server, page, watch }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '10', 'Limit price': '250' });
   await ticket(page).getByText('Would be accepted').waitFor();
   watch.allow(/ERR_/, /WebSocket connection/);
@@ -209,7 +209,7 @@ async function silentServerGivesNoVerdict({ server, page, watch }) {
 
 async function emptyPriceBeginsAtTheBest({ server, page, watch }) {
   watch.allow(/422/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   const limit = ticket(page).getByLabel('Limit price');
   const ask = grid(page, 'Market').locator('[row-id="1"] [col-id="ask"] .cell');
   await ask.getByText(/\d/).waitFor();

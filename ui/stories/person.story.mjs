@@ -1,7 +1,7 @@
 /** What a person does with fingers and eyes: types over what is selected, presses every sign, makes the window narrow. */
 
-import { fillTicket, grid, row, runOnRow, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, grid, row, runOnRow, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
 const AAPL = 1;
@@ -18,7 +18,7 @@ const valueOf = (field, text) =>
 /** Who opens a change and types means a new quantity, not more digits of the old one. */
 async function typesOverTheQuantity({ server, page }) {
   await limitOrder(server, 25, 250);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await runOnRow(page, 'Open orders', '250.00', 'Change');
   const quantity = page.getByRole('form', { name: /Change order/ }).getByLabel('Quantity');
   await valueOf(quantity, '25');
@@ -36,7 +36,7 @@ async function typesOverTheQuantity({ server, page }) {
 
 /** Whatever is removed from the list, by the mouse or by a key, the ticket stays with its security. */
 async function removesByTheMouse({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '100' });
   for (const symbol of ['AMZN', 'MSFT', 'TSLA']) {
     const removed = row(page, 'Market', symbol).first();
@@ -69,7 +69,7 @@ function symbolsInSight(page, name) {
 }
 
 async function tellsOptionsApart({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const search = page.getByRole('combobox', { name: 'Add a security' });
   const options = (await server.call('GET', '/rest/security')).filter(({ objectType }) => objectType === 'Option');
   check(options.length > 1, 'the demo has no two options');
@@ -89,7 +89,7 @@ async function tellsOptionsApart({ server, page, shoot }) {
 
 /** A notice for each order, with the prices at which it traded. */
 async function tellsTruePrices({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 1_700 });
   const told = page.getByRole('log', { name: 'Notifications' });
   await told.getByText(/^Bought 1,700 AAPL/).waitFor();
@@ -106,7 +106,7 @@ async function tellsTruePrices({ server, page }) {
 
 /** What is known to be refused is not asked about; what is asked about says all that matters. */
 async function asksOnlyWhatMayPass({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '1000000', 'Limit price': '250' });
   await ticket(page).getByText('Would be refused').waitFor();
   await page.keyboard.press('Enter');
@@ -136,7 +136,7 @@ function cutQuantities(page) {
 }
 
 async function followsTheWindow({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.getByRole('region', { name: 'Order book' }).getByRole('button', { name: /^Sell @/ }).first().waitFor();
   const groups = () => page.locator('.dv-groupview').count();
   const wide = await groups();
@@ -154,7 +154,7 @@ async function followsTheWindow({ server, page, shoot }) {
 /** A venue that goes in the middle of a session is seen on every page, and so are its prices, until it is back. */
 async function seesAVenueGo({ server, page, watch, shoot }) {
   watch.allow(/503/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   const lights = page.getByRole('status', { name: 'Venues' });
   const light = (name) => lights.getByText(name, { exact: true });
   await light('ALPHA').waitFor();

@@ -1,6 +1,6 @@
 /** The page runs and paints by its own files alone: a strict content security policy, and nothing that runs into it. */
 
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 /** Told on the console as an error, which fails any story. */
 const reportViolations = () =>
@@ -33,7 +33,7 @@ export default [
     async run({ server, page, watch }) {
       await page.addInitScript(reportViolations);
       const answer = page.waitForResponse(`${server.url}/`);
-      await openDesk(page, server);
+      await openScreen(page, server);
       const policy = (await answer).headers()['content-security-policy'];
       if (!policy.includes("style-src 'self';") || policy.includes('unsafe')) throw new Error(`the policy is ${policy}`);
       await workWithEverything(page);

@@ -1,7 +1,7 @@
 /** The server goes away and comes back; the screen says so and misses nothing. */
 
-import { fillTicket, grid, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, grid, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 
 /** Longer than the server may be silent. */
 const SLEEP_MS = 7_000;
@@ -27,7 +27,7 @@ export default [
     async run({ server, page, watch, shoot }) {
       const order = { intId: 'before', securityId: 1, side: 'BUY', quantity: 10, limit: 250, tif: 'GTC' };
       await server.call('POST', '/rest/execution/order/limit', order);
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('tab', { name: 'Open orders' }).click();
       const orders = page.getByRole('grid', { name: 'Open orders' });
       await orders.getByText('250.00').waitFor();
@@ -52,7 +52,7 @@ export default [
     async run({ server, page, watch }) {
       const order = { intId: 'ended', securityId: 1, side: 'BUY', quantity: 10, limit: 250, tif: 'GTC' };
       await server.call('POST', '/rest/execution/order/limit', order);
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('tab', { name: 'Order history' }).click();
       const orders = grid(page, 'Order history');
       await orders.getByText('250.00').waitFor();
@@ -84,7 +84,7 @@ export default [
       await Promise.all(Array.from({ length: 10 }, place));
       await server.call('POST', '/rest/risk/kill', { scope: 'PLATFORM', reason: 'the story is told' });
       await server.call('PUT', '/rest/risk/state', { scope: 'PLATFORM', state: 'ACTIVE', reason: 'it goes on' });
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('tab', { name: 'Order history' }).click();
       await page.getByText('1000 rows').waitFor();
       const orders = grid(page, 'Order history');
@@ -112,7 +112,7 @@ export default [
     name: 'a server that hangs is noticed within seconds, and so is its return',
     async run({ server, page, watch, shoot }) {
       await server.call('POST', '/rest/execution/order/market', { securityId: 1, side: 'BUY', quantity: 10 });
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('tab', { name: 'Positions' }).click();
       const light = page.getByRole('status', { name: 'Connection' });
       const bid = page.getByRole('grid', { name: 'Market' }).locator('[col-id="bid"] .cell').first();
@@ -142,7 +142,7 @@ export default [
     name: 'a verdict is withdrawn while the server is away',
     settings: ['demo.activity=off'],
     async run({ server, page, watch, shoot }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await fillTicket(page, { Quantity: '5', 'Limit price': '250' });
       await ticket(page).getByText('Would be accepted').waitFor();
       watch.allow(...GONE);
@@ -158,7 +158,7 @@ export default [
     name: 'what nobody has traded since the start has the last price that is known',
     settings: ['demo.activity=off'],
     async run({ server, page, watch }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       const cell = (column) => grid(page, 'Market').locator(`[row-id="6"] [col-id="${column}"] .cell`);
       await cell('last').getByText(/^1\.\d{5}$/).waitFor();
       await cell('changePercent').getByText(/%$/).waitFor();
@@ -173,7 +173,7 @@ export default [
   {
     name: 'a tab that slept shows what happened meanwhile',
     async run({ server, page, context }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('tab', { name: 'Open orders' }).click();
       const pages = await processesOf(context.browser());
       for (const id of pages) process.kill(id, 'SIGSTOP');
@@ -190,7 +190,7 @@ export default [
   {
     name: 'what other clients do appears at once',
     async run({ server, page }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('tab', { name: 'Open orders' }).click();
       await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 7, limit: 251.5 });
       await page.getByRole('grid', { name: 'Open orders' }).getByText('251.50').waitFor();

@@ -1,6 +1,6 @@
 /** The kill switch: two steps, on every page, and the way back. */
 
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 const state = (page) => page.getByRole('status', { name: 'Trading state' });
 
@@ -21,7 +21,7 @@ export default [
     settings: ['demo.activity=off'],
     async run({ server, page, shoot }) {
       await server.call('POST', '/rest/execution/order/limit', { securityId: 1, side: 'BUY', quantity: 10, limit: 250 });
-      await openDesk(page, server);
+      await openScreen(page, server);
       await page.getByRole('button', { name: 'Monitor' }).click();
       await page.getByRole('banner').getByLabel('Strategy').selectOption({ index: 2 });
       // The selected strategy has no order; the switch reaches those of all.
@@ -40,7 +40,7 @@ export default [
   {
     name: 'a halt from elsewhere is seen at once',
     async run({ server, page }) {
-      await openDesk(page, server);
+      await openScreen(page, server);
       await server.call('POST', '/rest/risk/kill', { scope: 'PLATFORM', reason: 'by another hand' });
       await state(page).getByText('Halted').waitFor();
     },

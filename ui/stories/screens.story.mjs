@@ -1,6 +1,6 @@
-/** Each page in two themes, on a tablet and in two widths of a desk, to be looked at. */
+/** Each page in two themes, on a tablet and in two desktop widths, as screenshots to look at. */
 
-import { openDesk } from './harness.mjs';
+import { openScreen } from './harness.mjs';
 
 const PAGES = ['Trade', 'Monitor', 'Admin'];
 const SIZES = [
@@ -9,7 +9,7 @@ const SIZES = [
   { width: 1920, height: 1080 },
 ];
 
-/** A desk at which something has happened. */
+/** Places orders, so that the screen has fills, positions and open orders. */
 async function trade(server) {
   const order = (kind, more) => server.call('POST', `/rest/execution/order/${kind}`, { side: 'BUY', ...more });
   await order('market', { securityId: 1, quantity: 100 });
@@ -29,7 +29,7 @@ async function photograph({ server, page, shoot }, theme, size) {
   await trade(server);
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
   await page.setViewportSize(size);
-  await openDesk(page, server);
+  await openScreen(page, server);
   for (const name of PAGES) {
     await page.getByRole('button', { name, exact: true }).click();
     await settle(page);

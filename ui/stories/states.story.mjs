@@ -1,7 +1,7 @@
 /** What the screen says of orders, strategies and the platform while things go wrong, and what the keys do on every page. */
 
-import { fillTicket, grid, row, runOnRow, show, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 import { check } from './person.story.mjs';
 
 const QUIET = ['demo.activity=off'];
@@ -14,7 +14,7 @@ const place = (page, quantity, limit) => fillTicket(page, { Quantity: quantity, 
 /** After a lost answer the ticket asks what became of its order as soon as it can. */
 async function settlesFate({ server, page, watch }) {
   watch.allow(...GONE);
-  await openDesk(page, server);
+  await openScreen(page, server);
   let isTaken = false;
   await page.route('**/rest/execution/order/limit', async (route) => {
     if (isTaken) await route.fetch();
@@ -41,7 +41,7 @@ async function settlesFate({ server, page, watch }) {
 
 /** Buttons of a strategy follow its phase, and one does not stop it by a slip. */
 async function strategiesFollowTheirPhase({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.keyboard.press('Alt+2');
   await row(page, 'Strategies', 'TREND', 'Running').first().waitFor();
   const button = async (name, action) => {
@@ -63,7 +63,7 @@ async function strategiesFollowTheirPhase({ server, page }) {
 /** A banner comes and goes without moving anything, and a halt has one. */
 async function bannersMoveNothing({ server, page, watch, shoot }) {
   watch.allow(...GONE);
-  await openDesk(page, server);
+  await openScreen(page, server);
   const place_ = async () => JSON.stringify(await page.getByRole('tab', { name: 'Market' }).boundingBox());
   const before = await place_();
   await server.call('POST', '/rest/risk/kill', { scope: 'PLATFORM', reason: 'the story is told' });
@@ -80,7 +80,7 @@ async function bannersMoveNothing({ server, page, watch, shoot }) {
 /** Keys that trade lead to Trade; no other page is crammed with what they want. */
 async function keysLeadToTrade({ server, page }) {
   await server.call('POST', '/rest/execution/order/limit', { securityId: AAPL, side: 'BUY', quantity: 5, limit: 250 });
-  await openDesk(page, server);
+  await openScreen(page, server);
   const isFocused = (field) => field.evaluate((element) => element === document.activeElement);
   for (const key of ['Alt+2', 'Alt+3']) {
     await page.keyboard.press(key);
@@ -109,7 +109,7 @@ async function keysLeadToTrade({ server, page }) {
 
 /** Numbers as people write them. */
 async function readsNumbers({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const send = (name) => ticket(page).getByRole('button', { name, exact: true }).waitFor();
   await send('Buy AAPL limit · quantity, limit price?');
   await ticket(page).getByLabel('Quantity').focus();
@@ -129,7 +129,7 @@ async function readsNumbers({ server, page }) {
 /** Half is half, an index is not bought, and nothing shines through a button. */
 async function smallThings({ server, page }) {
   await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 11 });
-  await openDesk(page, server);
+  await openScreen(page, server);
   await show(page, 'Positions');
   await row(page, 'Positions', 'AAPL', 'Long').waitFor();
   await runOnRow(page, 'Positions', 'AAPL', 'Reduce');
@@ -151,7 +151,7 @@ async function smallThings({ server, page }) {
 
 /** Who looked at the past comes back by one button. */
 async function chartComesBack({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const chart = page.getByRole('region', { name: 'Chart' });
   const now = chart.getByRole('button', { name: 'Back to now' });
   const box = await chart.getByRole('img').boundingBox();
@@ -170,7 +170,7 @@ async function chartComesBack({ server, page }) {
 async function docsFollowTheTheme({ server, page, watch }) {
   // Who leaves a page gives up what it asked for.
   watch.allow(/ERR_ABORTED/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.evaluate(() => localStorage.setItem('rialto.settings', JSON.stringify({ theme: 'dark' })));
   await page.goto(`${server.url}/docs`);
   await page.waitForFunction(() => document.documentElement.classList.contains('dark-mode'));

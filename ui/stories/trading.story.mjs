@@ -1,7 +1,7 @@
 /** What a trader does at the screen, and what others do that he must see at once. */
 
-import { fillTicket, grid, row, runOnRow, show, ticket } from './desk.mjs';
-import { openDesk } from './harness.mjs';
+import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
+import { openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
 const AAPL = 1;
@@ -13,7 +13,7 @@ async function place(page, quantity, limit) {
 }
 
 async function restModifyFill({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '10', 'Limit price': '250' });
   await ticket(page).getByText('2,500.00 USD').waitFor();
   await page.keyboard.press('Enter');
@@ -43,7 +43,7 @@ async function send(page) {
 }
 
 async function everyKindAndTime({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   const choose = (label) => ticket(page).getByRole('radio', { name: label, exact: true }).check({ force: true });
   await choose('Sell');
   await choose('Stop limit');
@@ -76,7 +76,7 @@ async function everyKindAndTime({ server, page, shoot }) {
 }
 
 async function cancel({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await place(page, '10', '250');
   await row(page, 'Open orders', 'AAPL', 'Working').getByText('AAPL').click();
   await page.keyboard.press('Delete');
@@ -87,7 +87,7 @@ async function cancel({ server, page }) {
 
 async function cancelAll({ server, page }) {
   for (const limit of [240, 241, 242]) await limitOrder(server, limit);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await row(page, 'Open orders', '242.00').waitFor();
   await page.getByRole('button', { name: 'Cancel all', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Cancel all open orders?' });
@@ -99,7 +99,7 @@ async function cancelAll({ server, page }) {
 
 async function cancelWhatIsInSight({ server, page, shoot }) {
   for (const limit of [240, 241, 242]) await limitOrder(server, limit);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await row(page, 'Open orders', '242.00').waitFor();
   await page.getByLabel('Filter: Open orders').fill('limit>240');
   await row(page, 'Open orders', '240.00').waitFor({ state: 'detached' });
@@ -116,7 +116,7 @@ async function cancelWhatIsInSight({ server, page, shoot }) {
 
 async function eventsInPlace({ server, page }) {
   await limitOrder(server, 240);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await row(page, 'Open orders', '240.00').getByText('AAPL').click();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: /^What happened to/ }).waitFor();
@@ -127,7 +127,7 @@ async function eventsInPlace({ server, page }) {
 
 async function closeAPosition({ server, page, shoot }) {
   await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 10 });
-  await openDesk(page, server);
+  await openScreen(page, server);
   await show(page, 'Positions');
   await row(page, 'Positions', 'AAPL', 'Long').waitFor();
   await runOnRow(page, 'Positions', 'AAPL', 'Reduce');
@@ -144,7 +144,7 @@ async function closeAPosition({ server, page, shoot }) {
 
 async function wrongInput({ server, page, watch, shoot }) {
   watch.allow(/40\d|422/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '10.5', 'Limit price': '250' });
   await beside(page, 'Quantity', 'quantity 10.5 is not a multiple of 1');
   await fillTicket(page, { Quantity: '-5' });
@@ -175,14 +175,14 @@ async function beside(page, label, text) {
 }
 
 async function orderByRest({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.getByText('No open orders').waitFor();
   await limitOrder(server, 245);
   await row(page, 'Open orders', 'AAPL', '245.00', 'Working').waitFor();
 }
 
 async function largeOrderIsConfirmed({ server, page, shoot }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await place(page, '1000', '250');
   const dialog = page.getByRole('dialog', { name: 'Send this order?' });
   await dialog.getByText('Buy 1,000 AAPL limit 250').waitFor();
@@ -199,7 +199,7 @@ async function largeOrderIsConfirmed({ server, page, shoot }) {
 /** The server takes the order and the answer is lost; the trader sends again. */
 async function sentAgainAfterSilence({ server, page, watch }) {
   watch.allow(/ERR_FAILED|409/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   const path = '**/rest/execution/order/limit';
   await page.route(path, async (route) => {
     await route.fetch();
@@ -217,7 +217,7 @@ async function sentAgainAfterSilence({ server, page, watch }) {
 
 async function largeChangeIsConfirmed({ server, page }) {
   await limitOrder(server, 250);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await runOnRow(page, 'Open orders', 'AAPL', 'Change');
   const change = page.getByRole('form', { name: /Change order/ });
   await change.getByLabel('Quantity').fill('1000');
@@ -233,7 +233,7 @@ async function largeChangeIsConfirmed({ server, page }) {
 /** The dry run knows the live order: what it holds already is not counted a second time. */
 async function changeIsJudged({ server, page, shoot }) {
   await limitOrder(server, 250);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await runOnRow(page, 'Open orders', 'AAPL', 'Change');
   const change = page.getByRole('form', { name: /Change order/ });
   await change.getByLabel('Quantity').fill('10.5');
@@ -250,7 +250,7 @@ async function changeIsJudged({ server, page, shoot }) {
 
 async function changeIsLeft({ server, page }) {
   await limitOrder(server, 250);
-  await openDesk(page, server);
+  await openScreen(page, server);
   const change = page.getByRole('form', { name: /Change order/ });
   const open = () => runOnRow(page, 'Open orders', 'AAPL', 'Change');
   await open();
@@ -277,7 +277,7 @@ async function expectValue(page, field, value) {
 
 async function uncheckedIsConfirmed({ server, page, watch }) {
   watch.allow(/503/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await page.route('**/rest/risk/check', (route) => route.fulfill({ status: 503, body: '' }));
   await fillTicket(page, { Quantity: '1000', 'Limit price': '250' });
   await ticket(page).getByText('Could not be checked').waitFor();
@@ -287,7 +287,7 @@ async function uncheckedIsConfirmed({ server, page, watch }) {
 
 async function verdictFollowsTheState({ server, page, watch }) {
   watch.allow(/422/);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await fillTicket(page, { Quantity: '10', 'Limit price': '250' });
   await ticket(page).getByText('Would be accepted').waitFor();
   const halt = { scope: 'PLATFORM', state: 'HALTED', reason: 'a story' };
@@ -302,7 +302,7 @@ async function verdictFollowsTheState({ server, page, watch }) {
 }
 
 async function sentOrderStaysInSight({ server, page }) {
-  await openDesk(page, server);
+  await openScreen(page, server);
   await place(page, '10', '250');
   const sent = ticket(page).getByRole('status');
   await sent.getByText('Working').waitFor();
@@ -314,7 +314,7 @@ async function sentOrderStaysInSight({ server, page }) {
 async function eventsOfAnOrder({ server, page, shoot }) {
   await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 10 });
   await limitOrder(server, 245);
-  await openDesk(page, server);
+  await openScreen(page, server);
   await row(page, 'Open orders', 'AAPL').getByText('AAPL').dblclick();
   const dialog = page.getByRole('dialog', { name: /What happened to/ });
   await dialog.getByText('Working').waitFor();

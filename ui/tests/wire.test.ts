@@ -41,7 +41,7 @@ async function failureOf(promise: Promise<unknown>): Promise<WireError> {
 function booked(count: number): { server: Server; pages: string[] } {
   const pages: string[] = [];
   const fetch: Fetch = async (path) => {
-    const query = new URL(path, 'http://desk').searchParams;
+    const query = new URL(path, 'http://server').searchParams;
     pages.push(query.get('after') ?? 'newest');
     const last = Number(query.get('after') ?? count + 1) - 1;
     const ids = Array.from({ length: Math.min(last, Number(query.get('limit'))) }, (_, place) => last - place);

@@ -1,4 +1,4 @@
-/** Who sits here, and what the role allows. */
+/** Session of the user at this screen: identity, login and logout, and what the role allows. */
 
 import { WireError } from '../wire/error';
 import type { Server } from '../wire/server';
@@ -43,11 +43,11 @@ export class Session implements Access {
     await this.server.logout();
     this.isEnded.set(false);
     this.leave();
-    // Where nobody needs to log in, one is somebody again at once.
+    // A server without logins gives an identity again at once.
     await this.ask();
   }
 
-  /** The server no longer knows us; whoever was in, or had a session, hears why the desk is gone. */
+  /** The server refused the session. A user who was logged in, or had a session, sees that it ended. */
   expire(hadSession = false): void {
     if (hadSession || this.identity.get() !== null) this.isEnded.set(true);
     this.leave();

@@ -1,5 +1,5 @@
 /**
- * What features may rely on: the stores of the desk, by name and signature. Each store has a file of its own beside
+ * The interfaces of the stores that features use. Each store has a file of its own beside
  * this one. Everything that shows trading is already filtered by the strategy selector.
  *
  * A `Readable` is a Svelte store, so `$name` works in components. A `Table` also tells what changed, at most once a
@@ -102,7 +102,7 @@ export interface Market {
    * security also gets it subscribed at the server where nobody had.
    */
   want(securityIds: readonly number[]): Stop;
-  /** Milliseconds since the quote arrived, by the desk's clock. */
+  /** Milliseconds since the quote arrived, by the clock of the stores. */
   ageOf(quote: Quote): number;
   isStale(quote: Quote): boolean;
 }
@@ -449,8 +449,8 @@ export interface UserMemory extends Memory {
   here(): Memory;
 }
 
-/** All of it. Components get it by `useDesk()`. */
-export interface Desk {
+/** All stores. Components get them by `useStores()`. */
+export interface Stores {
   clock: Clock;
   access: Access;
   memory: UserMemory;

@@ -1,13 +1,13 @@
-/** How components come to the desk, its words, formats and messages: the shell provides them, every feature uses them. */
+/** Svelte context with the stores, texts, formats and messages: the shell provides it, every feature uses it. */
 
 import { getContext, setContext } from 'svelte';
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
-import type { Desk, Readable } from './api';
+import type { Stores, Readable } from './api';
 import type { Messages } from './messages';
 
 export interface AppContext {
-  desk: Desk;
+  stores: Stores;
   texts: Readable<Texts>;
   formats: Readable<Formats>;
   messages: Readable<Messages>;
@@ -19,8 +19,8 @@ export function provide(appContext: AppContext): void {
   setContext(APP_CONTEXT, appContext);
 }
 
-export function useDesk(): Desk {
-  return use().desk;
+export function useStores(): Stores {
+  return use().stores;
 }
 
 /** `const texts = useTexts();` then `$texts.common.buy`. */

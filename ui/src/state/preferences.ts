@@ -12,7 +12,7 @@ import type { Memory } from './storage';
 
 /** Changes are written when they have rested for so long, in milliseconds. */
 export const WRITE_AFTER_MS = 1_000;
-/** So long the desk waits for the server's document, and then opens with the browser's copy, in milliseconds. */
+/** The screen waits this long for the server's document and then opens with the browser's copy, in milliseconds. */
 export const PATIENCE_MS = 2_000;
 /** A server that cannot answer is asked again after this, in milliseconds. */
 export const RETRY_AFTER_MS = 5_000;
@@ -35,7 +35,7 @@ export interface PreferencesTools {
 }
 
 export class Preferences implements UserMemory {
-  /** Whether the desk may open: the server's document is there, or it takes too long. */
+  /** Whether the screen may open: the server's document has arrived, or the wait for it has timed out. */
   readonly isReady = new Cell(false);
   private owner: string | null;
   private document: Document = {};

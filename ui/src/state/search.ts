@@ -19,7 +19,7 @@ export const NO_FILTER: OrderFilter = { text: '', accountId: null, status: null,
 export interface SearchTools {
   server: Pick<Server, 'searchOrders'>;
   clock: Clock;
-  /** Every order that the desk knows, each as new as it can be. */
+  /** Every order that the screen knows, in its newest version. */
   all: Table<string, OrderVO>;
   strategy: Readable<number | null>;
   hidesStrategies: Readable<boolean>;

@@ -67,7 +67,7 @@ export function formatsOf(settings: FormatSettings, now: () => number = Date.now
   };
 }
 
-/** What would be written as 10,000 or more is written in thousands, by the letter that every desk knows. */
+/** What would be written as 10,000 or more is written in thousands, with the suffix `k`. */
 const THOUSANDS_FROM = 9_999.5;
 /** What would be written as 1,000k or more is written in millions. */
 const MILLIONS_FROM = 999_500;

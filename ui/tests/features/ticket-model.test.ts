@@ -1,11 +1,11 @@
-/** The ticket as a whole, without a browser: the real desk on a virtual clock, and a server that answers as the test wants. */
+/** The ticket as a whole, without a browser: the real stores on a virtual clock, and a server that answers as the test wants. */
 
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BLANK } from '../../src/features/ticket/form';
 import { TicketModel, type TicketTools } from '../../src/features/ticket/model';
 import { PAUSE_MS } from '../../src/features/ticket/verdict';
-import { type OpenDesk, openDesk } from '../../src/state/desk';
+import { type Application, createApplication } from '../../src/state/application';
 import { WireError } from '../../src/wire/error';
 import type { Server } from '../../src/wire/server';
 import type { OrderBody, SecurityVO, VerdictVO } from '../../src/wire/types';
@@ -19,7 +19,7 @@ const TOO_LARGE: VerdictVO = { accepted: false, code: 'max-order-quantity', fiel
 
 let feed: VirtualFeed;
 let clock: VirtualClock;
-let open: OpenDesk;
+let open: Application;
 let model: TicketModel;
 let calls: string[];
 let verdict: VerdictVO;
@@ -48,19 +48,19 @@ function server(): Server {
 
 function ticketWith(draft: TicketTools['draft'] = null): TicketModel {
   let minted = 0;
-  const { desk, texts, formats, messages } = open;
-  return new TicketModel({ desk, texts, formats, messages, draft, onWrite: () => focus.push('quantity'), onFault: () => focus.push('fault'), newId: () => `ID-${++minted}` });
+  const { stores, texts, formats, messages } = open;
+  return new TicketModel({ stores, texts, formats, messages, draft, onWrite: () => focus.push('quantity'), onFault: () => focus.push('fault'), newId: () => `ID-${++minted}` });
 }
 
 beforeEach(async () => {
   [feed, clock, calls, verdict, isThere, focus] = [new VirtualFeed(), new VirtualClock(), [], ACCEPTED, false, []];
   placed = async ({ intId }) => String(intId);
-  open = openDesk({ server: server(), feed, clock, memory: { read: () => null, write: () => undefined }, language: 'en' });
+  open = createApplication({ server: server(), feed, clock, memory: { read: () => null, write: () => undefined }, language: 'en' });
   await open.access.ask();
   feed.up();
   await settle();
-  open.desk.selection.securityId.set(1);
-  open.desk.settings.update((settings) => ({ ...settings, locale: 'en-GB' }));
+  open.stores.selection.securityId.set(1);
+  open.stores.settings.update((settings) => ({ ...settings, locale: 'en-GB' }));
   model = ticketWith();
 });
 
@@ -90,7 +90,7 @@ describe('a ticket', () => {
   });
 
   it('does not send what could mean two numbers', () => {
-    open.desk.settings.update((settings) => ({ ...settings, locale: 'de-DE' }));
+    open.stores.settings.update((settings) => ({ ...settings, locale: 'de-DE' }));
     write({ quantity: '1.700', limit: '272,4' });
     model.submit();
     expect([view().remarks.fields, focus, calls]).toEqual([{ quantity: 'Unclear: write 1700 or 1,7' }, ['fault'], []]);
@@ -157,9 +157,9 @@ describe('a ticket', () => {
   });
 
   it('offers nothing for what cannot be traded, nor while there is no connection', () => {
-    open.desk.selection.securityId.set(2);
+    open.stores.selection.securityId.set(2);
     expect([view().sendLabel, view().hindrance]).toEqual(['SPX cannot be traded', 'it cannot be traded']);
-    open.desk.selection.securityId.set(1);
+    open.stores.selection.securityId.set(1);
     feed.down();
     expect(view().hindrance).toBe('offline: nothing can be sent');
     write({ quantity: '10', limit: '272.4' });
@@ -171,7 +171,7 @@ describe('a ticket', () => {
     feed.say('tick.1', 9, tick({ securityId: 1, bid: 10, ask: 11 }));
     clock.frame();
     expect(view().quote?.tick.ask).toBe(11);
-    open.desk.selection.securityId.set(2);
+    open.stores.selection.securityId.set(2);
     expect(view().quote).toBeNull();
   });
 
@@ -191,7 +191,7 @@ describe('a change of a live order', () => {
   beforeEach(() => {
     feed.say('order.>', 5, live);
     clock.frame();
-    open.desk.intents.emit('modify', live);
+    open.stores.intents.emit('modify', live);
   });
 
   it('begins with the terms of the order and sends only what changed', async () => {
@@ -220,7 +220,7 @@ describe('a change of a live order', () => {
   it('is given up when the order ends', () => {
     feed.say('order.>', 6, { ...live, status: 'CANCELED' });
     clock.frame();
-    expect([view().changing, open.desk.notifications.all.get()[0]?.title]).toEqual([null, 'Order A-1 is no longer open: it can’t be changed']);
+    expect([view().changing, open.stores.notifications.all.get()[0]?.title]).toEqual([null, 'Order A-1 is no longer open: it can’t be changed']);
   });
 
   it('survives that its panel is moved', () => {

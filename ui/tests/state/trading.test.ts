@@ -326,9 +326,9 @@ describe('cancelling all', () => {
       if (intId === 'gone') throw new WireError(409, 'order-is-done', 'too late');
       if (intId === 'stuck') throw new WireError(503, 'adapter-down', 'not now');
     };
-    const desk = new TradingStore({ cancel } as never, blotter.open, new Cell(null));
+    const trading = new TradingStore({ cancel } as never, blotter.open, new Cell(null));
     const named = ['A-1', 'gone', 'stuck', 'pending', 'unheard of'];
-    expect(await desk.cancelAll(named)).toEqual({ asked: 3, failed: 1 });
+    expect(await trading.cancelAll(named)).toEqual({ asked: 3, failed: 1 });
     expect(asked.sort()).toEqual(['A-1', 'gone', 'stuck']);
   });
 });

@@ -1,4 +1,4 @@
-/** Scopes of limits and trading states in the words of the desk: `STRATEGY-2` is the strategy of that id. */
+/** Scope labels of limits and trading states, as the screen names them: `STRATEGY-2` is the strategy of that id. */
 
 import type { Reference } from '../../state/api';
 

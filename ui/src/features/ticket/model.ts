@@ -1,6 +1,6 @@
 /** The order ticket without its markup: what is written, asked, sent and followed. The component shows its `view`. */
 
-import type { Desk, Readable, Stop, TicketFill } from '../../state/api';
+import type { Stores, Readable, Stop, TicketFill } from '../../state/api';
 import type { Messages } from '../../state/messages';
 import { isOpen } from '../../state/orders';
 import { Cell } from '../../state/readable';
@@ -18,7 +18,7 @@ import { followPrice } from './price';
 import { DryRuns, isKnownRefused, judge, NO_REMARKS, remarksOf, type Check, type DryRun, type Remarks } from './verdict';
 import { bodyFor, SHOWN, viewOf, type ViewContext, type TicketState, type TicketView } from './view';
 
-type DeskParts =
+type TicketStores =
   | 'clock'
   | 'trading'
   | 'reference'
@@ -33,7 +33,7 @@ type DeskParts =
   | 'notifications';
 
 export interface TicketTools {
-  desk: Pick<Desk, DeskParts>;
+  stores: Pick<Stores, TicketStores>;
   texts: Readable<Texts>;
   formats: Readable<Formats>;
   messages: Readable<Messages>;
@@ -60,8 +60,8 @@ export class TicketModel {
   private isSettling = false;
 
   constructor(private readonly tools: TicketTools) {
-    const { desk, draft } = tools;
-    const form = draft?.form ?? { ...ticket.BLANK, securityId: desk.selection.securityId.get() };
+    const { stores, draft } = tools;
+    const form = draft?.form ?? { ...ticket.BLANK, securityId: stores.selection.securityId.get() };
     this.state = {
       form,
       changing: draft?.changing ?? null,
@@ -75,8 +75,8 @@ export class TicketModel {
       isStale: false,
     };
     this.view = new Cell(viewOf(this.state, this.around()));
-    this.runs = new DryRuns(desk.clock, this.check, (run) => this.judged(run));
-    this.dispatch = new Dispatch((order) => desk.trading.place(order), tools.newId);
+    this.runs = new DryRuns(stores.clock, this.check, (run) => this.judged(run));
+    this.dispatch = new Dispatch((order) => stores.trading.place(order), tools.newId);
     this.followSecurity(form.securityId);
     this.followOrder(this.state.changing);
     this.listen();
@@ -117,7 +117,7 @@ export class TicketModel {
     const around = this.around();
     const order = bodyFor(this.state, security, around);
     const whole = changing === null ? order : ticket.termsOf(changing, form, around.formats, around.timeZone);
-    const estimate = estimateOf(whole, security, quote?.tick ?? null, this.tools.desk.portfolio.totals.get().currency);
+    const estimate = estimateOf(whole, security, quote?.tick ?? null, this.tools.stores.portfolio.totals.get().currency);
     const send = () => (changing === null ? this.place(order) : this.sendChange({ ...order, intId: changing.intId }));
     void this.attempt(() => this.sendOrAsk(order, whole, estimate, send));
   }
@@ -133,8 +133,8 @@ export class TicketModel {
   }
 
   private listen(): void {
-    const { texts, formats, messages, desk } = this.tools;
-    const { risk, connection, selection, intents, trading, reference } = desk;
+    const { texts, formats, messages, stores } = this.tools;
+    const { risk, connection, selection, intents, trading, reference } = stores;
     let { reconnects } = connection.get();
     const refresh = () => this.refresh();
     const unless = (run: () => void) => () => this.state.changing === null && run();
@@ -172,7 +172,7 @@ export class TicketModel {
 
   /** The server is asked again only when what would be sent has changed, or the order that it changes. */
   private ask(isAnew = false): void {
-    const { body, mayTrade } = { body: this.view.get().body, mayTrade: this.tools.desk.trading.mayTrade.get() };
+    const { body, mayTrade } = { body: this.view.get().body, mayTrade: this.tools.stores.trading.mayTrade.get() };
     const wanted = mayTrade ? body : null;
     const key = JSON.stringify([wanted, this.state.changing]);
     if (key === this.asked && !isAnew) return;
@@ -181,7 +181,7 @@ export class TicketModel {
   }
 
   private readonly check: Check = (order, signal) => {
-    const { trading } = this.tools.desk;
+    const { trading } = this.tools.stores;
     return this.state.changing === null ? trading.check(order, signal) : trading.checkChange(order, signal);
   };
 
@@ -192,15 +192,15 @@ export class TicketModel {
   }
 
   private around(): ViewContext {
-    const { desk, texts, formats, messages } = this.tools;
+    const { stores, texts, formats, messages } = this.tools;
     const { form, changing } = this.state;
-    const security = form.securityId === null ? undefined : desk.reference.securities.row(form.securityId);
+    const security = form.securityId === null ? undefined : stores.reference.securities.row(form.securityId);
     return {
       security: security ?? null,
-      changingSymbol: desk.reference.symbol(changing?.securityId ?? null),
+      changingSymbol: stores.reference.symbol(changing?.securityId ?? null),
       timeZone: this.zoneOf(changing),
-      link: desk.connection.get().link,
-      mayTrade: desk.trading.mayTrade.get(),
+      link: stores.connection.get().link,
+      mayTrade: stores.trading.mayTrade.get(),
       texts: texts.get(),
       formats: formats.get(),
       messages: messages.get(),
@@ -208,7 +208,7 @@ export class TicketModel {
   }
 
   private zoneOf(order: OrderVO | null): string {
-    return (order && this.tools.desk.reference.exchanges.row(order.exchangeId)?.timeZone) ?? 'UTC';
+    return (order && this.tools.stores.reference.exchanges.row(order.exchangeId)?.timeZone) ?? 'UTC';
   }
 
   private followSecurity(securityId: number | null): void {
@@ -216,7 +216,7 @@ export class TicketModel {
     this.stopPrice = () => undefined;
     this.state = { ...this.state, quote: null, isStale: false };
     if (securityId === null) return;
-    const { market, clock } = this.tools.desk;
+    const { market, clock } = this.tools.stores;
     this.stopPrice = followPrice(market, clock, securityId, (quote, isStale) => this.set({ quote, isStale }));
   }
 
@@ -225,7 +225,7 @@ export class TicketModel {
     this.stopOrder = () => undefined;
     this.followed = null;
     if (order === null) return;
-    this.stopOrder = followOrder(this.tools.desk.orders.all, order.intId, (now) => {
+    this.stopOrder = followOrder(this.tools.stores.orders.all, order.intId, (now) => {
       this.followed = now;
       if (!this.state.isSending) this.compareFollowed();
     });
@@ -243,7 +243,7 @@ export class TicketModel {
   private abandonEnded(order: OrderVO): void {
     this.set({ question: null });
     this.leave();
-    this.tools.desk.notifications.raise('warning', this.tools.texts.get().ticket.endedElsewhere(order.intId));
+    this.tools.stores.notifications.raise('warning', this.tools.texts.get().ticket.endedElsewhere(order.intId));
   }
 
   /** What was asked about the order as it was is asked again. */
@@ -256,11 +256,11 @@ export class TicketModel {
 
   /** Who looks at one strategy trades for it; the server's own is what is meant where none is named. */
   private chosenStrategy(id: number | null): number | null {
-    return id !== null && this.tools.desk.reference.strategyName(id) === 'SERVER' ? null : id;
+    return id !== null && this.tools.stores.reference.strategyName(id) === 'SERVER' ? null : id;
   }
 
   private blank(): ticket.TicketForm {
-    const { selection } = this.tools.desk;
+    const { selection } = this.tools.stores;
     return { ...ticket.BLANK, strategyId: this.chosenStrategy(selection.strategyId.get()), securityId: selection.securityId.get() };
   }
 
@@ -276,7 +276,7 @@ export class TicketModel {
     const { form, changing } = this.state;
     const next = ticket.withFill(changing === null ? form : this.blank(), wish, this.tools.formats.get());
     this.set({ form: next, sendRemarks: NO_REMARKS, changing: null, isChangedElsewhere: false });
-    this.tools.desk.selection.securityId.set(wish.securityId);
+    this.tools.stores.selection.securityId.set(wish.securityId);
   }
 
   private change(order: OrderVO): void {
@@ -301,7 +301,7 @@ export class TicketModel {
     const answer = await this.verdictOn(sent);
     if (isKnownRefused(answer)) return this.refuse(answer);
     const notional = notionalOf(answer, estimate);
-    if (isAskedAbout(answer, notional, this.tools.desk.settings.get().confirmFrom)) this.set({ question: { order, notional, answer, send } });
+    if (isAskedAbout(answer, notional, this.tools.stores.settings.get().confirmFrom)) this.set({ question: { order, notional, answer, send } });
     else await send();
   }
 
@@ -328,7 +328,7 @@ export class TicketModel {
   }
 
   private async sendChange(wish: OrderBody & { intId: string }): Promise<void> {
-    await this.tools.desk.trading.modify(wish);
+    await this.tools.stores.trading.modify(wish);
     this.set({ sentId: wish.intId });
     this.leave();
   }
@@ -338,14 +338,14 @@ export class TicketModel {
     const intId = this.dispatch.unsettled;
     if (intId === null || this.isSettling) return;
     this.isSettling = true;
-    const arrived = await this.tools.desk.trading.exists(intId).catch(() => null);
+    const arrived = await this.tools.stores.trading.exists(intId).catch(() => null);
     this.isSettling = false;
     if (arrived === null || !this.state.sendRemarks.isFateUnknown) return;
     const words = this.tools.texts.get().ticket;
     if (!arrived) return this.set({ sendRemarks: { fields: {}, general: words.notArrived } });
     this.dispatch.settle();
     this.sent(intId);
-    this.tools.desk.notifications.raise('info', words.arrived(intId));
+    this.tools.stores.notifications.raise('info', words.arrived(intId));
   }
 
   /** One at a time: a second Enter must not send a second order. */

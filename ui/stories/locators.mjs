@@ -1,4 +1,4 @@
-/** How stories find things on the desk: by role and name, as a person does. */
+/** Locators of the stories: they find elements by role and name, as a user does. */
 
 /** A grid by its name, and in it the row that shows all these words. */
 export const grid = (page, name) => page.getByRole('grid', { name });

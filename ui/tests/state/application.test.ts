@@ -1,8 +1,8 @@
-/** The desk as a whole: who is let in, what a lost connection does, what is told. */
+/** The application as a whole: login and logout, a lost connection, notifications. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LAGGING_AFTER_MS } from '../../src/state/connection';
-import { type OpenDesk, openDesk } from '../../src/state/desk';
+import { type Application, createApplication } from '../../src/state/application';
 import type { Settings } from '../../src/state/api';
 import { WRITE_AFTER_MS } from '../../src/state/preferences';
 import type { Memory } from '../../src/state/storage';
@@ -18,7 +18,7 @@ let isKnown: boolean;
 let calls: string[];
 /** What the server keeps for whoever is logged in. */
 let stored: Record<string, unknown>;
-let open: OpenDesk;
+let open: Application;
 
 const identity = { user: 'anna', role: 'TRADER', strategy: null };
 
@@ -48,7 +48,7 @@ function quietServer(): Server {
 beforeEach(() => {
   [feed, clock, memory, isKnown, calls, stored] = [new VirtualFeed(), new VirtualClock(), new Map(), true, [], {}];
   const kept: Memory = { read: (key) => memory.get(key) ?? null, write: (key, value) => void memory.set(key, value) };
-  open = openDesk({ server: quietServer(), feed, clock, memory: kept, language: 'en' });
+  open = createApplication({ server: quietServer(), feed, clock, memory: kept, language: 'en' });
 });
 
 async function enter(): Promise<void> {
@@ -57,10 +57,10 @@ async function enter(): Promise<void> {
   await settle();
 }
 
-const link = () => open.desk.connection.get().link;
-const notices = () => open.desk.notifications.all.get().map(({ title }) => title);
+const link = () => open.stores.connection.get().link;
+const notices = () => open.stores.notifications.all.get().map(({ title }) => title);
 
-describe('a desk', () => {
+describe('the application', () => {
   it('listens once the server has let us in', async () => {
     isKnown = false;
     await open.access.ask();
@@ -98,8 +98,8 @@ describe('a desk', () => {
   it('tells of a burst of notices once a frame, and has them at once', async () => {
     await enter();
     const seen: number[] = [];
-    open.desk.notifications.all.subscribe((all) => seen.push(all.length));
-    for (const title of ['one', 'two', 'three']) open.desk.notifications.raise('info', title);
+    open.stores.notifications.all.subscribe((all) => seen.push(all.length));
+    for (const title of ['one', 'two', 'three']) open.stores.notifications.raise('info', title);
     expect([seen, notices()]).toEqual([[0], ['three', 'two', 'one']]);
     clock.frame();
     expect(seen).toEqual([0, 3]);
@@ -111,13 +111,13 @@ describe('a desk', () => {
     feed.down();
     feed.up();
     await settle();
-    expect([open.desk.selection.strategyId.get(), memory.get('user.anna.strategy')]).toEqual([null, null]);
+    expect([open.stores.selection.strategyId.get(), memory.get('user.anna.strategy')]).toEqual([null, null]);
     expect(notices().filter((title) => title === 'All strategies are shown')).toHaveLength(1);
   });
 
   it('asks again where the server cannot be reached', async () => {
     const server = { identity: () => Promise.reject(WireError.unreachable()) };
-    const access = new (open.access.constructor as new (...args: unknown[]) => OpenDesk['access'])(server, clock);
+    const access = new (open.access.constructor as new (...args: unknown[]) => Application['access'])(server, clock);
     await access.ask();
     expect(access.phase.get()).toBe('asking');
   });
@@ -131,12 +131,12 @@ describe('a desk', () => {
     feed.up();
     await settle();
     expect([...new Set(calls)].sort()).toEqual(first);
-    expect([link(), open.desk.connection.get().reconnects, notices()]).toEqual(['live', 1, ['Connected again']]);
+    expect([link(), open.stores.connection.get().reconnects, notices()]).toEqual(['live', 1, ['Connected again']]);
   });
 
   it('lags when even the freshest price of a second is late', async () => {
     await enter();
-    open.desk.market.want([1]);
+    open.stores.market.want([1]);
     const say = (late: number) => {
       feed.say('tick.1', 9, tick({ dateTime: clock.now() - late }));
       clock.advance(1_000);
@@ -146,7 +146,7 @@ describe('a desk', () => {
     say(60 + LAGGING_AFTER_MS);
     expect(link()).toBe('lagging');
     say(50);
-    expect([link(), open.desk.connection.get().delayMs]).toEqual(['live', 0]);
+    expect([link(), open.stores.connection.get().delayMs]).toEqual(['live', 0]);
   });
 
   it('tells of fills of people, and of those of strategies only where it shall', async () => {
@@ -156,14 +156,14 @@ describe('a desk', () => {
     feed.say('order.>', 6, order({ ...filled, id: 2, intId: 'M-1', source: 'STRATEGY', side: 'SELL' }));
     feed.say('transaction.>', 7, transaction({ intOrderId: 'A-1', price: 272.5 }));
     expect(notices()).toEqual(['Bought 10 #1 at 272.50']);
-    open.desk.settings.update((settings) => ({ ...settings, notify: { ...settings.notify, strategyFills: true } }));
+    open.stores.settings.update((settings) => ({ ...settings, notify: { ...settings.notify, strategyFills: true } }));
     feed.say('order.>', 8, order({ ...filled, id: 3, intId: 'M-2', source: 'STRATEGY', side: 'SELL' }));
     expect(notices()[0]).toBe('Sold 10 #1 at 272.50 on average');
   });
 
   it('tells the fills of an order in one notice, each at its own price', async () => {
     await enter();
-    const details = () => open.desk.notifications.all.get().map(({ title, detail }) => `${title} | ${detail}`);
+    const details = () => open.stores.notifications.all.get().map(({ title, detail }) => `${title} | ${detail}`);
     feed.say('order.>', 5, order({ filledQuantity: 6, avgPrice: 272, quantity: 10 }));
     feed.say('transaction.>', 6, transaction({ id: 1, intOrderId: 'A-1', quantity: 6, price: 272 }));
     expect(details()).toEqual(['Bought 6 #1 at 272.00 | Order A-1: 6 of 10 filled']);
@@ -178,7 +178,7 @@ describe('a desk', () => {
     feed.say('order.>', 5, order({ ...rejected, id: 5, intId: 'M-1' }));
     feed.say('order.>', 6, order({ ...rejected, id: 6, intId: 'M-2' }));
     expect(notices()).toEqual(['Rejected orders of #3: 2']);
-    open.desk.selection.strategyId.set(1);
+    open.stores.selection.strategyId.set(1);
     feed.say('order.>', 7, order({ ...rejected, id: 7, intId: 'M-3' }));
     feed.say('order.>', 8, order({ ...rejected, id: 8, intId: 'R-1', source: 'REST' }));
     expect(notices()).toEqual(['Order rejected: Buy 100 #1', 'Rejected orders of #3: 2']);
@@ -201,8 +201,8 @@ describe('a desk', () => {
 
   it('keeps what was chosen on the server, and what is looked at in this browser', async () => {
     await enter();
-    open.desk.settings.update((settings) => ({ ...settings, theme: 'light', confirmFrom: null }));
-    open.desk.selection.strategyId.set(3);
+    open.stores.settings.update((settings) => ({ ...settings, theme: 'light', confirmFrom: null }));
+    open.stores.selection.strategyId.set(3);
     clock.advance(WRITE_AFTER_MS);
     await settle();
     const { theme, confirmFrom } = stored['settings'] as Settings;
@@ -212,16 +212,16 @@ describe('a desk', () => {
   it('has the settings of the server, and defaults for what makes no sense', async () => {
     stored = { settings: { theme: 'pink', locale: 'not a locale!', confirmFrom: -1, language: 'fr', palette: 'colour-blind' } };
     await enter();
-    expect(open.desk.settings.get()).toMatchObject({ theme: 'system', locale: '', confirmFrom: 100_000, language: 'en', palette: 'colour-blind' });
+    expect(open.stores.settings.get()).toMatchObject({ theme: 'system', locale: '', confirmFrom: 100_000, language: 'en', palette: 'colour-blind' });
     expect(calls).not.toContain('keepSettings');
   });
 
   it('writes what one has just chosen before he logs out, and shows the next nothing of it', async () => {
     await enter();
-    open.desk.settings.update((settings) => ({ ...settings, theme: 'dark' }));
-    open.desk.selection.strategyId.set(3);
+    open.stores.settings.update((settings) => ({ ...settings, theme: 'dark' }));
+    open.stores.selection.strategyId.set(3);
     await open.access.logout();
     expect((stored['settings'] as Settings).theme).toBe('dark');
-    expect([open.desk.settings.get().theme, open.desk.selection.strategyId.get(), open.desk.memory.isReady.get()]).toEqual(['system', null, false]);
+    expect([open.stores.settings.get().theme, open.stores.selection.strategyId.get(), open.stores.memory.isReady.get()]).toEqual(['system', null, false]);
   });
 });

@@ -1,11 +1,11 @@
-/** All stores, made in the order in which they need each other, and what happens when the connection comes and goes. */
+/** The application: creates all stores in the order of their dependencies and follows the connection. */
 
 import { formatsOf } from '../texts/formats';
 import type { Feed } from '../wire/feed';
 import type { Server } from '../wire/server';
 import { Session } from './access';
 import { administrationOf } from './administration';
-import type { Clock, Desk, Fill } from './api';
+import type { Clock, Stores, Fill } from './api';
 import { LiveBars } from './bars';
 import { Connection } from './connection';
 import type { AppContext } from './context';
@@ -34,7 +34,7 @@ import { TradingStore } from './trading';
 
 const RETRY_AFTER_MS = 2_000;
 
-export interface DeskTools {
+export interface ApplicationTools {
   server: Server;
   feed: Feed;
   clock: Clock;
@@ -43,7 +43,7 @@ export interface DeskTools {
   language: 'en' | 'de';
 }
 
-export interface OpenDesk extends AppContext {
+export interface Application extends AppContext {
   access: Session;
   /** The words of the chosen language are there. */
   whenLoaded(): Promise<void>;
@@ -53,7 +53,7 @@ export interface OpenDesk extends AppContext {
   suspect(): void;
 }
 
-export function openDesk({ server, feed, clock, memory, language }: DeskTools): OpenDesk {
+export function createApplication({ server, feed, clock, memory, language }: ApplicationTools): Application {
   const onRefused = (error: unknown) => notifier.trouble(error);
   const preferences = new Preferences({ server, clock, browser: memory, onRefused });
   const settings = rememberedSettings(preferences, { language });
@@ -92,7 +92,7 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   const isAway = (feed: string) => sessions.isAway(feed);
   const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onHeard: (at) => connection.heard(at) });
   const risk = new RiskStore(tools);
-  const desk: Desk = {
+  const stores: Stores = {
     clock,
     access,
     memory: preferences,
@@ -124,17 +124,17 @@ export function openDesk({ server, feed, clock, memory, language }: DeskTools): 
   };
   access.identity.subscribe((identity) => identity && preferences.enter(identity.user));
   followConnection(feed, clock, access, load, () => notifier.reconnected());
-  // The next one in this tab hears nothing of what the last one was told.
+  // The next user of this tab must not see the notifications of the last one.
   access.phase.subscribe((phase) => {
     if (phase !== 'out') return;
     preferences.leave();
     notifications.clear();
     notifier.forget();
   });
-  return { desk, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), flush: () => preferences.flush(), suspect: () => connection.suspect() };
+  return { stores, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), flush: () => preferences.flush(), suspect: () => connection.suspect() };
 }
 
-/** Whoever is let in listens; a lost connection may mean that the session ended, so it is asked about. */
+/** Starts the feed after a login and stops it after a logout; a lost connection may mean that the session ended, so the identity is queried again. */
 function followConnection(feed: Feed, clock: Clock, access: Session, load: () => Promise<void>, onReturn: () => void): void {
   let isUp = false;
   let wasUp = false;
