@@ -20,7 +20,7 @@ const PATIENCE_MS = Number(process.env.STORY_PATIENCE_MS ?? 90_000);
 export const SCREENSHOTS = join(TARGET, 'ui-screenshots');
 
 /** No port that another server on this machine may have: those not needed are shut, the others are free ones. */
-const DOORS = ['https.port=off', 'broker.tcp.port=off', 'broker.tls.port=off', 'broker.ws.port=off', 'fix.port=0'];
+const PORTS = ['https.port=off', 'broker.tcp.port=off', 'broker.tls.port=off', 'broker.ws.port=off', 'fix.port=0'];
 const BROWSER_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -67,7 +67,7 @@ export class Server {
 
   /** Starts on the folder as it is; the port is kept, so that a page finds the server again. */
   async run(port = `http.port=${new URL(this.url).port}`) {
-    const set = [port, ...DOORS, ...this.settings].flatMap((setting) => ['--set', setting]);
+    const set = [port, ...PORTS, ...this.settings].flatMap((setting) => ['--set', setting]);
     const screen = process.env.RIALTO_UI_DIR ? ['--ui-dir', process.env.RIALTO_UI_DIR] : [];
     const process_ = spawn(BINARY, ['serve', '--data-dir', this.folder, ...set, ...screen]);
     this.log = '';

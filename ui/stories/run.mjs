@@ -10,7 +10,7 @@ const wanted = process.argv.slice(2).join(' ');
 const files = (await readdir(folder)).filter((name) => name.endsWith('.story.mjs')).sort();
 
 leaveNothingBehind();
-// A picture of an earlier run must not pass for one of this.
+// A screenshot of an earlier run must not pass for one of this run.
 await rm(SCREENSHOTS, { recursive: true, force: true });
 const browser = await launchBrowser();
 let failed = 0;

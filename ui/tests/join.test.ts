@@ -1,15 +1,15 @@
-/** Picture and topic become one truth, whatever comes first and whatever breaks. */
+/** Snapshot and topic become one truth, whatever comes first and whatever breaks. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BUFFER_MAX, Join } from '../src/state/join';
 import { text } from '../src/wire/decode';
 import { WireError } from '../src/wire/error';
-import type { Picture } from '../src/wire/rest';
+import type { Snapshot } from '../src/wire/rest';
 import { Later, settle, VirtualClock, VirtualFeed } from './virtual';
 
 let feed: VirtualFeed;
 let clock: VirtualClock;
-let questions: Later<Picture<string>>[];
+let questions: Later<Snapshot<string>>[];
 let shown: string;
 let troubles: unknown[];
 let join: Join<string, string>;
@@ -20,12 +20,12 @@ beforeEach(() => {
     {
       topic: 'letters',
       decoder: text,
-      picture: () => {
-        const later = new Later<Picture<string>>();
+      snapshot: () => {
+        const later = new Later<Snapshot<string>>();
         questions.push(later);
         return later.promise;
       },
-      reset: (picture) => (shown = picture),
+      reset: (snapshot) => (shown = snapshot),
       apply: (letter) => (shown += letter),
     },
     { feed, clock, onTrouble: (error) => troubles.push(error) },
@@ -38,7 +38,7 @@ async function answer(sequence: number, value: string): Promise<void> {
 }
 
 describe('a join', () => {
-  it('drops what the picture knows and applies what came after it', async () => {
+  it('drops what the snapshot knows and applies what came after it', async () => {
     feed.up();
     feed.say('letters', 3, 'c');
     feed.say('letters', 4, 'd');
@@ -55,13 +55,13 @@ describe('a join', () => {
     expect(shown).toBe('abc');
   });
 
-  it('asks for no picture before the server has the subscription', () => {
+  it('asks for no snapshot before the server has the subscription', () => {
     expect(questions.length).toBe(0);
     feed.up();
     expect(questions.length).toBe(1);
   });
 
-  it('closes the gap of a lost connection with a new picture', async () => {
+  it('closes the gap of a lost connection with a new snapshot', async () => {
     feed.up();
     await answer(1, 'a');
     feed.down();
@@ -83,7 +83,7 @@ describe('a join', () => {
     expect(shown).toBe('new');
   });
 
-  it('asks again when the picture could not be had', async () => {
+  it('asks again when the snapshot could not be had', async () => {
     feed.up();
     questions[0]?.reject(new WireError(503, 'overloaded', 'try again'));
     await settle();
@@ -92,7 +92,7 @@ describe('a join', () => {
     expect([questions.length, shown, troubles]).toEqual([2, 'a', []]);
   });
 
-  it('starts over when too many messages wait for a picture', async () => {
+  it('starts over when too many messages wait for a snapshot', async () => {
     feed.up();
     for (let sequence = 0; sequence <= BUFFER_MAX; sequence += 1) feed.say('letters', sequence, 'x');
     expect(questions.length).toBe(2);

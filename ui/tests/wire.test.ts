@@ -67,9 +67,9 @@ describe('the past', () => {
 });
 
 describe('a call', () => {
-  it('gives the picture with the sequence that it is as of', async () => {
+  it('gives the snapshot with the sequence that it is as of', async () => {
     const { rest } = answering([], { headers: { 'rialto-sequence': '483' } });
-    expect(await rest.picture('/rest/marketdata/tick', list(tick))).toEqual({ sequence: 483, value: [] });
+    expect(await rest.snapshot('/rest/marketdata/tick', list(tick))).toEqual({ sequence: 483, value: [] });
   });
 
   it('that is refused fails with the text of the server and knows the fields', async () => {

@@ -1,4 +1,4 @@
-/** Our own small pictures, of one weight, for buttons and rows; each is a path on a field of twenty by twenty. */
+/** Icons of buttons and rows, all of one weight; each is a path in a field of 20 by 20. */
 
 export const PATHS = {
   columns: 'M3 4.5h14v11H3z M7.7 4.5v11 M12.3 4.5v11',
@@ -21,12 +21,12 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /** For what is drawn without a component. */
 export function iconElement(name: IconName): SVGElement {
-  const picture = document.createElementNS(SVG, 'svg');
+  const svg = document.createElementNS(SVG, 'svg');
   const line = document.createElementNS(SVG, 'path');
-  picture.setAttribute('viewBox', '0 0 20 20');
-  picture.setAttribute('class', 'icon-line');
-  picture.setAttribute('aria-hidden', 'true');
+  svg.setAttribute('viewBox', '0 0 20 20');
+  svg.setAttribute('class', 'icon-line');
+  svg.setAttribute('aria-hidden', 'true');
   line.setAttribute('d', PATHS[name]);
-  picture.append(line);
-  return picture;
+  svg.append(line);
+  return svg;
 }

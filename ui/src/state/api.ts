@@ -58,7 +58,7 @@ export interface Writable<T> extends Readable<T> {
 
 /** What happened to a table since the last frame. */
 export interface Change<T> {
-  /** The picture was replaced (first delivery, reconnect, other strategy): forget all rows, then take `upserted`. */
+  /** The snapshot was replaced (first delivery, reconnect, other strategy): forget all rows, then take `upserted`. */
   reset: boolean;
   upserted: readonly T[];
   removed: readonly T[];
@@ -73,7 +73,7 @@ export interface Table<K, T> extends Readable<readonly T[]> {
   watch(listener: (change: Change<T>) => void): Stop;
 }
 
-/** `loading` until the first picture is there; `stale` while the connection is away. */
+/** `loading` until the first snapshot is there; `stale` while the connection is away. */
 export type Freshness = 'loading' | 'live' | 'stale';
 
 export interface Quote {

@@ -1,7 +1,7 @@
 /** Bars of one security and size: those that the server has closed, and the one that grows with the ticks. */
 
 import { bar as barDecoder } from '../wire/decoders';
-import type { Picture } from '../wire/rest';
+import type { Snapshot } from '../wire/rest';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { Bar, BarSize, Tick } from '../wire/types';
@@ -30,7 +30,7 @@ export class LiveBars implements BarSeries {
   private readonly stops: Stop[];
   private closed: readonly Bar[] = [];
   /** Before the past is there, one bar that grows would fill the whole chart. */
-  private isPictured = false;
+  private hasSnapshot = false;
   private readonly growing: GrowingBar;
 
   constructor(securityId: number, size: BarSize, tools: BarsTools) {
@@ -39,7 +39,7 @@ export class LiveBars implements BarSeries {
       {
         topic: topics.bar(securityId, size),
         decoder: barDecoder,
-        picture: () => pictureOf(tools.server, securityId, size),
+        snapshot: () => snapshotOf(tools.server, securityId, size),
         reset: (bars) => this.reset(bars),
         apply: (bar) => this.append(bar),
       },
@@ -72,7 +72,7 @@ export class LiveBars implements BarSeries {
   }
 
   private reset({ closed, parts }: Bars): void {
-    this.isPictured = true;
+    this.hasSnapshot = true;
     this.closed = closed;
     this.growing.begin(parts);
     this.show();
@@ -90,14 +90,14 @@ export class LiveBars implements BarSeries {
   }
 
   private show(): void {
-    if (!this.isPictured) return;
+    if (!this.hasSnapshot) return;
     const last = this.closed.at(-1)?.dateTime ?? 0;
     const growing = this.growing.get();
     this.bars.set(growing !== null && growing.dateTime > last ? [...this.closed, growing] : this.closed);
   }
 }
 
-async function pictureOf(server: Pick<Server, 'bars'>, securityId: number, size: BarSize): Promise<Picture<Bars>> {
+async function snapshotOf(server: Pick<Server, 'bars'>, securityId: number, size: BarSize): Promise<Snapshot<Bars>> {
   const [{ sequence, value: closed }, ...smaller] = await Promise.all([
     server.bars([securityId], size, BARS_MAX),
     ...PARTS[size].map((part) => server.bars([securityId], part, PARTS_MAX)),

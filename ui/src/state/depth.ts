@@ -23,7 +23,7 @@ export class Book implements LiveBook {
       {
         topic: topics.book(securityId),
         decoder: orderBook,
-        picture: () => tools.server.books(securityId),
+        snapshot: () => tools.server.books(securityId),
         reset: ([book]) => show(book ?? null),
         apply: (book) => show(book),
       },

@@ -1,25 +1,25 @@
 /**
- * The join of a picture and its topic: subscribe; when the server has the subscription, ask for the picture; drop messages
- * up to the picture's sequence, apply the rest. A lost connection starts it all again, so that a gap never stays.
+ * The join of a snapshot and its topic: subscribe; when the server has the subscription, ask for the snapshot; drop messages
+ * up to the snapshot's sequence, apply the rest. A lost connection starts it all again, so that a gap never stays.
  */
 
 import { type Decoder, decodeText } from '../wire/decode';
 import { WireError } from '../wire/error';
 import type { Feed, Message } from '../wire/feed';
-import type { Picture } from '../wire/rest';
+import type { Snapshot } from '../wire/rest';
 import type { Clock, Freshness, Stop } from './api';
 import { Cell } from './readable';
 
-/** After so many messages without a picture it is asked for again, and they are forgotten. */
+/** After so many messages without a snapshot it is asked for again, and they are forgotten. */
 export const BUFFER_MAX = 20_000;
 export const RETRY_AFTER_MS = 2_000;
 
-/** Picture `P`, event `E`. */
+/** Snapshot `P`, event `E`. */
 export interface Joined<P, E> {
   topic: string;
   decoder: Decoder<E>;
-  picture(): Promise<Picture<P>>;
-  reset(picture: P): void;
+  snapshot(): Promise<Snapshot<P>>;
+  reset(snapshot: P): void;
   apply(event: E): void;
 }
 
@@ -34,7 +34,7 @@ export class Join<P, E> {
   readonly freshness = new Cell<Freshness>('loading');
   private waiting: Message[] | null = [];
   private asOf = 0;
-  /** Counts pictures asked for; an answer to an older question is ignored. */
+  /** Counts snapshots asked for; an answer to an older question is ignored. */
   private round = 0;
   private readonly stops: Stop[];
 
@@ -68,22 +68,22 @@ export class Join<P, E> {
     if (this.freshness.get() === 'live') this.freshness.set('stale');
   }
 
-  /** Messages that came before the question are in the picture. */
+  /** Messages that came before the question are in the snapshot. */
   private ask(): void {
     this.round += 1;
     this.waiting = [];
     const round = this.round;
-    this.joined.picture().then(
-      (picture) => round === this.round && this.settle(picture),
+    this.joined.snapshot().then(
+      (snapshot) => round === this.round && this.settle(snapshot),
       (error: unknown) => round === this.round && this.fail(error),
     );
   }
 
-  private settle(picture: Picture<P>): void {
+  private settle(snapshot: Snapshot<P>): void {
     const late = this.waiting ?? [];
     this.waiting = null;
-    this.asOf = picture.sequence;
-    this.joined.reset(picture.value);
+    this.asOf = snapshot.sequence;
+    this.joined.reset(snapshot.value);
     for (const message of late) this.apply(message);
     this.freshness.set('live');
   }

@@ -8,7 +8,7 @@ import { LOG_LINES_MAX, type Log, type LogLine } from './api';
 import { Join, type JoinTools } from './join';
 import { Rows } from './table';
 
-/** A line that came by both ways is one of the last so many of the picture. */
+/** A line that came by both ways is one of the last so many of the snapshot. */
 const OVERLAP = 200;
 
 export interface LogTools extends JoinTools {
@@ -29,7 +29,7 @@ export class LogLines implements Log {
         topic: topics.log,
         decoder: logEvent,
         // Log lines have no sequence of the engine; the overlap is found by its text.
-        picture: async () => ({ sequence: 0, value: await tools.server.log() }),
+        snapshot: async () => ({ sequence: 0, value: await tools.server.log() }),
         reset: (lines: LogEvent[]) => this.reset(lines),
         apply: (line) => this.append(line),
       },

@@ -48,7 +48,7 @@ export class MarketPrices implements Market {
     this.baselines = new Baselines(tools.server, (securityId) => this.repaint(securityId));
   }
 
-  /** The picture at a connect; a price that a topic has brought meanwhile is newer. */
+  /** The snapshot at a connect; a price that a topic has brought meanwhile is newer. */
   async load(): Promise<void> {
     if (this.isLoaded) this.baselines.renew([...this.wanted.keys()]);
     this.isLoaded = true;

@@ -48,9 +48,9 @@ export class OrderBlotter implements Orders {
   private readonly past: SelectedPast<OrderVO>;
   private readonly recalls: Recall;
   private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
-  /** Before the first picture of open ones and the past nothing is news. */
+  /** Before the first snapshot of open ones and the past nothing is news. */
   private isKnown = false;
-  /** Counts the pictures and the losses of the connection: what was asked before is answered too late. */
+  /** Counts the snapshots and the losses of the connection: what was asked before is answered too late. */
   private round = 0;
   /** They were open and are no longer: what became of them only the past knows. */
   private undecided = new Set<string>();
@@ -70,7 +70,7 @@ export class OrderBlotter implements Orders {
       {
         topic: topics.orders,
         decoder: orderDecoder,
-        picture: tools.server.openOrders,
+        snapshot: tools.server.openOrders,
         reset: (orders) => this.reset(orders),
         apply: (order) => this.apply(order),
       },
@@ -105,7 +105,7 @@ export class OrderBlotter implements Orders {
     const unknown = this.keep(past);
     if (isNews) for (const order of unknown) this.compare(order, before.get(order.intId));
     this.isKnown = true;
-    this.past.pictured();
+    this.past.onSnapshot();
     void this.settle(isNews);
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { WireError } from '../wire/error';
-import type { Picture } from '../wire/rest';
+import type { Snapshot } from '../wire/rest';
 import { type IsWanted, PAST_ROWS } from '../wire/server';
 import type { Readable } from './api';
 import { type JoinTools, RETRY_AFTER_MS } from './join';
@@ -25,10 +25,10 @@ export class Recall {
     this.round += 1;
   }
 
-  ask<T>(read: (isWanted: IsWanted) => Promise<Picture<T[]>>, take: (rows: T[]) => void): void {
+  ask<T>(read: (isWanted: IsWanted) => Promise<Snapshot<T[]>>, take: (rows: T[]) => void): void {
     const round = ++this.round;
     const isWanted = () => round === this.round;
-    const answer = ({ value }: Picture<T[]>) => {
+    const answer = ({ value }: Snapshot<T[]>) => {
       this.isCut.set(value.length >= PAST_ROWS);
       take(value);
     };
@@ -38,7 +38,7 @@ export class Recall {
       this.tools.clock.after(RETRY_AFTER_MS, () => isWanted() && this.ask(read, take));
     };
     read(isWanted).then(
-      (picture) => isWanted() && answer(picture),
+      (snapshot) => isWanted() && answer(snapshot),
       (error: unknown) => isWanted() && fail(error),
     );
   }
@@ -46,32 +46,32 @@ export class Recall {
 
 export interface PastTools<T> extends JoinTools {
   selected: Readable<number | null>;
-  read(id: number, isWanted: IsWanted): Promise<Picture<T[]>>;
+  read(id: number, isWanted: IsWanted): Promise<Snapshot<T[]>>;
   /** Takes rows of which some may be known already. */
   keep(rows: readonly T[]): void;
 }
 
 /**
  * The past of the strategy, or of the security, that is looked at. The newest rows of all may have none of a quiet one, so
- * its own are read whenever it is selected, and again after every picture of all.
+ * its own are read whenever it is selected, and again after every snapshot of all.
  */
 export class SelectedPast<T> {
   private readonly recalls: Recall;
-  /** What is selected before the first picture is read with it. */
-  private isPictured = false;
+  /** What is selected before the first snapshot is read with it. */
+  private hasSnapshot = false;
 
   constructor(private readonly tools: PastTools<T>) {
     this.recalls = new Recall(tools);
-    tools.selected.subscribe(() => this.isPictured && this.recall());
+    tools.selected.subscribe(() => this.hasSnapshot && this.recall());
   }
 
   get isCut(): Readable<boolean> {
     return this.recalls.isCut;
   }
 
-  /** A picture of all is there. */
-  pictured(): void {
-    this.isPictured = true;
+  /** A snapshot of all is there. */
+  onSnapshot(): void {
+    this.hasSnapshot = true;
     this.recall();
   }
 

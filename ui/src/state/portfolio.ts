@@ -2,7 +2,7 @@
 
 import type { Decoder } from '../wire/decode';
 import * as read from '../wire/decoders';
-import type { Picture } from '../wire/rest';
+import type { Snapshot } from '../wire/rest';
 import { PAST_ROWS, type Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO } from '../wire/types';
@@ -56,12 +56,12 @@ export class PortfolioStore implements Portfolio {
   private follow<T>(
     topic: string,
     decoder: Decoder<T>,
-    picture: () => Promise<Picture<T[]>>,
+    snapshot: () => Promise<Snapshot<T[]>>,
     rows: Rows<number, T>,
   ): Readable<Freshness> {
-    const reset = (picture: T[]) => rows.reset(picture);
+    const reset = (snapshot: T[]) => rows.reset(snapshot);
     const apply = (row: T) => rows.put(row);
-    return new Join({ topic, decoder, picture, reset, apply }, this.tools).freshness;
+    return new Join({ topic, decoder, snapshot, reset, apply }, this.tools).freshness;
   }
 
   /** Gives whether some are missing. */
@@ -76,19 +76,19 @@ export class PortfolioStore implements Portfolio {
     };
     const ofSelected = new SelectedPast({ ...this.tools, selected: strategy, read: server.transactions, keep });
     const ofSecurity = new SelectedPast({ ...this.tools, selected: security, read: server.transactionsIn, keep });
-    const reset = (picture: TransactionVO[]) => {
-      rows.reset(picture);
-      isCut.set(picture.length >= PAST_ROWS);
-      for (const past of [ofSelected, ofSecurity]) past.pictured();
+    const reset = (snapshot: TransactionVO[]) => {
+      rows.reset(snapshot);
+      isCut.set(snapshot.length >= PAST_ROWS);
+      for (const past of [ofSelected, ofSecurity]) past.onSnapshot();
     };
     const { transactions: topic } = topics;
-    const picture = () => server.transactions();
+    const snapshot = () => server.transactions();
     const apply = (row: TransactionVO) => {
       keep([row]);
       const fill = fillOf(row);
       if (fill !== null) this.tools.onFill?.(fill);
     };
-    new Join({ topic, decoder: read.transaction, picture, reset, apply }, this.tools);
+    new Join({ topic, decoder: read.transaction, snapshot, reset, apply }, this.tools);
     return isCutOf(strategy, isCut, ofSelected.isCut, hasForgotten);
   }
 

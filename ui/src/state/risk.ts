@@ -28,7 +28,7 @@ export class RiskStore implements Risk {
       {
         topic: topics.risk,
         decoder: tradingState,
-        picture: tools.server.tradingStates,
+        snapshot: tools.server.tradingStates,
         reset: (states: TradingState[]) => this.states.reset(states),
         apply: (state) => this.states.put(state),
       },

@@ -28,7 +28,7 @@ export class StrategyList implements Strategies {
       {
         topic: topics.lifeCycles,
         decoder: lifeCycle,
-        picture: tools.server.strategies,
+        snapshot: tools.server.strategies,
         reset: (strategies: StrategyVO[]) => this.reset(strategies),
         apply: (event) => this.enter(event),
       },

@@ -5,7 +5,7 @@ import { problem } from './decoders';
 import { WireError } from './error';
 
 /** State as it is after an input; messages up to this sequence say nothing new. */
-export interface Picture<T> {
+export interface Snapshot<T> {
   sequence: number;
   value: T;
 }
@@ -22,10 +22,10 @@ export class Rest {
   constructor(private readonly fetch: Fetch) {}
 
   async get<T>(path: string, decoder: Decoder<T>): Promise<T> {
-    return (await this.picture(path, decoder)).value;
+    return (await this.snapshot(path, decoder)).value;
   }
 
-  async picture<T>(path: string, decoder: Decoder<T>): Promise<Picture<T>> {
+  async snapshot<T>(path: string, decoder: Decoder<T>): Promise<Snapshot<T>> {
     const response = await this.call('GET', path);
     const sequence = Number(response.headers.get('rialto-sequence') ?? 0);
     return { sequence, value: decode(decoder, await read(response)) };

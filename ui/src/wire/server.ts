@@ -2,7 +2,7 @@
 
 import { type Decoder, list, record, text } from './decode';
 import * as read from './decoders';
-import type { Method, Picture, Rest } from './rest';
+import type { Method, Snapshot, Rest } from './rest';
 import type * as vo from './types';
 
 const ORDER_PATHS: Record<vo.OrderKind, string> = {
@@ -68,17 +68,17 @@ export class Server {
   exchanges = () => this.rest.get('/rest/exchange', list(read.exchange));
   search = (query: string) => this.rest.get(`/rest/security.search?query=${encodeURIComponent(query)}`, list(read.security));
 
-  strategies = () => this.rest.picture('/rest/strategy', list(read.strategy));
+  strategies = () => this.rest.snapshot('/rest/strategy', list(read.strategy));
   startStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/start`);
   stopStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/stop`);
 
-  openOrders = () => this.rest.picture('/rest/execution/order', list(read.order));
+  openOrders = () => this.rest.snapshot('/rest/execution/order', list(read.order));
   order = (intId: string) => this.rest.get(`/rest/execution/order/${encodeURIComponent(intId)}`, list(read.order));
   orderEvents = (intId: string) =>
     this.rest.get(`/rest/history/order/${encodeURIComponent(intId)}/event?limit=${PAGE_ROWS}`, list(read.orderStatus));
-  positions = () => this.rest.picture('/rest/position', list(read.position));
-  values = () => this.rest.picture('/rest/portfolio/value', list(read.portfolioValue));
-  balances = () => this.rest.picture('/rest/portfolio/balance', list(read.cashBalance));
+  positions = () => this.rest.snapshot('/rest/position', list(read.position));
+  values = () => this.rest.snapshot('/rest/portfolio/value', list(read.portfolioValue));
+  balances = () => this.rest.snapshot('/rest/portfolio/balance', list(read.cashBalance));
 
   /** The newest of all strategies, or of one; ascending by id. */
   pastOrders = (strategyId: number | null = null, isWanted?: IsWanted) =>
@@ -90,7 +90,7 @@ export class Server {
     const given = Object.entries(asked).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
     const flags = withoutStrategies ? [['withoutStrategies', 'true']] : [];
     const query = new URLSearchParams([['sort', 'NEWEST'], ['limit', String(PAGE_ROWS)], ...given, ...flags]);
-    return this.rest.picture(`/rest/history/order?${query}`, list(read.order));
+    return this.rest.snapshot(`/rest/history/order?${query}`, list(read.order));
   };
 
   /** The newest of all strategies, or of one; ascending by id. */
@@ -101,13 +101,13 @@ export class Server {
   transactionsIn = (securityId: number, isWanted?: IsWanted) =>
     this.newest('/rest/history/transaction', { security: securityId }, read.transaction, isWanted);
 
-  ticks = () => this.rest.picture('/rest/marketdata/tick', list(read.tick));
-  tick = (securityId: number) => this.rest.picture(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
+  ticks = () => this.rest.snapshot('/rest/marketdata/tick', list(read.tick));
+  tick = (securityId: number) => this.rest.snapshot(`/rest/marketdata/tick?security=${securityId}`, list(read.tick));
   books = (securityId: number) =>
-    this.rest.picture(`/rest/marketdata/book?security=${securityId}`, list(read.orderBook));
+    this.rest.snapshot(`/rest/marketdata/book?security=${securityId}`, list(read.orderBook));
   /** The newest of each security, oldest first. */
   bars = (securityIds: readonly number[], size: vo.BarSize, limit: number) =>
-    this.rest.picture(`/rest/marketdata/bar?security=${securityIds.join()}&barSize=${size}&limit=${limit}`, list(read.bar));
+    this.rest.snapshot(`/rest/marketdata/bar?security=${securityIds.join()}&barSize=${size}&limit=${limit}`, list(read.bar));
   subscribe = (wish: vo.SubscriptionVO) => this.tell('PUT', '/rest/subscription/marketdata/subscribe', wish);
 
   /** Gives the id under which the order lives. */
@@ -127,11 +127,11 @@ export class Server {
   nextOrderId = (accountId: number) => this.rest.ask('POST', '/rest/next-order-id', accountId, text);
   reducePosition = (id: number, quantity: number) => this.tell('POST', `/rest/position/reduce/${id}`, quantity);
 
-  tradingStates = () => this.rest.picture('/rest/risk/state', list(read.tradingState));
+  tradingStates = () => this.rest.snapshot('/rest/risk/state', list(read.tradingState));
   setTradingState = (scope: string, state: vo.TradingStateName, reason: string) =>
     this.tell('PUT', '/rest/risk/state', { scope, state, reason });
   kill = (scope: string, reason: string) => this.rest.ask('POST', '/rest/risk/kill', { scope, reason }, read.killed);
-  limits = () => this.rest.picture('/rest/risk/limit', list(read.limits));
+  limits = () => this.rest.snapshot('/rest/risk/limit', list(read.limits));
   setLimits = (limits: vo.LimitsVO) => this.tell('PUT', '/rest/risk/limit', limits);
 
   log = () => this.rest.get(`/rest/log?limit=${PAGE_ROWS}`, list(read.logEvent));
@@ -164,10 +164,10 @@ export class Server {
     of: Record<string, number | null>,
     decoder: Decoder<T>,
     isWanted: IsWanted = () => true,
-  ): Promise<Picture<T[]>> {
+  ): Promise<Snapshot<T[]>> {
     const page = (after: number | null) => {
       const asked = Object.entries({ ...of, after }).map(([name, id]) => (id === null ? '' : `&${name}=${id}`));
-      return this.rest.picture(`${path}?sort=NEWEST&limit=${PAGE_ROWS}${asked.join('')}`, list(decoder));
+      return this.rest.snapshot(`${path}?sort=NEWEST&limit=${PAGE_ROWS}${asked.join('')}`, list(decoder));
     };
     const { sequence, value: rows } = await page(null);
     for (let last = rows; last.length === PAGE_ROWS && rows.length < PAST_ROWS && isWanted(); ) {

@@ -107,7 +107,7 @@ export class StompFeed implements Feed {
     this.pulseListeners.forEach((listener) => listener());
   }
 
-  /** The receipt says that the server has the subscription: a picture asked for earlier could miss something. */
+  /** The receipt says that the server has the subscription: a snapshot asked for earlier could miss something. */
   private ask(wish: Wish): void {
     const receipt = `subscribed-${++this.receipts}`;
     const headers: Record<string, string> = { receipt };

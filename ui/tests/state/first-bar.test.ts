@@ -10,8 +10,8 @@ test('no bar is drawn before the past is there', async () => {
   const quotes = new Rows(clock, ({ securityId }: { securityId: number }) => securityId);
   const market = { quotes, want: () => () => undefined } as unknown as Market;
   let answer: (bars: { sequence: number; value: never[] }) => void = () => undefined;
-  const picture = new Promise<{ sequence: number; value: never[] }>((resolve) => (answer = resolve));
-  const bars = new LiveBars(1, 'SEC_1', { feed, clock, market, server: { bars: () => picture }, onTrouble: (error) => expect.fail(String(error)) });
+  const snapshot = new Promise<{ sequence: number; value: never[] }>((resolve) => (answer = resolve));
+  const bars = new LiveBars(1, 'SEC_1', { feed, clock, market, server: { bars: () => snapshot }, onTrouble: (error) => expect.fail(String(error)) });
   feed.up();
   quotes.put({ securityId: 1, tick: tick({ lastDateTime: clock.now() }) } as never);
   clock.frame();

@@ -251,7 +251,7 @@ describe('bars', () => {
       feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
       clock.frame();
     };
-    // The first is in the second that is closed when the picture comes, the next is not.
+    // The first is in the second that is closed when the snapshot comes, the next is not.
     trade(271.5, 3_034, now - 500);
     trade(272, 3_040, now + 100);
     feed.up();

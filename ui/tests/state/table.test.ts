@@ -49,7 +49,7 @@ describe('rows', () => {
     expect(told[1]?.removed.map((row) => row.id)).toEqual([1]);
   });
 
-  it('that are replaced are told as a new picture, with what came after it', () => {
+  it('that are replaced are told as a new snapshot, with what came after it', () => {
     rows.put({ id: 1, word: 'gone' });
     rows.watch((change) => told.push(change));
     rows.reset([{ id: 2, word: 'new' }]);
@@ -75,7 +75,7 @@ describe('a view', () => {
     test = derive([wanted], (letter) => (row: Row) => row.word.startsWith(letter));
   });
 
-  it('has the rows that pass, and another picture when the test changes', () => {
+  it('has the rows that pass, and another snapshot when the test changes', () => {
     rows.reset([{ id: 1, word: 'apple' }, { id: 2, word: 'bread' }]);
     const view = new View(rows, test);
     view.watch((change) => told.push(change));

@@ -26,7 +26,7 @@ let blotter: OrderBlotter;
 let server: OrdersTools['server'] & PortfolioTools['server'];
 let portfolioStore: PortfolioStore;
 
-const picture = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
+const snapshot = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
 
 /** The server gives so many rows of the past at most. */
 const PAGE = 3;
@@ -41,17 +41,17 @@ beforeEach(() => {
   failures = 0;
   const tools = { feed, clock, strategy, onTrouble: (error: unknown) => expect.fail(String(error)) };
   server = {
-    openOrders: () => picture(open, 12),
+    openOrders: () => snapshot(open, 12),
     pastOrders: (strategyId: number | null = null) =>
-      failures-- > 0 ? Promise.reject(new WireError(503, 'busy', 'not now')) : picture(newestOf(past, strategyId), 12),
+      failures-- > 0 ? Promise.reject(new WireError(503, 'busy', 'not now')) : snapshot(newestOf(past, strategyId), 12),
     searchOrders: ({ text }: { text: string }) =>
-      failures-- > 0 ? Promise.reject(new WireError(503, 'history-behind', 'not yet')) : picture(past.filter(({ intId }) => intId.includes(text)), 12),
+      failures-- > 0 ? Promise.reject(new WireError(503, 'history-behind', 'not yet')) : snapshot(past.filter(({ intId }) => intId.includes(text)), 12),
     orderEvents: () => Promise.resolve([]),
-    positions: () => picture([]),
-    balances: () => picture([]),
-    values: () => picture(values),
-    transactions: (strategyId: number | null = null) => picture(newestOf(booked, strategyId)),
-    transactionsIn: (securityId: number) => picture(booked.filter((row) => row.securityId === securityId).slice(-PAGE)),
+    positions: () => snapshot([]),
+    balances: () => snapshot([]),
+    values: () => snapshot(values),
+    transactions: (strategyId: number | null = null) => snapshot(newestOf(booked, strategyId)),
+    transactionsIn: (securityId: number) => snapshot(booked.filter((row) => row.securityId === securityId).slice(-PAGE)),
   };
   security = new Cell<number | null>(null);
   portfolioStore = new PortfolioStore({ ...tools, server, security });
@@ -102,7 +102,7 @@ describe('orders', () => {
     expect(ids(blotter.open.get())).toEqual(['B-1']);
   });
 
-  it('tell of fills and rejects, not of the first picture, and not twice', async () => {
+  it('tell of fills and rejects, not of the first snapshot, and not twice', async () => {
     open = [order({ filledQuantity: 10 })];
     await connect();
     feed.say('order.>', 13, order({ filledQuantity: 30 }));

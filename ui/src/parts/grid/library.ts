@@ -30,17 +30,17 @@ ModuleRegistry.registerModules([
   RenderApiModule,
 ]);
 
-/** The one picture of the library that is in sight. */
+/** The only icon of the library that is visible. */
 export const icons = { sortAscending: () => sortSign('M5 13l5-6 5 6'), sortDescending: () => sortSign('M5 7l5 6 5-6') };
 
 function sortSign(path: string): SVGElement {
-  const picture = document.createElementNS(SVG, 'svg');
+  const svg = document.createElementNS(SVG, 'svg');
   const line = document.createElementNS(SVG, 'path');
-  picture.setAttribute('viewBox', '0 0 20 20');
-  picture.setAttribute('class', 'sort-sign');
+  svg.setAttribute('viewBox', '0 0 20 20');
+  svg.setAttribute('class', 'sort-sign');
   line.setAttribute('d', path);
-  picture.append(line);
-  return picture;
+  svg.append(line);
+  return svg;
 }
 
 export const ROW_HEIGHT = 26;

@@ -1,4 +1,4 @@
-/** What a grid remembers: its columns, their order, widths and sorting, and the filter line. Where, the shell says. */
+/** Grid preferences: columns, their order, widths and sorting, and the filter line. The shell provides the storage. */
 
 import type { ColumnState } from 'ag-grid-community';
 import { getContext, setContext } from 'svelte';
@@ -14,14 +14,14 @@ export interface GridStorage {
 }
 
 const PREFIX = 'grid.';
-const SHELF = Symbol('where grids remember');
+const GRID_STORAGE = Symbol('gridStorage');
 
 export function provideGridMemory(storage: GridStorage): void {
-  setContext(SHELF, storage);
+  setContext(GRID_STORAGE, storage);
 }
 
 export function useGridMemory(): GridStorage {
-  return getContext<GridStorage>(SHELF);
+  return getContext<GridStorage>(GRID_STORAGE);
 }
 
 /** What was remembered under this name; nothing where there is none or it can't be read. */

@@ -32,7 +32,7 @@ export interface GridColumn<Row> {
 
 export interface RowAction<Row> {
   label: string;
-  /** The picture of a button in the row; left out means that only the key runs it. */
+  /** Icon of a button in the row; without one only the key runs the action. */
   sign?: IconName;
   /** Runs the action for the focused row, as `KeyboardEvent.key` names it. */
   key?: string;
