@@ -45,4 +45,4 @@ document.addEventListener('visibilitychange', () => document.hidden && void appC
 await appContext.whenLoaded();
 const target = document.getElementById('app');
 if (target) mount(App, { target, props: { appContext } });
-void appContext.access.ask();
+void appContext.access.identify();

@@ -40,18 +40,18 @@ async function answer(sequence: number, value: string): Promise<void> {
 describe('a join', () => {
   it('drops what the snapshot knows and applies what came after it', async () => {
     feed.up();
-    feed.say('letters', 3, 'c');
-    feed.say('letters', 4, 'd');
+    feed.deliver('letters', 3, 'c');
+    feed.deliver('letters', 4, 'd');
     await answer(3, 'abc');
-    feed.say('letters', 5, 'e');
+    feed.deliver('letters', 5, 'e');
     expect([shown, join.freshness.get()]).toEqual(['abcde', 'live']);
   });
 
   it('hears an old message again without harm', async () => {
     feed.up();
     await answer(3, 'abc');
-    feed.say('letters', 2, 'b');
-    feed.say('letters', 3, 'c');
+    feed.deliver('letters', 2, 'b');
+    feed.deliver('letters', 3, 'c');
     expect(shown).toBe('abc');
   });
 
@@ -67,7 +67,7 @@ describe('a join', () => {
     feed.down();
     expect([shown, join.freshness.get()]).toEqual(['a', 'stale']);
     feed.up();
-    feed.say('letters', 5, 'e');
+    feed.deliver('letters', 5, 'e');
     await answer(4, 'abcd');
     expect([shown, join.freshness.get()]).toEqual(['abcde', 'live']);
   });
@@ -94,7 +94,7 @@ describe('a join', () => {
 
   it('starts over when too many messages wait for a snapshot', async () => {
     feed.up();
-    for (let sequence = 0; sequence <= BUFFER_MAX; sequence += 1) feed.say('letters', sequence, 'x');
+    for (let sequence = 0; sequence <= BUFFER_MAX; sequence += 1) feed.deliver('letters', sequence, 'x');
     expect(questions.length).toBe(2);
     await answer(BUFFER_MAX, 'all');
     expect(shown).toBe('all');
@@ -103,8 +103,8 @@ describe('a join', () => {
   it('tells of a message that cannot be read, and goes on', async () => {
     feed.up();
     await answer(1, 'a');
-    feed.say('letters', 2, 17);
-    feed.say('letters', 3, 'c');
+    feed.deliver('letters', 2, 17);
+    feed.deliver('letters', 3, 'c');
     expect([shown, String(troubles[0])]).toEqual(['ac', 'DecodeError: the value should be a text, and is 17']);
   });
 
@@ -112,7 +112,7 @@ describe('a join', () => {
     feed.up();
     await answer(1, 'a');
     join.close();
-    feed.say('letters', 2, 'b');
+    feed.deliver('letters', 2, 'b');
     expect([shown, feed.topics()]).toEqual(['a', []]);
   });
 });

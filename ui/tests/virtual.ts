@@ -79,7 +79,7 @@ export class VirtualFeed implements Feed {
   isStarted = false;
   subscribed: Subscribed[] = [];
   private links: ((isUp: boolean) => void)[] = [];
-  private ears: ((message: Message) => void)[] = [];
+  private messageListeners: ((message: Message) => void)[] = [];
   private pulses: (() => void)[] = [];
   renewals = 0;
 
@@ -105,7 +105,7 @@ export class VirtualFeed implements Feed {
   }
 
   onMessage(listener: (message: Message) => void): Stop {
-    this.ears.push(listener);
+    this.messageListeners.push(listener);
     return () => undefined;
   }
 
@@ -139,10 +139,10 @@ export class VirtualFeed implements Feed {
     for (const link of this.links) link(false);
   }
 
-  say(topic: string, sequence: number, value: unknown, more: Partial<Message> = {}): void {
+  deliver(topic: string, sequence: number, value: unknown, more: Partial<Message> = {}): void {
     const message = { body: JSON.stringify(value), sequence, isSnapshot: false, conflated: 0, ...more };
     this.beat();
-    for (const ear of this.ears) ear(message);
+    for (const listener of this.messageListeners) listener(message);
     for (const { listener } of this.subscribed.filter((one) => one.topic === topic)) listener.message(message);
   }
 }

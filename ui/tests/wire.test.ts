@@ -74,24 +74,24 @@ describe('a call', () => {
 
   it('that is refused fails with the text of the server and knows the fields', async () => {
     const { rest } = answering(refused, { status: 400 });
-    const error = await failureOf(rest.tell('POST', '/rest/execution/order/market', {}));
+    const error = await failureOf(rest.command('POST', '/rest/execution/order/market', {}));
     expect([error.status, error.code, error.message]).toEqual([400, refused.code, refused.detail]);
     expect(error.errors.map(({ field, reason }) => `${field} ${reason}`)).toEqual(['side is needed', 'quantity must be a number']);
   });
 
   it('that is refused without a problem says at least the status', async () => {
     const { rest } = answering('gone', { status: 502 });
-    expect((await failureOf(rest.tell('GET', '/rest/account'))).message).toBe('the server answered 502');
+    expect((await failureOf(rest.command('GET', '/rest/account'))).message).toBe('the server answered 502');
   });
 
   it('that finds no server says so', async () => {
     const rest = new Rest(() => Promise.reject(new TypeError('Failed to fetch')));
-    expect((await failureOf(rest.tell('GET', '/rest/account'))).code).toBe('unreachable');
+    expect((await failureOf(rest.command('GET', '/rest/account'))).code).toBe('unreachable');
   });
 
   it('says that it comes from the screen', async () => {
     const { rest, calls } = answering(null);
-    await rest.tell('DELETE', '/rest/position/3');
+    await rest.command('DELETE', '/rest/position/3');
     expect(new Headers(calls[0]?.[1].headers).get('Rialto-Source')).toBe('UI');
   });
 });

@@ -13,7 +13,7 @@ interface Lit {
 }
 
 let lit: Lit[] = [];
-let isSweepAsked = false;
+let isSweepScheduled = false;
 
 /** Writes a number and lights up the digits from the first one that is another, in the direction in which the value moved. */
 export function writeMoved(element: HTMLElement, text: string, before: number | null | undefined, now: number | null): void {
@@ -51,13 +51,13 @@ function light(element: HTMLElement): void {
   const now = performance.now();
   sweep(now);
   lit.push({ element, until: now + FLASH_MS });
-  if (!isSweepAsked) sweepLater();
+  if (!isSweepScheduled) sweepLater();
 }
 
 function sweepLater(): void {
-  isSweepAsked = true;
+  isSweepScheduled = true;
   setTimeout(() => {
-    isSweepAsked = false;
+    isSweepScheduled = false;
     sweep(performance.now());
     if (lit.length > 0) sweepLater();
   }, QUIET_MS);

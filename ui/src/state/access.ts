@@ -25,12 +25,12 @@ export class Session implements Access {
   ) {}
 
   /** Asks the server who we are; one that cannot be reached is asked again. */
-  async ask(): Promise<void> {
+  async identify(): Promise<void> {
     try {
       this.enter(await this.server.identity());
     } catch (error) {
       if (error instanceof WireError && error.status === UNAUTHORIZED) this.expire(error.code === SESSION_ENDED);
-      else this.clock.after(RETRY_AFTER_MS, () => void this.ask());
+      else this.clock.after(RETRY_AFTER_MS, () => void this.identify());
     }
   }
 
@@ -44,7 +44,7 @@ export class Session implements Access {
     this.isEnded.set(false);
     this.leave();
     // A server without logins gives an identity again at once.
-    await this.ask();
+    await this.identify();
   }
 
   /** The server refused the session. A user who was logged in, or had a session, sees that it ended. */

@@ -202,7 +202,7 @@ export interface Trading {
   exists(intId: string): Promise<boolean>;
   cancel(intId: string): Promise<void>;
   /** Cancels these open orders, each unless its cancel is under way; says how many it asked for. */
-  cancelAll(intIds: readonly string[]): Promise<{ asked: number; failed: number }>;
+  cancelAll(intIds: readonly string[]): Promise<{ requested: number; failed: number }>;
   check(order: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
   /** The same for a change of a live order. */
   checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;

@@ -90,7 +90,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
   const onVenue = (name: string, isAway: boolean) => notifier.venue(name, isAway);
   const sessions = new SessionList({ ...tools, accounts: reference.accounts, onVenue });
   const isAway = (feed: string) => sessions.isAway(feed);
-  const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onHeard: (at) => connection.heard(at) });
+  const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onTick: (at) => connection.onTick(at) });
   const risk = new RiskStore(tools);
   const stores: Stores = {
     clock,
@@ -143,7 +143,7 @@ function followConnection(feed: Feed, clock: Clock, access: Session, load: () =>
   };
   feed.onLink((isNowUp) => {
     isUp = isNowUp;
-    if (!isUp) return void access.ask();
+    if (!isUp) return void access.identify();
     loadAll();
     if (wasUp) onReturn();
     wasUp = true;

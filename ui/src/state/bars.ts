@@ -85,7 +85,7 @@ export class LiveBars implements BarSeries {
   }
 
   private grow(tick: Tick): void {
-    this.growing.hear(tick);
+    this.growing.apply(tick);
     this.show();
   }
 

@@ -16,33 +16,33 @@ export interface FrameSource {
 
 export class Batches {
   private waiting = new Set<() => void>();
-  private isAsked = false;
+  private isRequested = false;
   private paintedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly ground: FrameSource) {}
+  constructor(private readonly frames: FrameSource) {}
 
   /** Once, with the next painting; the first after a quiet while comes at once. */
   add(run: () => void): Stop {
-    const wish = () => run();
-    this.waiting.add(wish);
-    this.ask();
-    return () => this.waiting.delete(wish);
+    const callback = () => run();
+    this.waiting.add(callback);
+    this.requestFrame();
+    return () => this.waiting.delete(callback);
   }
 
-  private ask(): void {
-    if (this.isAsked) return;
-    this.isAsked = true;
-    const rest = this.paintedAt + PAINT_EVERY_MS - this.ground.now();
-    const next = () => this.ground.frame(() => this.paint());
-    if (rest > 0) this.ground.after(rest, next);
+  private requestFrame(): void {
+    if (this.isRequested) return;
+    this.isRequested = true;
+    const rest = this.paintedAt + PAINT_EVERY_MS - this.frames.now();
+    const next = () => this.frames.frame(() => this.paint());
+    if (rest > 0) this.frames.after(rest, next);
     else next();
   }
 
   private paint(): void {
-    this.isAsked = false;
-    this.paintedAt = this.ground.now();
-    const wishes = this.waiting;
+    this.isRequested = false;
+    this.paintedAt = this.frames.now();
+    const callbacks = this.waiting;
     this.waiting = new Set();
-    for (const run of wishes) run();
+    for (const run of callbacks) run();
   }
 }

@@ -58,7 +58,7 @@ export class Connection {
   }
 
   /** A price that was not held back; its server time tells how late we hear. */
-  heard(serverTime: number): void {
+  onTick(serverTime: number): void {
     const difference = this.clock.now() - serverTime;
     this.baseline = Math.min(this.baseline, difference);
     const delay = difference - this.baseline;

@@ -84,9 +84,9 @@ export class Tape implements LiveTrades {
 function oncePerFrame<T>(clock: Clock, show: (value: T) => void): (value: T) => void {
   let waiting: { value: T } | null = null;
   return (value) => {
-    const isAsked = waiting !== null;
+    const isRequested = waiting !== null;
     waiting = { value };
-    if (isAsked) return;
+    if (isRequested) return;
     clock.onFrame(() => {
       const newest = waiting;
       waiting = null;

@@ -25,7 +25,7 @@ export interface FillSummary {
 
 export class OrderFills {
   private readonly booked = new Map<string, Booked>();
-  private readonly told = new Map<string, OrderVO>();
+  private readonly notified = new Map<string, OrderVO>();
 
   /** Gives the order as it was told of, where it was. */
   book(fill: Fill): OrderVO | undefined {
@@ -34,11 +34,11 @@ export class OrderFills {
     const before = this.booked.get(intId) ?? { quantity: 0, worth: 0, prices: new Set<number>(), last: fill };
     const now = { quantity: before.quantity + quantity, worth: before.worth + quantity * price, prices: before.prices.add(price), last: fill };
     remember(this.booked, intId, now);
-    return this.told.get(intId);
+    return this.notified.get(intId);
   }
 
-  tell(order: OrderVO): void {
-    remember(this.told, order.intId, order);
+  setNotified(order: OrderVO): void {
+    remember(this.notified, order.intId, order);
   }
 
   /** What was booked counts where all of it is known; else the order says an average. */
@@ -56,7 +56,7 @@ export class OrderFills {
 
   clear(): void {
     this.booked.clear();
-    this.told.clear();
+    this.notified.clear();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The bar that is not closed yet. It is made of the closed smaller bars of its span and, from the end of these on, of the
- * ticks that were heard: a chart may be opened in the middle of a day.
+ * ticks that were received: a chart may be opened in the middle of a day.
  */
 
 import type { Bar, BarSize, Tick } from '../wire/types';
@@ -27,9 +27,9 @@ export const PARTS: Record<BarSize, readonly BarSize[]> = {
 /** The most parts of a size that fit into the next, and as many again: one may close between two answers. */
 export const PARTS_MAX = 120;
 /** So many ticks are remembered until the parts are there; a chart hears sixty a second at the most. */
-const HEARD_MAX = 1_200;
+const TICKS_MAX = 1_200;
 
-interface Heard {
+interface TradedTick {
   tick: Tick;
   last: number;
   at: number;
@@ -37,7 +37,7 @@ interface Heard {
 
 export class GrowingBar {
   private bar: Bar | null = null;
-  private heard: Heard[] = [];
+  private ticks: TradedTick[] = [];
   /** Where the closed bars end; before they are there nobody knows what the first tick adds. */
   private until = Infinity;
 
@@ -47,13 +47,13 @@ export class GrowingBar {
     return this.bar;
   }
 
-  hear(tick: Tick): void {
+  apply(tick: Tick): void {
     const { last, lastDateTime: at } = tick;
     if (last === null || at === null) return;
-    const heard = { tick, last, at };
-    this.bar = this.grown(this.bar, heard, this.tradedUpTo(heard, this.heard.at(-1)));
-    this.heard.push(heard);
-    if (this.heard.length > HEARD_MAX) this.heard.shift();
+    const received = { tick, last, at };
+    this.bar = this.grown(this.bar, received, this.tradedUpTo(received, this.ticks.at(-1)));
+    this.ticks.push(received);
+    if (this.ticks.length > TICKS_MAX) this.ticks.shift();
   }
 
   /** Begins anew with closed bars; ticks count from their end on. */
@@ -62,20 +62,20 @@ export class GrowingBar {
     const last = whole.at(-1);
     if (last === undefined) return;
     this.until = last.dateTime + BAR_MS[last.barSize];
-    // What was heard before lies in them, and so does what was traded while nobody heard.
-    this.heard = this.heard.filter(({ at }) => at >= last.dateTime);
+    // What was received before lies in them, and so does what was traded while nobody received.
+    this.ticks = this.ticks.filter(({ at }) => at >= last.dateTime);
     const start = this.startOf(last.dateTime);
     this.bar = summed(whole.filter(({ dateTime }) => dateTime >= start), start, this.size);
-    this.heard.forEach((heard, place) => {
-      const traded = this.tradedUpTo(heard, this.heard[place - 1]);
-      if (heard.at >= this.until) this.bar = this.grown(this.bar, heard, traded);
+    this.ticks.forEach((received, place) => {
+      const traded = this.tradedUpTo(received, this.ticks[place - 1]);
+      if (received.at >= this.until) this.bar = this.grown(this.bar, received, traded);
     });
   }
 
-  private grown(bar: Bar | null, heard: Heard, traded: number): Bar {
-    const { last, at } = heard;
+  private grown(bar: Bar | null, received: TradedTick, traded: number): Bar {
+    const { last, at } = received;
     const start = this.startOf(at);
-    const before = bar?.dateTime === start ? bar : this.begun(heard, start);
+    const before = bar?.dateTime === start ? bar : this.begun(received, start);
     const [high, low] = [Math.max(before.high, last), Math.min(before.low, last)];
     return { ...before, high, low, close: last, vol: before.vol + traded };
   }
@@ -84,13 +84,13 @@ export class GrowingBar {
    * Ticks that were replaced on the way still count, because the day's volume says what was traded between two. Not so
    * across a gap of bars, as after a sleep: what was traded in them belongs to them.
    */
-  private tradedUpTo({ tick, at }: Heard, before: Heard | undefined): number {
+  private tradedUpTo({ tick, at }: TradedTick, before: TradedTick | undefined): number {
     if (before === undefined) return at >= this.until ? (tick.volLast ?? 0) : 0;
     const isNear = this.startOf(at) - this.startOf(before.at) <= BAR_MS[this.size];
     return isNear ? Math.max(0, (tick.vol ?? 0) - (before.tick.vol ?? tick.vol ?? 0)) : (tick.volLast ?? 0);
   }
 
-  private begun({ tick: { securityId, feed }, last }: Heard, dateTime: number): Bar {
+  private begun({ tick: { securityId, feed }, last }: TradedTick, dateTime: number): Bar {
     const prices = { open: last, high: last, low: last, close: last };
     return { objectType: 'Bar', securityId, feed, dateTime, barSize: this.size, ...prices, vol: 0, vwap: null };
   }

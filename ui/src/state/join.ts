@@ -42,9 +42,9 @@ export class Join<P, E> {
     private readonly joined: Joined<P, E>,
     private readonly tools: JoinTools,
   ) {
-    const listener = { message: (message: Message) => this.receive(message), ready: () => this.ask() };
+    const listener = { message: (message: Message) => this.receive(message), ready: () => this.requestSnapshot() };
     this.stops = [
-      tools.feed.onLink((isUp) => !isUp && this.lose()),
+      tools.feed.onLink((isUp) => !isUp && this.onDisconnect()),
       tools.feed.subscribe(joined.topic, listener),
     ];
   }
@@ -58,28 +58,28 @@ export class Join<P, E> {
     if (this.waiting === null) {
       this.apply(message);
     } else if (this.waiting.push(message) > BUFFER_MAX) {
-      this.ask();
+      this.requestSnapshot();
     }
   }
 
-  private lose(): void {
+  private onDisconnect(): void {
     this.round += 1;
     this.waiting = [];
     if (this.freshness.get() === 'live') this.freshness.set('stale');
   }
 
   /** Messages that came before the question are in the snapshot. */
-  private ask(): void {
+  private requestSnapshot(): void {
     this.round += 1;
     this.waiting = [];
     const round = this.round;
     this.joined.snapshot().then(
-      (snapshot) => round === this.round && this.settle(snapshot),
+      (snapshot) => round === this.round && this.applySnapshot(snapshot),
       (error: unknown) => round === this.round && this.fail(error),
     );
   }
 
-  private settle(snapshot: Snapshot<P>): void {
+  private applySnapshot(snapshot: Snapshot<P>): void {
     const late = this.waiting ?? [];
     this.waiting = null;
     this.asOf = snapshot.sequence;
@@ -91,7 +91,7 @@ export class Join<P, E> {
   private fail(error: unknown): void {
     if (!(error instanceof WireError)) this.tools.onTrouble(error);
     const round = this.round;
-    this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && this.ask());
+    this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && this.requestSnapshot());
   }
 
   private apply(message: Message): void {

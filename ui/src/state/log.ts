@@ -44,7 +44,7 @@ export class LogLines implements Log {
 
   private append(line: LogEvent): void {
     if (this.overlap.delete(textOf(line))) return;
-    this.lines.put(this.numbered(line));
+    this.lines.upsert(this.numbered(line));
     if (line.level === 'ERROR') this.tools.onError(line);
     const [oldest] = this.lines.size() > LOG_LINES_MAX ? this.lines.get() : [];
     if (oldest) this.lines.remove(oldest.id);

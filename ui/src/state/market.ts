@@ -32,14 +32,14 @@ export interface MarketTools {
   /** Whether the venue of a feed is away. */
   isAway?(feed: string): boolean;
   /** A price came that was not held back. */
-  onHeard(serverTime: number): void;
+  onTick(serverTime: number): void;
   onTrouble(error: unknown): void;
 }
 
 export class MarketPrices implements Market {
   readonly quotes: Rows<number, Quote>;
   private readonly wanted = new Map<number, Wanted>();
-  private readonly asked = new Set<number>();
+  private readonly requested = new Set<number>();
   private readonly baselines: Baselines;
   private isLoaded = false;
 
@@ -53,9 +53,9 @@ export class MarketPrices implements Market {
     if (this.isLoaded) this.baselines.renew([...this.wanted.keys()]);
     this.isLoaded = true;
     const { value } = await this.tools.server.ticks();
-    for (const tick of value) this.take(tick);
-    this.asked.clear();
-    for (const securityId of this.wanted.keys()) this.askServer(securityId);
+    for (const tick of value) this.apply(tick);
+    this.requested.clear();
+    for (const securityId of this.wanted.keys()) this.subscribeAtVenue(securityId);
   }
 
   want(securityIds: readonly number[]): Stop {
@@ -87,7 +87,7 @@ export class MarketPrices implements Market {
     const stop = this.tools.feed.subscribe(topics.tick(securityId), listener, { snapshot: true });
     this.wanted.set(securityId, { count: 1, stop });
     this.baselines.want(securityId);
-    this.askServer(securityId);
+    this.subscribeAtVenue(securityId);
   }
 
   private release(securityId: number): void {
@@ -98,35 +98,35 @@ export class MarketPrices implements Market {
   }
 
   /** A security without any price may be one that nobody has subscribed at its venue. */
-  private askServer(securityId: number): void {
-    if (this.quotes.row(securityId) || this.asked.has(securityId) || !this.tools.mayTrade()) return;
-    this.asked.add(securityId);
-    const wish = { strategyName: SERVER_STRATEGY, securityId, subscribe: true };
-    this.tools.server.subscribe(wish).catch(this.tools.onTrouble);
+  private subscribeAtVenue(securityId: number): void {
+    if (this.quotes.row(securityId) || this.requested.has(securityId) || !this.tools.mayTrade()) return;
+    this.requested.add(securityId);
+    const request = { strategyName: SERVER_STRATEGY, securityId, subscribe: true };
+    this.tools.server.subscribe(request).catch(this.tools.onTrouble);
   }
 
   private receive(message: Message): void {
     try {
       const tick = decodeText(tickDecoder, message.body);
-      if (!message.isSnapshot && message.conflated === 0) this.tools.onHeard(tick.dateTime);
-      this.take(tick);
+      if (!message.isSnapshot && message.conflated === 0) this.tools.onTick(tick.dateTime);
+      this.apply(tick);
     } catch (error) {
       this.tools.onTrouble(error);
     }
   }
 
   /** An older tick than the one we have says nothing new. */
-  private take(tick: Tick): void {
+  private apply(tick: Tick): void {
     const before = this.quotes.row(tick.securityId);
     if (before && before.tick.dateTime > tick.dateTime) return;
     if (before && before.tick.dateTime === tick.dateTime && sameValues(before.tick, tick)) return;
     this.baselines.look(tick);
-    this.quotes.put(quoteOf(tick, this.tools.clock.now(), this.baselines.of(tick.securityId)));
+    this.quotes.upsert(quoteOf(tick, this.tools.clock.now(), this.baselines.of(tick.securityId)));
   }
 
   private repaint(securityId: number): void {
     const quote = this.quotes.row(securityId);
-    if (quote) this.quotes.put(quoteOf(quote.tick, quote.receivedAt, this.baselines.of(securityId)));
+    if (quote) this.quotes.upsert(quoteOf(quote.tick, quote.receivedAt, this.baselines.of(securityId)));
   }
 }
 

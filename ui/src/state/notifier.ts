@@ -22,7 +22,7 @@ export interface NotifierTools {
 type Names = Pick<Reference, 'symbol' | 'priceDigits' | 'strategyName'>;
 
 export class Notifier {
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
   private readonly fills = new OrderFills();
   /** Orders of strategies that were rejected, by strategy, since the screen was opened. */
   private readonly rejects = new Map<number, number>();
@@ -33,14 +33,14 @@ export class Notifier {
     const { order } = news;
     const { fills, strategyFills, rejects } = this.tools.settings.get().notify;
     const areWanted = order.source === 'STRATEGY' ? strategyFills : fills;
-    if (news.filled > 0 && areWanted) this.tellFill(order, names);
+    if (news.filled > 0 && areWanted) this.onFill(order, names);
     if (news.isRejected && rejects && this.concerns(order)) this.reject(order, names);
   }
 
   /** The order may have been told of before its fill was booked: the notice then says the price. */
   booked(fill: Fill, names: Names): void {
     const order = this.fills.book(fill);
-    if (order !== undefined) this.sayFill(order, names);
+    if (order !== undefined) this.notifyFill(order, names);
   }
 
   serverError(line: LogEvent): void {
@@ -68,32 +68,32 @@ export class Notifier {
   trouble(error: unknown): void {
     if (error instanceof WireError && error.code === UNREACHABLE) return;
     const text = this.tools.messages.get().error(error);
-    if (this.told.has(text)) return;
-    this.told.add(text);
+    if (this.reported.has(text)) return;
+    this.reported.add(text);
     this.tools.notifications.raise('error', this.words().trouble, text);
   }
 
   /** Nothing of what one user was told is known to the next. */
   forget(): void {
-    this.told.clear();
+    this.reported.clear();
     this.fills.clear();
     this.rejects.clear();
   }
 
-  private tellFill(order: OrderVO, names: Names): void {
-    this.fills.tell(order);
-    this.sayFill(order, names);
+  private onFill(order: OrderVO, names: Names): void {
+    this.fills.setNotified(order);
+    this.notifyFill(order, names);
   }
 
   /** One notice for each order: how much is filled by now, at which price, and the last fill where there were several. */
-  private sayFill(order: OrderVO, names: Names): void {
+  private notifyFill(order: OrderVO, names: Names): void {
     const formats = this.tools.formats.get();
     const words = this.words();
     const digits = names.priceDigits(order.securityId);
     const { price, isAverage, last } = this.fills.summary(order);
-    const say = order.side === 'BUY' ? words.bought : words.sold;
+    const titleOf = order.side === 'BUY' ? words.bought : words.sold;
     const at = isAverage ? words.onAverage(formats.price(price, digits)) : formats.price(price, digits);
-    const title = say(formats.quantity(order.filledQuantity), names.symbol(order.securityId), at);
+    const title = titleOf(formats.quantity(order.filledQuantity), names.symbol(order.securityId), at);
     const progress = words.ofOrder(order.intId, formats.quantity(order.filledQuantity), formats.quantity(order.quantity));
     const newest = last === null ? '' : `, ${words.lastFill(formats.quantity(last.quantity), formats.price(last.price, digits))}`;
     this.tools.notifications.raise('fill', title, `${progress}${newest}`, `fill ${order.intId}`);

@@ -6,7 +6,7 @@ import { topics } from '../wire/topics';
 import type { OrderStatus, OrderStatusVO, OrderVO, TransactionVO } from '../wire/types';
 import type { Fill, Freshness, Orders, Readable, Table } from './api';
 import { Join, type JoinTools, RETRY_AFTER_MS } from './join';
-import { Recall, SelectedPast } from './past';
+import { HistoryReader, SelectedHistory } from './history';
 import { derive } from './readable';
 import { Rows, View } from './table';
 
@@ -45,8 +45,8 @@ export class OrderBlotter implements Orders {
   /** Of all strategies. */
   readonly all: Rows<string, OrderVO>;
   private readonly join: Join<OrderVO[], OrderVO>;
-  private readonly past: SelectedPast<OrderVO>;
-  private readonly recalls: Recall;
+  private readonly selectedHistory: SelectedHistory<OrderVO>;
+  private readonly reader: HistoryReader;
   private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
   /** Before the first snapshot of open ones and the past nothing is news. */
   private isKnown = false;
@@ -63,9 +63,9 @@ export class OrderBlotter implements Orders {
     this.history = new View(this.all, this.isOfStrategy);
     this.fills = tools.fills;
     const { strategy, server } = tools;
-    this.recalls = new Recall(tools);
+    this.reader = new HistoryReader(tools);
     tools.feed.onLink((isUp) => !isUp && (this.round += 1));
-    this.past = new SelectedPast({ ...tools, selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders) });
+    this.selectedHistory = new SelectedHistory({ ...tools, selected: strategy, read: server.pastOrders, keep: (orders) => void this.keep(orders) });
     this.join = new Join(
       {
         topic: topics.orders,
@@ -96,16 +96,16 @@ export class OrderBlotter implements Orders {
     const left = [...before.values()].map((order) => (isOpen(order) ? { ...order, inDoubt: true } : order));
     this.undecided = new Set(left.filter(isOpen).map(({ intId }) => intId));
     this.all.reset([...left, ...open]);
-    this.recalls.ask((isWanted) => this.tools.server.pastOrders(null, isWanted), (past) => this.remember(past, isNews));
+    this.reader.load((isWanted) => this.tools.server.pastOrders(null, isWanted), (past) => this.applyHistory(past, isNews));
   }
 
   /** The past takes longer to find, so it comes after what is open; whatever is known by then is newer. */
-  private remember(past: readonly OrderVO[], isNews: boolean): void {
+  private applyHistory(past: readonly OrderVO[], isNews: boolean): void {
     const before = new Map([...this.undecided].map((intId) => [intId, this.all.row(intId)]));
     const unknown = this.keep(past);
     if (isNews) for (const order of unknown) this.compare(order, before.get(order.intId));
     this.isKnown = true;
-    this.past.onSnapshot();
+    this.selectedHistory.onSnapshot();
     void this.settle(isNews);
   }
 
@@ -131,14 +131,14 @@ export class OrderBlotter implements Orders {
     this.undecided.delete(intId);
     if (found === undefined) return this.all.remove(intId);
     if (isNews) this.compare(found, this.all.row(intId));
-    this.all.put(found);
+    this.all.upsert(found);
   }
 
   /** Gives those that were not known. */
   private keep(past: readonly OrderVO[]): OrderVO[] {
     const isUnknown = ({ intId }: OrderVO) => !this.all.row(intId) || this.undecided.delete(intId);
     const unknown = past.filter((order) => !isOpen(order) && isUnknown(order));
-    for (const order of unknown) this.all.put(order);
+    for (const order of unknown) this.all.upsert(order);
     this.forgetOldest();
     return unknown;
   }
@@ -146,7 +146,7 @@ export class OrderBlotter implements Orders {
   private apply(order: OrderVO): void {
     this.compare(order, this.all.row(order.intId));
     this.undecided.delete(order.intId);
-    this.all.put(order);
+    this.all.upsert(order);
     this.forgetOldest();
   }
 

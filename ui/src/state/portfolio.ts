@@ -9,7 +9,7 @@ import type { CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO } from 
 import type { Fill, Freshness, Portfolio, Readable, Table, Totals } from './api';
 import { Join, type JoinTools } from './join';
 import { fillOf, FORGOTTEN_AT_ONCE, leastFirst, ofStrategy } from './orders';
-import { SelectedPast } from './past';
+import { SelectedHistory } from './history';
 import { Cell, derive } from './readable';
 import { Rows, View } from './table';
 
@@ -60,7 +60,7 @@ export class PortfolioStore implements Portfolio {
     rows: Rows<number, T>,
   ): Readable<Freshness> {
     const reset = (snapshot: T[]) => rows.reset(snapshot);
-    const apply = (row: T) => rows.put(row);
+    const apply = (row: T) => rows.upsert(row);
     return new Join({ topic, decoder, snapshot, reset, apply }, this.tools).freshness;
   }
 
@@ -71,11 +71,11 @@ export class PortfolioStore implements Portfolio {
     const isOfStrategy = ofStrategy<TransactionVO>(strategy);
     const worth = (row: TransactionVO) => Number(isOfStrategy.get()(row)) + Number(row.securityId === security.get());
     const keep = (booked: readonly TransactionVO[]) => {
-      for (const row of booked) rows.put(row);
+      for (const row of booked) rows.upsert(row);
       if (forgetOldest(rows, worth)) hasForgotten.set(true);
     };
-    const ofSelected = new SelectedPast({ ...this.tools, selected: strategy, read: server.transactions, keep });
-    const ofSecurity = new SelectedPast({ ...this.tools, selected: security, read: server.transactionsIn, keep });
+    const ofSelected = new SelectedHistory({ ...this.tools, selected: strategy, read: server.transactions, keep });
+    const ofSecurity = new SelectedHistory({ ...this.tools, selected: security, read: server.transactionsIn, keep });
     const reset = (snapshot: TransactionVO[]) => {
       rows.reset(snapshot);
       isCut.set(snapshot.length >= PAST_ROWS);
@@ -110,7 +110,7 @@ function fillsOf(transactions: Table<number, TransactionVO>, fills: Rows<number,
   transactions.watch(({ reset, upserted, removed }) => {
     const news = upserted.map(fillOf).filter(isFill);
     if (reset) fills.reset(news);
-    else for (const fill of news) fills.put(fill);
+    else for (const fill of news) fills.upsert(fill);
     for (const { id } of removed) fills.remove(id);
   });
   return fills;

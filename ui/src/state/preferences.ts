@@ -13,13 +13,13 @@ import type { Memory } from './storage';
 /** Changes are written when they have rested for so long, in milliseconds. */
 export const WRITE_AFTER_MS = 1_000;
 /** The screen waits this long for the server's document and then opens with the browser's copy, in milliseconds. */
-export const PATIENCE_MS = 2_000;
+export const LOAD_TIMEOUT_MS = 2_000;
 /** A server that cannot answer is asked again after this, in milliseconds. */
 export const RETRY_AFTER_MS = 5_000;
 
 const LAST_USER = 'user';
 /** Where nobody logs in there is one document for all. */
-const NOBODY = 'local';
+const LOCAL = 'local';
 const CHANGED = 412;
 
 type Document = Record<string, unknown>;
@@ -54,7 +54,7 @@ export class Preferences implements UserMemory {
   constructor(private readonly tools: PreferencesTools) {
     const last = tools.browser.read(LAST_USER);
     this.owner = typeof last === 'string' ? last : null;
-    this.takeCopy();
+    this.loadCopy();
   }
 
   read(key: string): unknown {
@@ -65,8 +65,8 @@ export class Preferences implements UserMemory {
     if (this.owner === null || isSame(this.document[key], value)) return;
     this.document = { ...this.document, [key]: value };
     this.dirty.add(key);
-    this.keepCopy();
-    this.later(WRITE_AFTER_MS);
+    this.saveCopy();
+    this.schedule(WRITE_AFTER_MS);
   }
 
   /** Tells of what others changed, and of another user's value; not of what is written here. */
@@ -78,16 +78,16 @@ export class Preferences implements UserMemory {
 
   /** Somebody was let in. The same one again, after a lost connection, changes nothing. */
   enter(user: string | null): void {
-    const owner = user === null ? NOBODY : `user.${user}`;
+    const owner = user === null ? LOCAL : `user.${user}`;
     if (this.owner === owner && this.isReady.get()) return;
     this.change(() => {
       this.forget();
       this.owner = owner;
-      this.takeCopy();
+      this.loadCopy();
     });
     this.isReady.set(false);
     this.tools.browser.write(LAST_USER, owner);
-    this.stopWaiting = this.tools.clock.after(PATIENCE_MS, () => this.isReady.set(true));
+    this.stopWaiting = this.tools.clock.after(LOAD_TIMEOUT_MS, () => this.isReady.set(true));
     void this.synchronise();
   }
 
@@ -119,7 +119,7 @@ export class Preferences implements UserMemory {
 
   /** For this user and this browser alone: what is looked at now is nobody's arrangement. */
   here(): Memory {
-    const keyed = (key: string) => `${this.owner ?? NOBODY}.${key}`;
+    const keyed = (key: string) => `${this.owner ?? LOCAL}.${key}`;
     return {
       read: (key) => (this.owner === null ? null : this.tools.browser.read(keyed(key))),
       write: (key, value) => this.owner !== null && this.tools.browser.write(keyed(key), value),
@@ -132,7 +132,7 @@ export class Preferences implements UserMemory {
     this.dirty = new Set();
   }
 
-  private later(ms: number): void {
+  private schedule(ms: number): void {
     if (!this.isReady.get()) return;
     this.stopWaiting();
     this.stopWaiting = this.tools.clock.after(ms, () => void this.synchronise());
@@ -163,7 +163,7 @@ export class Preferences implements UserMemory {
     this.tag = tag;
     const own = [...this.dirty].map((key) => [key, this.document[key]]);
     this.change(() => (this.document = { ...value, ...Object.fromEntries(own) }));
-    this.keepCopy();
+    this.saveCopy();
     this.open();
   }
 
@@ -174,8 +174,8 @@ export class Preferences implements UserMemory {
       const tag = await this.tools.server.keepSettings(this.document, before);
       if (this.owner !== owner) return;
       this.tag = tag;
-      this.keepCopy();
-      if (this.dirty.size > 0) this.later(WRITE_AFTER_MS);
+      this.saveCopy();
+      if (this.dirty.size > 0) this.schedule(WRITE_AFTER_MS);
     } catch (error) {
       if (this.owner === owner) for (const key of sent) this.dirty.add(key);
       throw error;
@@ -189,7 +189,7 @@ export class Preferences implements UserMemory {
     const isAway = status === 0 || (status !== null && status >= 500);
     if (isConflict) this.tag = null;
     this.open();
-    if (isConflict || isAway) this.later(isConflict ? 0 : RETRY_AFTER_MS);
+    if (isConflict || isAway) this.schedule(isConflict ? 0 : RETRY_AFTER_MS);
     else this.tools.onRefused(error);
   }
 
@@ -208,7 +208,7 @@ export class Preferences implements UserMemory {
     }
   }
 
-  private takeCopy(): void {
+  private loadCopy(): void {
     if (this.owner === null) return;
     const copy = keyed(this.tools.browser.read(`${this.owner}.document`));
     this.document = keyed(copy['document']);
@@ -216,7 +216,7 @@ export class Preferences implements UserMemory {
     this.dirty = new Set(Array.isArray(dirty) ? dirty.filter((key) => typeof key === 'string') : []);
   }
 
-  private keepCopy(): void {
+  private saveCopy(): void {
     const { document, dirty } = this;
     this.tools.browser.write(`${this.owner}.document`, { document, dirty: [...dirty] });
   }

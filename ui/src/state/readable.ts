@@ -30,14 +30,14 @@ export class Cell<T> implements Writable<T> {
 
 /** The value is there at once for whoever asks; whoever subscribes is told once a frame. */
 export class FrameCell<T> implements Writable<T> {
-  private readonly told: Cell<T>;
-  private isFrameAsked = false;
+  private readonly published: Cell<T>;
+  private isFrameRequested = false;
 
   constructor(
     private value: T,
     private readonly clock: Pick<Clock, 'onFrame'>,
   ) {
-    this.told = new Cell(value);
+    this.published = new Cell(value);
   }
 
   get(): T {
@@ -46,11 +46,11 @@ export class FrameCell<T> implements Writable<T> {
 
   set(value: T): void {
     this.value = value;
-    if (this.isFrameAsked) return;
-    this.isFrameAsked = true;
+    if (this.isFrameRequested) return;
+    this.isFrameRequested = true;
     this.clock.onFrame(() => {
-      this.isFrameAsked = false;
-      this.told.set(this.value);
+      this.isFrameRequested = false;
+      this.published.set(this.value);
     });
   }
 
@@ -59,7 +59,7 @@ export class FrameCell<T> implements Writable<T> {
   }
 
   subscribe(run: (value: T) => void): Stop {
-    return this.told.subscribe(run);
+    return this.published.subscribe(run);
   }
 }
 

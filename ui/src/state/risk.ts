@@ -30,7 +30,7 @@ export class RiskStore implements Risk {
         decoder: tradingState,
         snapshot: tools.server.tradingStates,
         reset: (states: TradingState[]) => this.states.reset(states),
-        apply: (state) => this.states.put(state),
+        apply: (state) => this.states.upsert(state),
       },
       tools,
     );

@@ -12,7 +12,7 @@ import { Cell } from './readable';
 import { Rows } from './table';
 
 /** A text that is being written is asked for when it has rested for so long, in milliseconds. */
-export const ASK_AFTER_MS = 300;
+export const SEARCH_AFTER_MS = 300;
 
 export const NO_FILTER: OrderFilter = { text: '', accountId: null, status: null, from: null, to: null };
 
@@ -37,26 +37,26 @@ export class OrderFinder implements OrderSearch {
   private round = 0;
   /** The oldest that was read: older ones come with the next page. */
   private oldest: number | null = null;
-  private stopAsking: Stop = () => undefined;
+  private stopWaiting: Stop = () => undefined;
   private readonly stops: Stop[];
 
   constructor(private readonly tools: SearchTools) {
     this.rows = new Rows(tools.clock, (order) => order.intId);
     let isFirst = true;
-    const askAnew = () => isFirst || this.ask(0);
+    const restart = () => isFirst || this.scheduleSearch(0);
     this.stops = [
-      tools.all.watch((change) => (change.reset ? askAnew() : this.hear(change.upserted))),
-      tools.strategy.subscribe(askAnew),
-      tools.hidesStrategies.subscribe(askAnew),
+      tools.all.watch((change) => (change.reset ? restart() : this.applyChanges(change.upserted))),
+      tools.strategy.subscribe(restart),
+      tools.hidesStrategies.subscribe(restart),
     ];
     isFirst = false;
-    this.ask(0);
+    this.scheduleSearch(0);
   }
 
   find(filter: OrderFilter): void {
     const isWriting = filter.text !== this.filter.text;
     this.filter = { ...filter, text: filter.text.trim() };
-    this.ask(isWriting ? ASK_AFTER_MS : 0);
+    this.scheduleSearch(isWriting ? SEARCH_AFTER_MS : 0);
   }
 
   older(): void {
@@ -66,34 +66,34 @@ export class OrderFinder implements OrderSearch {
 
   close(): void {
     this.round += 1;
-    this.stopAsking();
+    this.stopWaiting();
     for (const stop of this.stops) stop();
   }
 
-  private ask(afterMs: number): void {
+  private scheduleSearch(afterMs: number): void {
     const round = ++this.round;
     this.isBusy.set(true);
-    this.stopAsking();
-    this.stopAsking = this.tools.clock.after(afterMs, () => void this.read(round, null));
+    this.stopWaiting();
+    this.stopWaiting = this.tools.clock.after(afterMs, () => void this.read(round, null));
   }
 
   private async read(round: number, after: number | null): Promise<void> {
     this.isBusy.set(true);
     try {
       const { value } = await this.tools.server.searchOrders(this.query(), after);
-      if (round === this.round) this.take(value, after);
+      if (round === this.round) this.applyPage(value, after);
     } catch (error) {
       if (round === this.round) this.fail(error, round, after);
     }
   }
 
   /** A page is sorted from the newest on; what the blotter knows of an order is newer than the page. */
-  private take(page: readonly OrderVO[], after: number | null): void {
+  private applyPage(page: readonly OrderVO[], after: number | null): void {
     this.oldest = page.at(-1)?.id ?? after;
     this.hasOlder.set(page.length >= PAGE_ROWS);
     const fitting = page.map((order) => this.newest(order)).filter((order) => this.fits(order));
     if (after === null) this.rows.reset([...fitting.reverse(), ...this.missed(page)]);
-    else for (const order of fitting) this.rows.put(order);
+    else for (const order of fitting) this.rows.upsert(order);
     this.freshness.set('live');
     this.isBusy.set(false);
   }
@@ -108,7 +108,7 @@ export class OrderFinder implements OrderSearch {
     this.freshness.set(this.rows.size() === 0 ? 'loading' : 'stale');
     const isAway = error instanceof WireError && (error.status === 0 || error.status >= 500 || error.status === 429);
     if (isAway) {
-      this.stopAsking = this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && void this.read(round, after));
+      this.stopWaiting = this.tools.clock.after(RETRY_AFTER_MS, () => round === this.round && void this.read(round, after));
       return;
     }
     this.isBusy.set(false);
@@ -116,11 +116,11 @@ export class OrderFinder implements OrderSearch {
   }
 
   /** Of those that are older than the last page nobody knows here which ones there are. */
-  private hear(orders: readonly OrderVO[]): void {
+  private applyChanges(orders: readonly OrderVO[]): void {
     if (this.freshness.get() === 'loading') return;
     for (const order of orders) {
       if (!this.fits(order)) this.rows.remove(order.intId);
-      else if (this.rows.row(order.intId) || !this.hasOlder.get() || order.id > (this.oldest ?? 0)) this.rows.put(order);
+      else if (this.rows.row(order.intId) || !this.hasOlder.get() || order.id > (this.oldest ?? 0)) this.rows.upsert(order);
     }
   }
 

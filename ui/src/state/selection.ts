@@ -12,8 +12,8 @@ function remembered(memory: Pick<UserMemory, 'here' | 'isReady'>, key: string): 
   const cell = new Cell<number | null>(null);
   // Another user has another one, and nobody has none.
   memory.isReady.subscribe(() => {
-    const said = here.read(key);
-    cell.set(typeof said === 'number' ? said : null);
+    const stored = here.read(key);
+    cell.set(typeof stored === 'number' ? stored : null);
   });
   cell.subscribe((value) => here.write(key, value));
   return cell;

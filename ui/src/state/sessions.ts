@@ -11,7 +11,7 @@ import { Cell, derive } from './readable';
 import { Rows, View } from './table';
 
 /** No topic tells of FIX clients and health, so whoever looks asks, in milliseconds. */
-const LOOK_EVERY_MS = 3_000;
+const POLL_EVERY_MS = 3_000;
 
 /** Orders reach the venue. */
 const REACHED: ReadonlySet<SessionState> = new Set<SessionState>(['LOGGED_ON', 'SUBSCRIBED']);
@@ -43,7 +43,7 @@ export class SessionList implements Sessions {
   readonly health = new Cell<Health | null>(null);
   private readonly known: Rows<string, AdapterSession>;
   /** Heard of since the last connect: newer than what health says. */
-  private readonly heard = new Set<string>();
+  private readonly received = new Set<string>();
   /** Which of them were away when somebody was last told. */
   private away: ReadonlySet<string> = new Set();
   private lookers = 0;
@@ -53,16 +53,16 @@ export class SessionList implements Sessions {
     const keys = derive([tools.accounts], (accounts) => new Map(accounts.filter(({ active }) => active).map(venueOf)));
     this.adapters = new View(this.known, derive([keys], (venues) => (row: AdapterSession) => venues.has(adapterKey(row))));
     this.venues = derive([this.known, keys], (_, venues) => [...venues].flatMap(([key, name]) => this.venue(key, name)));
-    this.venues.subscribe((venues) => this.tell(venues));
+    this.venues.subscribe((venues) => this.notify(venues));
     this.fix = new Rows(tools.clock, (row) => row.id);
     tools.feed.subscribe(topics.sessions, { message: (message) => this.receive(message) }, { snapshot: true });
-    tools.clock.every(LOOK_EVERY_MS, () => this.lookers > 0 && void this.ask());
+    tools.clock.every(POLL_EVERY_MS, () => this.lookers > 0 && void this.poll());
   }
 
   /** At each connect: what became of the venues while we were away. */
   async load(): Promise<void> {
-    this.heard.clear();
-    this.take(await this.tools.server.health());
+    this.received.clear();
+    this.applyHealth(await this.tools.server.health());
   }
 
   isAway(feed: string): boolean {
@@ -71,7 +71,7 @@ export class SessionList implements Sessions {
 
   look(): Stop {
     this.lookers += 1;
-    void this.ask();
+    void this.poll();
     return () => {
       this.lookers -= 1;
     };
@@ -88,18 +88,18 @@ export class SessionList implements Sessions {
   private receive(message: Message): void {
     try {
       const event = decodeText(session, message.body);
-      if (!message.isSnapshot) this.heard.add(adapterKey(event));
-      this.known.put(event);
+      if (!message.isSnapshot) this.received.add(adapterKey(event));
+      this.known.upsert(event);
     } catch (error) {
       this.tools.onTrouble(error);
     }
   }
 
-  private async ask(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
       const [fix, health] = await Promise.all([this.tools.server.fixSessions(), this.tools.server.health()]);
       this.showFix(fix);
-      this.take(health);
+      this.applyHealth(health);
     } catch {
       // The connection state says that the server is away; its last word stays until it is back.
       this.health.set(null);
@@ -107,14 +107,14 @@ export class SessionList implements Sessions {
   }
 
   /** One topic has all sessions of an adapter and remembers the last; health knows all of them by name. */
-  private take(health: Health): void {
+  private applyHealth(health: Health): void {
     this.health.set(health);
     for (const check of health.checks) {
       const named = ADAPTER_CHECK.exec(check.name);
       if (!named || !isSessionState(check.detail)) continue;
       const key = named[0].slice(PREFIX.length);
-      if (this.heard.has(key) || this.known.row(key)?.state === check.detail) continue;
-      this.known.put({ dateTime: null, adapter: named[1] ?? '', qualifier: named[2] ?? null, state: check.detail });
+      if (this.received.has(key) || this.known.row(key)?.state === check.detail) continue;
+      this.known.upsert({ dateTime: null, adapter: named[1] ?? '', qualifier: named[2] ?? null, state: check.detail });
     }
   }
 
@@ -124,7 +124,7 @@ export class SessionList implements Sessions {
     return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state) }];
   }
 
-  private tell(venues: readonly Venue[]): void {
+  private notify(venues: readonly Venue[]): void {
     const before = this.away;
     this.away = new Set(venues.filter(({ isAway }) => isAway).map(({ key }) => key));
     for (const { key, name, isAway } of venues) if (isAway !== before.has(key)) this.tools.onVenue(name, isAway);
@@ -134,7 +134,7 @@ export class SessionList implements Sessions {
   private showFix(sessions: readonly FixSessionVO[]): void {
     const ids = new Set(sessions.map((row) => row.id));
     for (const row of this.fix.get()) if (!ids.has(row.id)) this.fix.remove(row.id);
-    for (const row of sessions) this.fix.put(row);
+    for (const row of sessions) this.fix.upsert(row);
   }
 }
 

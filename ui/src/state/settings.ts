@@ -25,14 +25,14 @@ const CHOICES = {
 
 /** Written only where somebody chose: what nobody chose follows the browser. */
 export function rememberedSettings(memory: Pick<UserMemory, 'read' | 'write' | 'watch'>, preferred: Partial<Settings> = {}): Writable<Settings> {
-  const read = (said: unknown) => understood(said, { ...DEFAULT_SETTINGS, ...preferred });
+  const read = (stored: unknown) => understood(stored, { ...DEFAULT_SETTINGS, ...preferred });
   const settings = new Cell(read(memory.read(KEY)));
   let isRead = true;
   settings.subscribe((value) => isRead || memory.write(KEY, value));
   isRead = false;
-  memory.watch(KEY, (said) => {
+  memory.watch(KEY, (stored) => {
     isRead = true;
-    settings.set(read(said));
+    settings.set(read(stored));
     isRead = false;
   });
   return settings;
@@ -40,20 +40,20 @@ export function rememberedSettings(memory: Pick<UserMemory, 'read' | 'write' | '
 
 /** What an older or a meddled-with memory says wrongly is the default. */
 function understood(memory: unknown, fallback: Settings): Settings {
-  const said = isKeyed(memory) ? memory : {};
-  const notify = isKeyed(said['notify']) ? said['notify'] : {};
+  const stored = isKeyed(memory) ? memory : {};
+  const notify = isKeyed(stored['notify']) ? stored['notify'] : {};
   const choice = <Key extends keyof typeof CHOICES>(key: Key): Settings[Key] =>
-    (CHOICES[key] as readonly unknown[]).includes(said[key]) ? (said[key] as Settings[Key]) : fallback[key];
+    (CHOICES[key] as readonly unknown[]).includes(stored[key]) ? (stored[key] as Settings[Key]) : fallback[key];
   const flag = (key: keyof Settings['notify']) =>
     typeof notify[key] === 'boolean' ? (notify[key] as boolean) : fallback.notify[key];
   return {
     theme: choice('theme'),
     language: choice('language'),
-    locale: isLocale(said['locale']) ? said['locale'] : fallback.locale,
+    locale: isLocale(stored['locale']) ? stored['locale'] : fallback.locale,
     timeZone: choice('timeZone'),
     palette: choice('palette'),
-    confirmFrom: isThreshold(said['confirmFrom']) ? said['confirmFrom'] : fallback.confirmFrom,
-    hideStrategyOrders: typeof said['hideStrategyOrders'] === 'boolean' ? said['hideStrategyOrders'] : fallback.hideStrategyOrders,
+    confirmFrom: isThreshold(stored['confirmFrom']) ? stored['confirmFrom'] : fallback.confirmFrom,
+    hideStrategyOrders: typeof stored['hideStrategyOrders'] === 'boolean' ? stored['hideStrategyOrders'] : fallback.hideStrategyOrders,
     notify: {
       fills: flag('fills'),
       strategyFills: flag('strategyFills'),

@@ -52,6 +52,6 @@ export class StrategyList implements Strategies {
 
   private enter(event: LifeCycleEvent): void {
     const strategy = this.all.get().find((candidate) => candidate.name === event.strategyName);
-    if (strategy) this.all.put({ ...strategy, phase: event.phase, lastError: event.reason ?? null });
+    if (strategy) this.all.upsert({ ...strategy, phase: event.phase, lastError: event.reason ?? null });
   }
 }

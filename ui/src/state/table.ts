@@ -18,7 +18,7 @@ export class Rows<K, T> implements Table<K, T> {
   private readonly listeners = new Set<(change: Change<T>) => void>();
   private waiting = new Map<K, Waiting<T>>();
   private isResetWaiting = false;
-  private isFrameAsked = false;
+  private isFrameRequested = false;
   private list: readonly T[] | null = null;
 
   constructor(
@@ -39,11 +39,11 @@ export class Rows<K, T> implements Table<K, T> {
     return this.list;
   }
 
-  put(row: T): void {
+  upsert(row: T): void {
     const key = this.keyOf(row);
     const isKnown = this.waiting.get(key)?.isKnown ?? this.rows.has(key);
     this.rows.set(key, row);
-    this.note(key, { row, isKnown, isRemoved: false });
+    this.record(key, { row, isKnown, isRemoved: false });
   }
 
   remove(key: K): void {
@@ -51,7 +51,7 @@ export class Rows<K, T> implements Table<K, T> {
     if (row === undefined) return;
     const isKnown = this.waiting.get(key)?.isKnown ?? true;
     this.rows.delete(key);
-    this.note(key, { row, isKnown, isRemoved: true });
+    this.record(key, { row, isKnown, isRemoved: true });
   }
 
   /** Replaces all rows. */
@@ -60,7 +60,7 @@ export class Rows<K, T> implements Table<K, T> {
     for (const row of rows) this.rows.set(this.keyOf(row), row);
     this.waiting = new Map();
     this.isResetWaiting = true;
-    this.askFrame();
+    this.requestFrame();
   }
 
   watch(listener: (change: Change<T>) => void): Stop {
@@ -73,20 +73,20 @@ export class Rows<K, T> implements Table<K, T> {
     return this.watch(() => run(this.get()));
   }
 
-  private note(key: K, change: Waiting<T>): void {
+  private record(key: K, change: Waiting<T>): void {
     if (!this.isResetWaiting) this.waiting.set(key, change);
-    this.askFrame();
+    this.requestFrame();
   }
 
-  private askFrame(): void {
+  private requestFrame(): void {
     this.list = null;
-    if (this.isFrameAsked) return;
-    this.isFrameAsked = true;
-    this.clock.onFrame(() => this.tell());
+    if (this.isFrameRequested) return;
+    this.isFrameRequested = true;
+    this.clock.onFrame(() => this.notify());
   }
 
-  private tell(): void {
-    this.isFrameAsked = false;
+  private notify(): void {
+    this.isFrameRequested = false;
     const change = this.isResetWaiting ? { reset: true, upserted: this.get(), removed: [] } : collected(this.waiting);
     this.waiting = new Map();
     this.isResetWaiting = false;
@@ -136,11 +136,11 @@ export class View<K, T> implements Table<K, T> {
   /** Who watches is told of a removal only for a row that it was shown. */
   watch(listener: (change: Change<T>) => void): Stop {
     const shown = new Set<K>();
-    const tell = (change: Change<T>) => listener(this.passed(change, shown));
-    const stopTable = this.table.watch(tell);
+    const notify = (change: Change<T>) => listener(this.passed(change, shown));
+    const stopTable = this.table.watch(notify);
     let isFirst = true;
     const stopTest = this.test.subscribe(() => {
-      if (!isFirst) tell({ reset: true, upserted: this.table.get(), removed: [] });
+      if (!isFirst) notify({ reset: true, upserted: this.table.get(), removed: [] });
       isFirst = false;
     });
     return () => {

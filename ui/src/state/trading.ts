@@ -41,10 +41,10 @@ export class TradingStore implements Trading {
     return this.server.cancel(intId);
   }
 
-  async cancelAll(intIds: readonly string[]): Promise<{ asked: number; failed: number }> {
+  async cancelAll(intIds: readonly string[]): Promise<{ requested: number; failed: number }> {
     const isMeant = (intId: string) => (this.open.row(intId)?.status ?? 'PENDING_CANCEL') !== 'PENDING_CANCEL';
     const waiting = intIds.filter(isMeant);
-    const asked = waiting.length;
+    const requested = waiting.length;
     let failed = 0;
     const work = async () => {
       for (let intId = waiting.shift(); intId !== undefined; intId = waiting.shift()) {
@@ -52,7 +52,7 @@ export class TradingStore implements Trading {
       }
     };
     await Promise.all(Array.from({ length: CANCELS_AT_ONCE }, work));
-    return { asked, failed };
+    return { requested, failed };
   }
 
   check(order: OrderBody, signal?: AbortSignal): Promise<VerdictVO> {

@@ -14,9 +14,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
 /** A call that takes longer is given up, in milliseconds. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 /** Browsers let so much outlive its page, 64 KiB with room for letters of several bytes. */
-const LASTING_LENGTH_MAX = 30_000;
+const KEEPALIVE_LENGTH_MAX = 30_000;
 
 export class Rest {
   constructor(private readonly fetch: Fetch) {}
@@ -39,24 +39,24 @@ export class Rest {
 
   /** For answers whose body says what the status does. */
   async getAnyway<T>(path: string, decoder: Decoder<T>): Promise<T> {
-    const response = await this.reach(path, { ...this.request('GET'), signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await this.reach(path, { ...this.requestInit('GET'), signal: AbortSignal.timeout(TIMEOUT_MS) });
     return decode(decoder, await read(response));
   }
 
   /** Whoever needs the answer no longer says so by the signal. */
-  async ask<T>(method: Method, path: string, body: unknown, decoder: Decoder<T>, signal?: AbortSignal): Promise<T> {
+  async request<T>(method: Method, path: string, body: unknown, decoder: Decoder<T>, signal?: AbortSignal): Promise<T> {
     const response = await this.call(method, path, body, signal);
     return decode(decoder, await read(response));
   }
 
   /** The body is read to its end even where it is empty: a browser aborts what nobody reads. */
-  async tell(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Headers> {
+  async command(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Headers> {
     return this.finish(await this.call(method, path, body, undefined, headers));
   }
 
   /** As `tell`, and it gets there also when the page is left meanwhile, as far as browsers promise that. */
-  async tellLastingly(method: Method, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Headers> {
-    const keepalive = JSON.stringify(body).length < LASTING_LENGTH_MAX;
+  async commandKeepalive(method: Method, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Headers> {
+    const keepalive = JSON.stringify(body).length < KEEPALIVE_LENGTH_MAX;
     return this.finish(await this.call(method, path, body, undefined, headers, { keepalive }));
   }
 
@@ -73,15 +73,15 @@ export class Rest {
     more: Record<string, string> = {},
     init: RequestInit = {},
   ): Promise<Response> {
-    const request = this.request(method, body, more);
-    const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(given ? [given] : [])]);
+    const request = this.requestInit(method, body, more);
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(given ? [given] : [])]);
     const response = await this.reach(path, { ...request, ...init, signal });
     if (!response.ok) throw await refusal(response);
     return response;
   }
 
   /** `Rialto-Source` marks an order as placed on the screen, and keeps the browser's own login prompt away. */
-  private request(method: Method, body?: unknown, more: Record<string, string> = {}): RequestInit {
+  private requestInit(method: Method, body?: unknown, more: Record<string, string> = {}): RequestInit {
     const headers: Record<string, string> = { Accept: 'application/json', 'Rialto-Source': 'UI', ...more };
     const init: RequestInit = { method, headers, credentials: 'same-origin' };
     if (body === undefined) return init;

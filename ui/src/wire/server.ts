@@ -51,14 +51,14 @@ export class Server {
   constructor(private readonly rest: Rest) {}
 
   identity = () => this.rest.get('/rest/login', read.identity);
-  login = (user: string, password: string) => this.rest.ask('POST', '/rest/login', { user, password }, read.identity);
-  logout = () => this.tell('POST', '/rest/logout');
+  login = (user: string, password: string) => this.rest.request('POST', '/rest/login', { user, password }, read.identity);
+  logout = () => this.command('POST', '/rest/logout');
 
   /** What this user arranged, as one document that the server does not look into. */
   settings = () => this.rest.tagged('/rest/settings', record);
   /** Only where the server still has what the tag names; gives the new tag. */
   async keepSettings(document: Record<string, unknown>, tag: string): Promise<string> {
-    const headers = await this.rest.tellLastingly('PUT', '/rest/settings', document, { 'If-Match': tag });
+    const headers = await this.rest.commandKeepalive('PUT', '/rest/settings', document, { 'If-Match': tag });
     return headers.get('etag') ?? '';
   }
 
@@ -69,8 +69,8 @@ export class Server {
   search = (query: string) => this.rest.get(`/rest/security.search?query=${encodeURIComponent(query)}`, list(read.security));
 
   strategies = () => this.rest.snapshot('/rest/strategy', list(read.strategy));
-  startStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/start`);
-  stopStrategy = (name: string) => this.tell('POST', `/rest/strategy/${encodeURIComponent(name)}/stop`);
+  startStrategy = (name: string) => this.command('POST', `/rest/strategy/${encodeURIComponent(name)}/start`);
+  stopStrategy = (name: string) => this.command('POST', `/rest/strategy/${encodeURIComponent(name)}/stop`);
 
   openOrders = () => this.rest.snapshot('/rest/execution/order', list(read.order));
   order = (intId: string) => this.rest.get(`/rest/execution/order/${encodeURIComponent(intId)}`, list(read.order));
@@ -86,8 +86,8 @@ export class Server {
 
   /** One page, the newest first; `after` is the id of the last one of the page before. */
   searchOrders = ({ text, strategyId, accountId, status, from, to, withoutStrategies }: OrderQuery, after: number | null) => {
-    const asked = { text: text || null, strategy: strategyId, account: accountId, status, from, to, after };
-    const given = Object.entries(asked).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
+    const filter = { text: text || null, strategy: strategyId, account: accountId, status, from, to, after };
+    const given = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
     const flags = withoutStrategies ? [['withoutStrategies', 'true']] : [];
     const query = new URLSearchParams([['sort', 'NEWEST'], ['limit', String(PAGE_ROWS)], ...given, ...flags]);
     return this.rest.snapshot(`/rest/history/order?${query}`, list(read.order));
@@ -108,55 +108,55 @@ export class Server {
   /** The newest of each security, oldest first. */
   bars = (securityIds: readonly number[], size: vo.BarSize, limit: number) =>
     this.rest.snapshot(`/rest/marketdata/bar?security=${securityIds.join()}&barSize=${size}&limit=${limit}`, list(read.bar));
-  subscribe = (wish: vo.SubscriptionVO) => this.tell('PUT', '/rest/subscription/marketdata/subscribe', wish);
+  subscribe = (request: vo.SubscriptionVO) => this.command('PUT', '/rest/subscription/marketdata/subscribe', request);
 
   /** Gives the id under which the order lives. */
   async place(order: vo.OrderBody): Promise<string> {
-    const headers = await this.rest.tell('POST', `/rest/execution/order/${ORDER_PATHS[order.objectType]}`, order);
+    const headers = await this.rest.command('POST', `/rest/execution/order/${ORDER_PATHS[order.objectType]}`, order);
     const location = headers.get('location') ?? '';
     return decodeURIComponent(location.slice(location.lastIndexOf('/') + 1));
   }
 
   modify = (order: vo.OrderBody) =>
-    this.tell('POST', `/rest/execution/modify/order/${ORDER_PATHS[order.objectType]}`, order);
-  cancel = (intId: string) => this.tell('DELETE', `/rest/execution/order/${encodeURIComponent(intId)}`);
+    this.command('POST', `/rest/execution/modify/order/${ORDER_PATHS[order.objectType]}`, order);
+  cancel = (intId: string) => this.command('DELETE', `/rest/execution/order/${encodeURIComponent(intId)}`);
   check = (order: vo.OrderBody, signal?: AbortSignal) =>
-    this.rest.ask('POST', '/rest/risk/check', order, read.verdict, signal);
+    this.rest.request('POST', '/rest/risk/check', order, read.verdict, signal);
   checkChange = (order: vo.OrderBody, signal?: AbortSignal) =>
-    this.rest.ask('POST', '/rest/risk/check/modify', order, read.verdict, signal);
-  nextOrderId = (accountId: number) => this.rest.ask('POST', '/rest/next-order-id', accountId, text);
-  reducePosition = (id: number, quantity: number) => this.tell('POST', `/rest/position/reduce/${id}`, quantity);
+    this.rest.request('POST', '/rest/risk/check/modify', order, read.verdict, signal);
+  nextOrderId = (accountId: number) => this.rest.request('POST', '/rest/next-order-id', accountId, text);
+  reducePosition = (id: number, quantity: number) => this.command('POST', `/rest/position/reduce/${id}`, quantity);
 
   tradingStates = () => this.rest.snapshot('/rest/risk/state', list(read.tradingState));
   setTradingState = (scope: string, state: vo.TradingStateName, reason: string) =>
-    this.tell('PUT', '/rest/risk/state', { scope, state, reason });
-  kill = (scope: string, reason: string) => this.rest.ask('POST', '/rest/risk/kill', { scope, reason }, read.killed);
+    this.command('PUT', '/rest/risk/state', { scope, state, reason });
+  kill = (scope: string, reason: string) => this.rest.request('POST', '/rest/risk/kill', { scope, reason }, read.killed);
   limits = () => this.rest.snapshot('/rest/risk/limit', list(read.limits));
-  setLimits = (limits: vo.LimitsVO) => this.tell('PUT', '/rest/risk/limit', limits);
+  setLimits = (limits: vo.LimitsVO) => this.command('PUT', '/rest/risk/limit', limits);
 
   log = () => this.rest.get(`/rest/log?limit=${PAGE_ROWS}`, list(read.logEvent));
   fixSessions = () => this.rest.get('/rest/fix/sessions', list(read.fixSession));
-  logoutFix = (id: string) => this.tell('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/logout`);
-  resetFix = (id: string) => this.tell('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/reset`);
+  logoutFix = (id: string) => this.command('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/logout`);
+  resetFix = (id: string) => this.command('POST', `/rest/fix/sessions/${encodeURIComponent(id)}/reset`);
   parameters = () => this.rest.get('/rest/config-params', read.parameters);
 
   /** A server that is not ready says so with 503 and the same body. */
   health = () => this.rest.getAnyway('/health/ready', read.health);
 
   users = () => this.rest.get('/rest/user', list(read.user));
-  addUser = (user: NewUser) => this.tell('POST', '/rest/user', user);
-  removeUser = (name: string) => this.tell('DELETE', `/rest/user/${encodeURIComponent(name)}`);
+  addUser = (user: NewUser) => this.command('POST', '/rest/user', user);
+  removeUser = (name: string) => this.command('DELETE', `/rest/user/${encodeURIComponent(name)}`);
   tokens = () => this.rest.get('/rest/token', list(read.token));
-  makeToken = (token: NewToken) => this.rest.ask('POST', '/rest/token', token, read.newToken);
-  revokeToken = (name: string) => this.tell('DELETE', `/rest/token/${encodeURIComponent(name)}`);
+  makeToken = (token: NewToken) => this.rest.request('POST', '/rest/token', token, read.newToken);
+  revokeToken = (name: string) => this.command('DELETE', `/rest/token/${encodeURIComponent(name)}`);
 
   /** The newest come first. */
   audit = (limit: number) => this.rest.get(`/rest/audit?sort=NEWEST&limit=${limit}`, list(read.audit));
 
-  resetPositions = () => this.tell('POST', '/rest/position/reset-positions');
-  resetCash = () => this.tell('POST', '/rest/transaction/reset-cash-balances');
-  reloadReference = () => this.tell('POST', '/rest/cache/clear-all');
-  shutDown = () => this.tell('POST', '/rest/runtime/exit-vm');
+  resetPositions = () => this.command('POST', '/rest/position/reset-positions');
+  resetCash = () => this.command('POST', '/rest/transaction/reset-cash-balances');
+  reloadReference = () => this.command('POST', '/rest/cache/clear-all');
+  shutDown = () => this.command('POST', '/rest/runtime/exit-vm');
 
   /** Page by page back into the past. What is older than the first page does not change, so its sequence holds for all. */
   private async newest<T extends { id: number }>(
@@ -166,8 +166,8 @@ export class Server {
     isWanted: IsWanted = () => true,
   ): Promise<Snapshot<T[]>> {
     const page = (after: number | null) => {
-      const asked = Object.entries({ ...of, after }).map(([name, id]) => (id === null ? '' : `&${name}=${id}`));
-      return this.rest.snapshot(`${path}?sort=NEWEST&limit=${PAGE_ROWS}${asked.join('')}`, list(decoder));
+      const parameters = Object.entries({ ...of, after }).map(([name, id]) => (id === null ? '' : `&${name}=${id}`));
+      return this.rest.snapshot(`${path}?sort=NEWEST&limit=${PAGE_ROWS}${parameters.join('')}`, list(decoder));
     };
     const { sequence, value: rows } = await page(null);
     for (let last = rows; last.length === PAGE_ROWS && rows.length < PAST_ROWS && isWanted(); ) {
@@ -177,7 +177,7 @@ export class Server {
     return { sequence, value: rows.reverse() };
   }
 
-  private async tell(method: Method, path: string, body?: unknown): Promise<void> {
-    await this.rest.tell(method, path, body);
+  private async command(method: Method, path: string, body?: unknown): Promise<void> {
+    await this.rest.command(method, path, body);
   }
 }

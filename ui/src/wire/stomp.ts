@@ -13,9 +13,9 @@ const HEARTBEATS_MISSED_MAX = Number.POSITIVE_INFINITY;
  * the end. It pings the socket itself, which the browser answers without a timer.
  */
 const HEARTBEAT_OUTGOING_MS = 120_000;
-const CONNECT_PATIENCE_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
-interface Wish {
+interface Subscription {
   topic: string;
   listener: Listener;
   options: SubscribeOptions;
@@ -24,7 +24,7 @@ interface Wish {
 
 export class StompFeed implements Feed {
   private readonly client: Client;
-  private readonly wishes = new Set<Wish>();
+  private readonly subscriptions = new Set<Subscription>();
   private readonly linkListeners = new Set<(isUp: boolean) => void>();
   private readonly messageListeners = new Set<(message: Message) => void>();
   private readonly pulseListeners = new Set<() => void>();
@@ -35,7 +35,7 @@ export class StompFeed implements Feed {
     this.client = new Client({
       brokerURL: url,
       reconnectDelay: RECONNECT_AFTER_MS,
-      connectionTimeout: CONNECT_PATIENCE_MS,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
       heartbeatIncoming: HEARTBEAT_INCOMING_MS,
       heartbeatOutgoing: HEARTBEAT_OUTGOING_MS,
       heartbeatToleranceMultiplier: HEARTBEATS_MISSED_MAX,
@@ -58,12 +58,12 @@ export class StompFeed implements Feed {
   }
 
   subscribe(topic: string, listener: Listener, options: SubscribeOptions = {}): Stop {
-    const wish: Wish = { topic, listener, options, live: null };
-    this.wishes.add(wish);
-    if (this.isUp) this.ask(wish);
+    const subscription: Subscription = { topic, listener, options, live: null };
+    this.subscriptions.add(subscription);
+    if (this.isUp) this.sendSubscribe(subscription);
     return () => {
-      this.wishes.delete(wish);
-      if (this.isUp) wish.live?.unsubscribe();
+      this.subscriptions.delete(subscription);
+      if (this.isUp) subscription.live?.unsubscribe();
     };
   }
 
@@ -94,7 +94,7 @@ export class StompFeed implements Feed {
   private connected(): void {
     this.isUp = true;
     this.linkListeners.forEach((listener) => listener(true));
-    this.wishes.forEach((wish) => this.ask(wish));
+    this.subscriptions.forEach((subscription) => this.sendSubscribe(subscription));
   }
 
   private lost(): void {
@@ -108,18 +108,18 @@ export class StompFeed implements Feed {
   }
 
   /** The receipt says that the server has the subscription: a snapshot asked for earlier could miss something. */
-  private ask(wish: Wish): void {
+  private sendSubscribe(subscription: Subscription): void {
     const receipt = `subscribed-${++this.receipts}`;
     const headers: Record<string, string> = { receipt };
-    if (wish.options.snapshot) headers['snapshot'] = 'true';
+    if (subscription.options.snapshot) headers['snapshot'] = 'true';
     this.client.watchForReceipt(receipt, () => {
       this.pulse();
-      if (this.wishes.has(wish)) wish.listener.ready?.();
+      if (this.subscriptions.has(subscription)) subscription.listener.ready?.();
     });
-    wish.live = this.client.subscribe(`/topic/${wish.topic}`, (frame) => this.deliver(wish, frame), headers);
+    subscription.live = this.client.subscribe(`/topic/${subscription.topic}`, (frame) => this.deliver(subscription, frame), headers);
   }
 
-  private deliver(wish: Wish, frame: IMessage): void {
+  private deliver(subscription: Subscription, frame: IMessage): void {
     this.pulse();
     const { sequence, snapshot, conflated } = frame.headers;
     const message: Message = {
@@ -129,6 +129,6 @@ export class StompFeed implements Feed {
       conflated: Number(conflated ?? 0),
     };
     this.messageListeners.forEach((listener) => listener(message));
-    wish.listener.message(message);
+    subscription.listener.message(message);
   }
 }

@@ -38,8 +38,8 @@ function painted<Row>(columns: GridColumn<Row>[], id: string, row: Row): string 
 
 test('sizes and changes of a stale quote fade with its prices', () => {
   const shown = (isStale: boolean) => {
-    const board = { quote: () => QUOTE, isStale: () => isStale, digits: () => 2 } as unknown as QuoteSource;
-    const columns = marketColumns(board, texts, formats, { remove: () => undefined });
+    const source = { quote: () => QUOTE, isStale: () => isStale, digits: () => 2 } as unknown as QuoteSource;
+    const columns = marketColumns(source, texts, formats, { remove: () => undefined });
     return ['bidSize', 'askSize', 'changePercent', 'change', 'volume'].map((id) => painted(columns, id, AAPL));
   };
   expect(shown(false)).toEqual(['10', '10', '+1.00%', '+1.00', '100']);

@@ -56,7 +56,7 @@ beforeEach(async () => {
   [feed, clock, calls, verdict, isThere, focus] = [new VirtualFeed(), new VirtualClock(), [], ACCEPTED, false, []];
   placed = async ({ intId }) => String(intId);
   open = createApplication({ server: server(), feed, clock, memory: { read: () => null, write: () => undefined }, language: 'en' });
-  await open.access.ask();
+  await open.access.identify();
   feed.up();
   await settle();
   open.stores.selection.securityId.set(1);
@@ -148,7 +148,7 @@ describe('a ticket', () => {
     await judged();
     model.submit();
     await settle();
-    expect(view().remarks.isFateUnknown).toBe(true);
+    expect(view().remarks.isOutcomeUnknown).toBe(true);
     isThere = arrived;
     feed.down();
     feed.up();
@@ -168,7 +168,7 @@ describe('a ticket', () => {
   });
 
   it('follows the price of its security, and of no other', () => {
-    feed.say('tick.1', 9, tick({ securityId: 1, bid: 10, ask: 11 }));
+    feed.deliver('tick.1', 9, tick({ securityId: 1, bid: 10, ask: 11 }));
     clock.frame();
     expect(view().quote?.tick.ask).toBe(11);
     open.stores.selection.securityId.set(2);
@@ -189,7 +189,7 @@ describe('a change of a live order', () => {
   const live = order({ intId: 'A-1', quantity: 100, limit: 250 });
 
   beforeEach(() => {
-    feed.say('order.>', 5, live);
+    feed.deliver('order.>', 5, live);
     clock.frame();
     open.stores.intents.emit('modify', live);
   });
@@ -211,14 +211,14 @@ describe('a change of a live order', () => {
     model.submit();
     await settle();
     expect(view().question).not.toBeNull();
-    feed.say('order.>', 6, { ...live, limit: 251 });
+    feed.deliver('order.>', 6, { ...live, limit: 251 });
     clock.frame();
     expect([view().question, view().form.quantity, view().form.limit]).toEqual([null, '60', '251']);
     expect(view().changedTerms).toBe('Buy 100 AAPL limit 251');
   });
 
   it('is given up when the order ends', () => {
-    feed.say('order.>', 6, { ...live, status: 'CANCELED' });
+    feed.deliver('order.>', 6, { ...live, status: 'CANCELED' });
     clock.frame();
     expect([view().changing, open.stores.notifications.all.get()[0]?.title]).toEqual([null, 'Order A-1 is no longer open: it can’t be changed']);
   });

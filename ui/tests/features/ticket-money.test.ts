@@ -1,8 +1,8 @@
 /** What in the ticket could cost money: sending twice, sending unasked, changing what was not meant, an old verdict. */
 
 import { beforeEach, describe, expect, test } from 'vitest';
-import { estimateOf, isAskedAbout, notionalOf, touchOf } from '../../src/features/ticket/confirm';
-import { isFateUnknown } from '../../src/features/common/fate';
+import { estimateOf, mustConfirm, notionalOf, touchOf } from '../../src/features/ticket/confirm';
+import { isOutcomeUnknown } from '../../src/features/common/outcome';
 import { Dispatch, EarlierOrder } from '../../src/features/ticket/dispatch';
 import { followOrder } from '../../src/features/ticket/follow';
 import { BLANK, changeOf, formOf, hasSameTerms, isPriceFor, maySlip, rebased, termsOf, withPrices } from '../../src/features/ticket/form';
@@ -76,16 +76,16 @@ describe('an order that is sent again', () => {
 });
 
 test('the fate of an order is unknown where no answer came, and known where the server gave one', () => {
-  const isUnknown = (status: number, code: string) => isFateUnknown(new WireError(status, code, ''));
-  expect(isFateUnknown(WireError.unreachable())).toBe(true);
+  const isUnknown = (status: number, code: string) => isOutcomeUnknown(new WireError(status, code, ''));
+  expect(isOutcomeUnknown(WireError.unreachable())).toBe(true);
   expect([isUnknown(503, 'outcome-unknown'), isUnknown(502, 'unexplained')]).toEqual([true, true]);
   expect([isUnknown(503, 'busy'), isUnknown(422, 'missing'), isUnknown(404, 'unexplained')]).toEqual([false, false, false]);
-  expect(isFateUnknown(new Error('a slip of our own'))).toBe(false);
+  expect(isOutcomeUnknown(new Error('a slip of our own'))).toBe(false);
 });
 
 test('an order whose fate is unknown has no verdict in sight', () => {
   const run: DryRun = { kind: 'verdict', verdict: accepted(2_500) };
-  const unknown: Remarks = { fields: {}, general: 'Fate unknown', isFateUnknown: true };
+  const unknown: Remarks = { fields: {}, general: 'Fate unknown', isOutcomeUnknown: true };
   expect([runInSight(run, unknown), runInSight(run, { fields: {}, general: 'busy' })]).toEqual([null, run]);
 });
 
@@ -142,10 +142,10 @@ test('without a verdict the notional is estimated from the order, else from the 
 });
 
 test('a dry run that failed does not spare the question; only an unreadable order goes as it is', () => {
-  const isAsked = (status: number, notional: number | null) => isAskedAbout(failed(status), notional, 1_000);
+  const isAsked = (status: number, notional: number | null) => mustConfirm(failed(status), notional, 1_000);
   expect([isAsked(400, null), isAsked(422, null)]).toEqual([false, false]);
   expect([isAsked(0, null), isAsked(503, 2_500), isAsked(500, 1_000), isAsked(401, null)]).toEqual([true, true, true, true]);
-  expect([isAsked(503, 999), isAskedAbout(failed(0), null, null)]).toEqual([false, false]);
+  expect([isAsked(503, 999), mustConfirm(failed(0), null, null)]).toEqual([false, false]);
 });
 
 test('a change is weighed as the whole order that it makes', () => {
@@ -206,15 +206,15 @@ test('an order is followed by its id alone', () => {
   const clock = new VirtualClock();
   const all = new Rows<string, OrderVO>(clock, (order) => order.intId);
   const told: string[] = [];
-  all.put({ ...LIVE, status: 'OPEN' });
+  all.upsert({ ...LIVE, status: 'OPEN' });
   clock.frame();
   const stop = followOrder(all, 'ID-1', (order) => told.push(order.status));
-  all.put({ ...LIVE, intId: 'other', status: 'REJECTED' });
+  all.upsert({ ...LIVE, intId: 'other', status: 'REJECTED' });
   clock.frame();
-  all.put({ ...LIVE, status: 'CANCELED' });
+  all.upsert({ ...LIVE, status: 'CANCELED' });
   clock.frame();
   stop();
-  all.put({ ...LIVE, status: 'EXECUTED' });
+  all.upsert({ ...LIVE, status: 'EXECUTED' });
   clock.frame();
   expect(told).toEqual(['OPEN', 'CANCELED']);
 });
@@ -242,40 +242,40 @@ describe('a verdict', () => {
   }
 
   test('of a market order is asked for again and again, but not while an answer is due', async () => {
-    runs.ask(MARKET);
+    runs.request(MARKET);
     clock.advance(PAUSE_MS + 2 * REFRESH_MS);
     expect(asked).toHaveLength(1);
     await answer(0);
     clock.advance(REFRESH_MS);
     await answer(1);
-    runs.ask(null);
+    runs.request(null);
     clock.advance(3 * REFRESH_MS);
     expect([asked.length, told]).toEqual([2, ['checking', 0, 1, 'none']]);
   });
 
   test('of a limit order stands until the world changes', async () => {
-    runs.ask(BUY);
+    runs.request(BUY);
     clock.advance(PAUSE_MS);
     await answer(0);
     clock.advance(5 * REFRESH_MS);
     expect(asked).toHaveLength(1);
-    runs.again();
+    runs.rerun();
     await answer(1);
     expect(told).toEqual(['checking', 0, 1]);
   });
 
   test('that was asked for before the world changed does not count', async () => {
-    runs.ask(BUY);
+    runs.request(BUY);
     clock.advance(PAUSE_MS);
-    runs.again();
+    runs.rerun();
     await answer(1);
     await answer(0);
     expect(told).toEqual(['checking', 1]);
   });
 
   test('is not asked for where there is no order', () => {
-    runs.again();
-    runs.ask(MARKET);
+    runs.rerun();
+    runs.request(MARKET);
     runs.close();
     clock.advance(3 * REFRESH_MS);
     expect(asked).toHaveLength(0);

@@ -171,12 +171,12 @@ test('a question that another one follows is given up', () => {
     () => undefined,
   );
   const givenUp = () => signals.map((signal) => signal?.aborted);
-  runs.ask(bodyOf(FORM, 1, formats));
+  runs.request(bodyOf(FORM, 1, formats));
   timers[0]?.();
   expect(givenUp()).toEqual([false]);
-  runs.again();
+  runs.rerun();
   expect(givenUp()).toEqual([true, false]);
-  runs.ask(null);
+  runs.request(null);
   expect(givenUp()).toEqual([true, true]);
 });
 
@@ -190,16 +190,16 @@ test('only the answer to the last question counts', async () => {
     (run) => told.push(run),
   );
   const order = (quantity: number): OrderBody => bodyOf({ ...FORM, quantity: String(quantity) }, 1, formats);
-  runs.ask(order(1));
+  runs.request(order(1));
   timers[0]?.();
-  runs.ask(order(2));
+  runs.request(order(2));
   timers[1]?.();
   answers.get(2)?.({ ...REFUSED, notional: 2 });
   answers.get(1)?.({ ...REFUSED, notional: 1 });
   await Promise.resolve();
   await Promise.resolve();
   await Promise.resolve();
-  runs.ask(null);
+  runs.request(null);
   expect(told.map((run) => (run.kind === 'verdict' ? run.verdict.notional : run.kind))).toEqual([
     'checking',
     'checking',

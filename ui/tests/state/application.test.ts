@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 async function enter(): Promise<void> {
-  await open.access.ask();
+  await open.access.identify();
   feed.up();
   await settle();
 }
@@ -63,7 +63,7 @@ const notices = () => open.stores.notifications.all.get().map(({ title }) => tit
 describe('the application', () => {
   it('listens once the server has let us in', async () => {
     isKnown = false;
-    await open.access.ask();
+    await open.access.identify();
     expect([open.access.phase.get(), feed.isStarted]).toEqual(['out', false]);
     await open.access.login('anna', 'secret');
     expect([open.access.phase.get(), feed.isStarted, open.access.may('TRADER'), open.access.may('ADMIN')]).toEqual(['in', true, true, false]);
@@ -79,7 +79,7 @@ describe('the application', () => {
 
   it('says why one who was in is out, and not to one who went', async () => {
     isKnown = false;
-    await open.access.ask();
+    await open.access.identify();
     const told = [open.access.isEnded.get()];
     isKnown = true;
     await enter();
@@ -118,7 +118,7 @@ describe('the application', () => {
   it('asks again where the server cannot be reached', async () => {
     const server = { identity: () => Promise.reject(WireError.unreachable()) };
     const access = new (open.access.constructor as new (...args: unknown[]) => Application['access'])(server, clock);
-    await access.ask();
+    await access.identify();
     expect(access.phase.get()).toBe('asking');
   });
 
@@ -138,7 +138,7 @@ describe('the application', () => {
     await enter();
     open.stores.market.want([1]);
     const say = (late: number) => {
-      feed.say('tick.1', 9, tick({ dateTime: clock.now() - late }));
+      feed.deliver('tick.1', 9, tick({ dateTime: clock.now() - late }));
       clock.advance(1_000);
     };
     say(50);
@@ -152,41 +152,41 @@ describe('the application', () => {
   it('tells of fills of people, and of those of strategies only where it shall', async () => {
     await enter();
     const filled = { filledQuantity: 10, avgPrice: 272.5 };
-    feed.say('order.>', 5, order(filled));
-    feed.say('order.>', 6, order({ ...filled, id: 2, intId: 'M-1', source: 'STRATEGY', side: 'SELL' }));
-    feed.say('transaction.>', 7, transaction({ intOrderId: 'A-1', price: 272.5 }));
+    feed.deliver('order.>', 5, order(filled));
+    feed.deliver('order.>', 6, order({ ...filled, id: 2, intId: 'M-1', source: 'STRATEGY', side: 'SELL' }));
+    feed.deliver('transaction.>', 7, transaction({ intOrderId: 'A-1', price: 272.5 }));
     expect(notices()).toEqual(['Bought 10 #1 at 272.50']);
     open.stores.settings.update((settings) => ({ ...settings, notify: { ...settings.notify, strategyFills: true } }));
-    feed.say('order.>', 8, order({ ...filled, id: 3, intId: 'M-2', source: 'STRATEGY', side: 'SELL' }));
+    feed.deliver('order.>', 8, order({ ...filled, id: 3, intId: 'M-2', source: 'STRATEGY', side: 'SELL' }));
     expect(notices()[0]).toBe('Sold 10 #1 at 272.50 on average');
   });
 
   it('tells the fills of an order in one notice, each at its own price', async () => {
     await enter();
     const details = () => open.stores.notifications.all.get().map(({ title, detail }) => `${title} | ${detail}`);
-    feed.say('order.>', 5, order({ filledQuantity: 6, avgPrice: 272, quantity: 10 }));
-    feed.say('transaction.>', 6, transaction({ id: 1, intOrderId: 'A-1', quantity: 6, price: 272 }));
+    feed.deliver('order.>', 5, order({ filledQuantity: 6, avgPrice: 272, quantity: 10 }));
+    feed.deliver('transaction.>', 6, transaction({ id: 1, intOrderId: 'A-1', quantity: 6, price: 272 }));
     expect(details()).toEqual(['Bought 6 #1 at 272.00 | Order A-1: 6 of 10 filled']);
-    feed.say('transaction.>', 7, transaction({ id: 2, intOrderId: 'A-1', quantity: 4, price: 272.5 }));
-    feed.say('order.>', 8, order({ filledQuantity: 10, avgPrice: 272.2, quantity: 10 }));
+    feed.deliver('transaction.>', 7, transaction({ id: 2, intOrderId: 'A-1', quantity: 4, price: 272.5 }));
+    feed.deliver('order.>', 8, order({ filledQuantity: 10, avgPrice: 272.2, quantity: 10 }));
     expect(details()).toEqual(['Bought 10 #1 at 272.20 on average | Order A-1: 10 of 10 filled, last 4 at 272.50']);
   });
 
   it('counts the rejects of a strategy in one notice, and spares who looks at another', async () => {
     await enter();
     const rejected = { status: 'REJECTED' as const, source: 'STRATEGY', strategyId: 3, reason: 'no' };
-    feed.say('order.>', 5, order({ ...rejected, id: 5, intId: 'M-1' }));
-    feed.say('order.>', 6, order({ ...rejected, id: 6, intId: 'M-2' }));
+    feed.deliver('order.>', 5, order({ ...rejected, id: 5, intId: 'M-1' }));
+    feed.deliver('order.>', 6, order({ ...rejected, id: 6, intId: 'M-2' }));
     expect(notices()).toEqual(['Rejected orders of #3: 2']);
     open.stores.selection.strategyId.set(1);
-    feed.say('order.>', 7, order({ ...rejected, id: 7, intId: 'M-3' }));
-    feed.say('order.>', 8, order({ ...rejected, id: 8, intId: 'R-1', source: 'REST' }));
+    feed.deliver('order.>', 7, order({ ...rejected, id: 7, intId: 'M-3' }));
+    feed.deliver('order.>', 8, order({ ...rejected, id: 8, intId: 'R-1', source: 'REST' }));
     expect(notices()).toEqual(['Order rejected: Buy 100 #1', 'Rejected orders of #3: 2']);
   });
 
   it('keeps nothing of what one user was told for the next', async () => {
     await enter();
-    feed.say('order.>', 5, order({ filledQuantity: 10, avgPrice: 272.5 }));
+    feed.deliver('order.>', 5, order({ filledQuantity: 10, avgPrice: 272.5 }));
     expect(notices().length).toBe(1);
     open.access.expire();
     expect(notices()).toEqual([]);
@@ -194,8 +194,8 @@ describe('the application', () => {
 
   it('tells once of a message that it cannot read', async () => {
     await enter();
-    feed.say('order.>', 5, { no: 'order' });
-    feed.say('order.>', 6, { no: 'order' });
+    feed.deliver('order.>', 5, { no: 'order' });
+    feed.deliver('order.>', 6, { no: 'order' });
     expect(notices()).toEqual(['Something could not be read']);
   });
 

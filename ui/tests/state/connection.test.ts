@@ -80,15 +80,15 @@ describe('a connection', () => {
 
   it('blames the browser where its own timers come late, and the server where it is silent', () => {
     const lag = () => [link(), connection.state.get().isStarved];
-    connection.heard(clock.now());
+    connection.onTick(clock.now());
     clock.advance(SECOND);
     clock.freeze(4 * SECOND);
     feed.beat();
-    connection.heard(clock.now() - 4 * SECOND);
+    connection.onTick(clock.now() - 4 * SECOND);
     clock.advance(SECOND);
     expect(lag()).toEqual(['lagging', true]);
     feed.beat();
-    connection.heard(clock.now());
+    connection.onTick(clock.now());
     clock.advance(SECOND);
     expect(lag()).toEqual(['live', false]);
     clock.advance(SILENT_AFTER_MS);

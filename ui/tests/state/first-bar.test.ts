@@ -13,7 +13,7 @@ test('no bar is drawn before the past is there', async () => {
   const snapshot = new Promise<{ sequence: number; value: never[] }>((resolve) => (answer = resolve));
   const bars = new LiveBars(1, 'SEC_1', { feed, clock, market, server: { bars: () => snapshot }, onTrouble: (error) => expect.fail(String(error)) });
   feed.up();
-  quotes.put({ securityId: 1, tick: tick({ lastDateTime: clock.now() }) } as never);
+  quotes.upsert({ securityId: 1, tick: tick({ lastDateTime: clock.now() }) } as never);
   clock.frame();
   expect(bars.get()).toEqual([]);
   answer({ sequence: 1, value: [] });

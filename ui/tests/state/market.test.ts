@@ -58,7 +58,7 @@ const onTrouble = (error: unknown) => expect.fail(String(error));
 beforeEach(() => {
   [feed, clock, ticks, bars, subscribed, heard, calls] = [new VirtualFeed(), new VirtualClock(), [], [], [], [], []];
   isLive = true;
-  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => isLive, onHeard: (at) => heard.push(at), onTrouble });
+  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => isLive, onTick: (at) => heard.push(at), onTrouble });
 });
 
 describe('prices', () => {
@@ -80,7 +80,7 @@ describe('prices', () => {
 
   it('do not go back in time', async () => {
     market.want([1]);
-    feed.say('tick.1', 5, tick({ dateTime: START + 10, last: 273 }));
+    feed.deliver('tick.1', 5, tick({ dateTime: START + 10, last: 273 }));
     ticks = [tick({ last: 272 })];
     await market.load();
     expect(market.quotes.row(1)?.tick.last).toBe(273);
@@ -88,7 +88,7 @@ describe('prices', () => {
 
   it('grow old', () => {
     market.want([1]);
-    feed.say('tick.1', 5, tick());
+    feed.deliver('tick.1', 5, tick());
     clock.advance(STALE_AFTER_MS);
     const quote = market.quotes.row(1)!;
     expect([market.ageOf(quote), market.isStale(quote)]).toEqual([STALE_AFTER_MS, false]);
@@ -117,11 +117,11 @@ describe('prices', () => {
     bars = [bar(), bar({ barSize: 'SEC_1' })];
     market.want([1]);
     await settle();
-    feed.say('tick.1', 5, tick({ dateTime: START + 1, last: 272.7 }));
-    feed.say('tick.1', 6, tick({ dateTime: START + 2, last: 273 }));
+    feed.deliver('tick.1', 5, tick({ dateTime: START + 1, last: 272.7 }));
+    feed.deliver('tick.1', 6, tick({ dateTime: START + 2, last: 273 }));
     const quote = market.quotes.row(1)!;
     expect([quote.change, quote.spark]).toEqual([3, [270.5, 273]]);
-    feed.say('tick.1', 7, tick({ dateTime: START + MINUTE, last: 274 }));
+    feed.deliver('tick.1', 7, tick({ dateTime: START + MINUTE, last: 274 }));
     expect(market.quotes.row(1)?.spark).toEqual([270.5, 273, 274]);
   });
 
@@ -131,7 +131,7 @@ describe('prices', () => {
     market.want([1, 2]);
     market.want([2, 3]);
     await settle();
-    for (const securityId of [1, 2, 3]) feed.say(`tick.${securityId}`, 5, tick({ securityId, last: 270 }));
+    for (const securityId of [1, 2, 3]) feed.deliver(`tick.${securityId}`, 5, tick({ securityId, last: 270 }));
     expect(calls).toEqual(['DAY_1 1,2,3', 'MIN_1 1,2,3', 'SEC_1 1,3']);
     expect([1, 2, 3].map((id) => market.quotes.row(id)?.change)).toEqual([10, 265, 0]);
     expect(market.quotes.row(2)?.spark).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 270]);
@@ -141,7 +141,7 @@ describe('prices', () => {
     bars = [1, 2, 3].map((securityId) => bar({ barSize: 'DAY_1', securityId, close: 260 }));
     market.want([1, 2, UNKNOWN, 3]);
     await settle();
-    for (const securityId of [1, 2, 3]) feed.say(`tick.${securityId}`, 5, tick({ securityId, last: 270 }));
+    for (const securityId of [1, 2, 3]) feed.deliver(`tick.${securityId}`, 5, tick({ securityId, last: 270 }));
     expect([1, 2, 3].map((id) => market.quotes.row(id)?.change)).toEqual([10, 10, 10]);
   });
 
@@ -157,7 +157,7 @@ describe('prices', () => {
     market.want([1]);
     await settle();
     const say = async (at: number) => {
-      feed.say('tick.1', 5, tick({ dateTime: at, last: 273 }));
+      feed.deliver('tick.1', 5, tick({ dateTime: at, last: 273 }));
       await settle();
       return market.quotes.row(1)?.change;
     };
@@ -171,11 +171,11 @@ describe('prices', () => {
     bars = [bar({ barSize: 'SEC_1', close: 1 })];
     market.want([1]);
     await settle();
-    feed.say('tick.1', 5, tick({ dateTime: START, last: 5 }));
+    feed.deliver('tick.1', 5, tick({ dateTime: START, last: 5 }));
     const spark = () => market.quotes.row(1)?.spark;
     expect(spark()).toEqual([1, 5]);
     bars = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((close) => bar({ close }));
-    feed.say('tick.1', 6, tick({ dateTime: START + 10 * MINUTE, last: 12 }));
+    feed.deliver('tick.1', 6, tick({ dateTime: START + 10 * MINUTE, last: 12 }));
     await settle();
     expect(spark()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     await market.load();
@@ -190,17 +190,17 @@ describe('prices', () => {
     bars = [bar(), bar({ barSize: 'SEC_1' })];
     market.want([1]);
     await settle();
-    feed.say('tick.1', 5, tick({ dateTime: START + 1, last: null, lastDateTime: null }));
+    feed.deliver('tick.1', 5, tick({ dateTime: START + 1, last: null, lastDateTime: null }));
     expect(market.quotes.row(1)).toMatchObject({ last: 270.5, change: 0.5, spark: [270.5] });
-    feed.say('tick.1', 6, tick({ dateTime: START + 2, last: 271 }));
+    feed.deliver('tick.1', 6, tick({ dateTime: START + 2, last: 271 }));
     expect(market.quotes.row(1)).toMatchObject({ last: 271, change: 1, spark: [270.5, 271] });
   });
 
   it('that were held back do not tell how late we are', () => {
     market.want([1]);
-    feed.say('tick.1', 5, tick({ dateTime: START + 1 }), { conflated: 3 });
-    feed.say('tick.1', 6, tick({ dateTime: START + 2 }), { isSnapshot: true });
-    feed.say('tick.1', 7, tick({ dateTime: START + 3 }));
+    feed.deliver('tick.1', 5, tick({ dateTime: START + 1 }), { conflated: 3 });
+    feed.deliver('tick.1', 6, tick({ dateTime: START + 2 }), { isSnapshot: true });
+    feed.deliver('tick.1', 7, tick({ dateTime: START + 3 }));
     expect(heard).toEqual([START + 3]);
   });
 });
@@ -217,13 +217,13 @@ describe('bars', () => {
     bars = [bar()];
     const series = await open();
     const trade = (last: number, vol: number, at: number) => {
-      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
+      feed.deliver('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
       clock.frame();
     };
     trade(272, 100, START + MINUTE);
     trade(274, 130, START + MINUTE + 2_000);
     expect(series.get().at(-1)).toMatchObject({ dateTime: START + MINUTE, open: 272, high: 274, close: 274, vol: 30 });
-    feed.say('bar.1.MIN_1', 10, bar({ dateTime: START + MINUTE, close: 274, vol: 33 }));
+    feed.deliver('bar.1.MIN_1', 10, bar({ dateTime: START + MINUTE, close: 274, vol: 33 }));
     expect(series.get().map(({ dateTime, vol }) => [dateTime, vol])).toEqual([
       [START, 50],
       [START + MINUTE, 33],
@@ -248,7 +248,7 @@ describe('bars', () => {
     const now = midnight + 2 * hour + MINUTE + 2_000;
     const series = new LiveBars(1, 'DAY_1', { feed, clock, server, market, onTrouble });
     const trade = (last: number, vol: number, at: number) => {
-      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
+      feed.deliver('tick.1', 9, tick({ dateTime: at, lastDateTime: at, last, vol }));
       clock.frame();
     };
     // The first is in the second that is closed when the snapshot comes, the next is not.
@@ -270,7 +270,7 @@ describe('bars', () => {
     feed.up();
     await settle();
     const trade = (vol: number, at: number) => {
-      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 1, vol }));
+      feed.deliver('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 1, vol }));
       clock.frame();
       return series.get().at(-1)?.vol;
     };
@@ -285,7 +285,7 @@ describe('bars', () => {
   it('have nothing of what was traded in others while nobody listened', async () => {
     const series = await open();
     const trade = (vol: number, at: number) => {
-      feed.say('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 7, vol }));
+      feed.deliver('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 7, vol }));
       clock.frame();
       return series.get().at(-1)?.vol;
     };
@@ -311,7 +311,7 @@ describe('a book', () => {
     const level = (price: number) => ({ objectType: 'OrderBook', securityId: 1, feed: 'S', dateTime: START, bids: [{ price, quantity: 1 }], asks: [] });
     const seen: (number | undefined)[] = [];
     book.subscribe((shown) => seen.push(shown?.bids[0]?.price));
-    for (const price of [1, 2, 3]) feed.say('order-book.1', 5, level(price));
+    for (const price of [1, 2, 3]) feed.deliver('order-book.1', 5, level(price));
     clock.frame();
     expect(seen).toEqual([undefined, 3]);
   });

@@ -1,7 +1,7 @@
 /** Watch list, layout and settings: on the server, by user; this browser has a copy. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PATIENCE_MS, Preferences, RETRY_AFTER_MS, WRITE_AFTER_MS } from '../../src/state/preferences';
+import { LOAD_TIMEOUT_MS, Preferences, RETRY_AFTER_MS, WRITE_AFTER_MS } from '../../src/state/preferences';
 import { WireError } from '../../src/wire/error';
 import { Later, settle, VirtualClock } from '../virtual';
 
@@ -146,7 +146,7 @@ describe('what a user arranged', () => {
     const late = new Later<{ tag: string; value: Document }>();
     preferences = new Preferences({ server: { ...server, settings: () => late.promise }, clock, browser: memory, onRefused: () => undefined });
     await enter('anna');
-    clock.advance(PATIENCE_MS - 1);
+    clock.advance(LOAD_TIMEOUT_MS - 1);
     expect(preferences.isReady.get()).toBe(false);
     clock.advance(1);
     expect(preferences.isReady.get()).toBe(true);

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_AFTER_MS } from '../../src/state/join';
 import { Cell } from '../../src/state/readable';
-import { ASK_AFTER_MS, NO_FILTER, OrderFinder } from '../../src/state/search';
+import { SEARCH_AFTER_MS, NO_FILTER, OrderFinder } from '../../src/state/search';
 import { Rows } from '../../src/state/table';
 import { WireError } from '../../src/wire/error';
 import { type OrderQuery, PAGE_ROWS } from '../../src/wire/server';
@@ -74,7 +74,7 @@ describe('a search for orders', () => {
     await open();
     expect([search.rows.size(), search.hasOlder.get(), ids().includes('mine')]).toEqual([PAGE_ROWS, true, false]);
     search.find({ ...NO_FILTER, text: ' MINE ' });
-    await rest(ASK_AFTER_MS - 1);
+    await rest(SEARCH_AFTER_MS - 1);
     expect(asked).toHaveLength(1);
     await rest(1);
     expect([ids(), search.hasOlder.get(), asked.at(-1)]).toEqual([['mine'], false, { ...BLANK, text: 'MINE', after: null }]);
@@ -110,10 +110,10 @@ describe('a search for orders', () => {
     await open();
     search.find({ ...NO_FILTER, status: 'CANCELED' });
     await rest();
-    all.put(done(4));
-    all.put(done(5, { status: 'SUBMITTED' }));
-    all.put(done(2, { status: 'EXECUTED' }));
-    all.put(done(3, { filledQuantity: 40 }));
+    all.upsert(done(4));
+    all.upsert(done(5, { status: 'SUBMITTED' }));
+    all.upsert(done(2, { status: 'EXECUTED' }));
+    all.upsert(done(3, { filledQuantity: 40 }));
     await rest();
     expect([ids(), search.rows.row('D-3')?.filledQuantity]).toEqual([['D-1', 'D-3', 'D-4'], 40]);
   });
@@ -127,9 +127,9 @@ describe('a search for orders', () => {
     remembered = [];
     await open();
     search.find({ ...NO_FILTER, ...filter });
-    await rest(ASK_AFTER_MS);
-    all.put(order({ id: 8, intId: 'no', dateTime: 40 }));
-    all.put(order({ id: 9, intId: 'yes', dateTime: 40, ...fitting }));
+    await rest(SEARCH_AFTER_MS);
+    all.upsert(order({ id: 8, intId: 'no', dateTime: 40 }));
+    all.upsert(order({ id: 9, intId: 'yes', dateTime: 40, ...fitting }));
     await rest();
     expect(ids()).toEqual(['yes']);
   });
@@ -137,7 +137,7 @@ describe('a search for orders', () => {
   it('does not show an old one out of its place', async () => {
     remembered = Array.from({ length: PAGE_ROWS + 2 }, (_, place) => done(place + 1));
     await open();
-    all.put(done(1));
+    all.upsert(done(1));
     await rest();
     expect([search.rows.size(), search.rows.row('D-1')]).toEqual([PAGE_ROWS, undefined]);
   });
@@ -179,7 +179,7 @@ describe('a search for orders', () => {
     await open();
     search.close();
     strategy.set(2);
-    all.put(done(9));
+    all.upsert(done(9));
     await rest(RETRY_AFTER_MS);
     expect([asked.length, ids()]).toEqual([1, ['D-1', 'D-2', 'D-3']]);
   });

@@ -23,9 +23,9 @@ beforeEach(() => {
 describe('rows', () => {
   it('are there at once and told once a frame, each with its newest value', () => {
     rows.watch((change) => told.push(change));
-    rows.put({ id: 1, word: 'old' });
-    rows.put({ id: 1, word: 'new' });
-    rows.put({ id: 2, word: 'other' });
+    rows.upsert({ id: 1, word: 'old' });
+    rows.upsert({ id: 1, word: 'new' });
+    rows.upsert({ id: 2, word: 'other' });
     expect([rows.row(1)?.word, rows.size(), told.length]).toEqual(['new', 2, 1]);
     clock.frame();
     expect(told[1]).toEqual({ reset: false, upserted: [{ id: 1, word: 'new' }, { id: 2, word: 'other' }], removed: [] });
@@ -33,34 +33,34 @@ describe('rows', () => {
 
   it('that come and go within a frame are never told', () => {
     rows.watch((change) => told.push(change));
-    rows.put({ id: 1, word: 'short' });
+    rows.upsert({ id: 1, word: 'short' });
     rows.remove(1);
     clock.frame();
     expect(told[1]).toEqual({ reset: false, upserted: [], removed: [] });
   });
 
   it('that go are told to whoever knew them', () => {
-    rows.put({ id: 1, word: 'here' });
+    rows.upsert({ id: 1, word: 'here' });
     clock.frame();
     rows.watch((change) => told.push(change));
-    rows.put({ id: 1, word: 'changed' });
+    rows.upsert({ id: 1, word: 'changed' });
     rows.remove(1);
     clock.frame();
     expect(told[1]?.removed.map((row) => row.id)).toEqual([1]);
   });
 
   it('that are replaced are told as a new snapshot, with what came after it', () => {
-    rows.put({ id: 1, word: 'gone' });
+    rows.upsert({ id: 1, word: 'gone' });
     rows.watch((change) => told.push(change));
     rows.reset([{ id: 2, word: 'new' }]);
-    rows.put({ id: 3, word: 'newer' });
+    rows.upsert({ id: 3, word: 'newer' });
     clock.frame();
     expect([told[1]?.reset, told[1]?.upserted.map((row) => row.id)]).toEqual([true, [2, 3]]);
   });
 
   it('wait in a hidden tab, one change for each', () => {
     rows.watch((change) => told.push(change));
-    for (let count = 0; count < 10_000; count += 1) rows.put({ id: count % 3, word: String(count) });
+    for (let count = 0; count < 10_000; count += 1) rows.upsert({ id: count % 3, word: String(count) });
     clock.frame();
     expect(told[1]?.upserted.map((row) => row.word)).toEqual(['9999', '9997', '9998']);
   });
@@ -88,11 +88,11 @@ describe('a view', () => {
     rows.reset([{ id: 1, word: 'apple' }, { id: 2, word: 'bread' }]);
     clock.frame();
     new View(rows, test).watch((change) => told.push(change));
-    rows.put({ id: 1, word: 'cherry' });
-    rows.put({ id: 2, word: 'butter' });
+    rows.upsert({ id: 1, word: 'cherry' });
+    rows.upsert({ id: 2, word: 'butter' });
     clock.frame();
     expect(told[1]?.removed.map((row) => row.id)).toEqual([1]);
-    rows.put({ id: 1, word: 'coconut' });
+    rows.upsert({ id: 1, word: 'coconut' });
     clock.frame();
     expect(told[2]?.removed).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe('a view', () => {
     const view = new View(rows, test);
     const before = view.get();
     expect(view.get()).toBe(before);
-    rows.put({ id: 3, word: 'almond' });
+    rows.upsert({ id: 3, word: 'almond' });
     expect(view.get()).not.toBe(before);
   });
 });

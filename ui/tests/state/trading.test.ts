@@ -91,7 +91,7 @@ describe('orders', () => {
   it('that are done leave the open ones and stay in the history', async () => {
     open = [order()];
     await connect();
-    feed.say('order.>', 13, order({ status: 'CANCELED' }));
+    feed.deliver('order.>', 13, order({ status: 'CANCELED' }));
     expect([blotter.open.size(), blotter.history.size()]).toEqual([0, 1]);
   });
 
@@ -105,9 +105,9 @@ describe('orders', () => {
   it('tell of fills and rejects, not of the first snapshot, and not twice', async () => {
     open = [order({ filledQuantity: 10 })];
     await connect();
-    feed.say('order.>', 13, order({ filledQuantity: 30 }));
-    feed.say('order.>', 13, order({ filledQuantity: 30 }));
-    feed.say('order.>', 14, order({ id: 2, intId: 'B', status: 'REJECTED', reason: 'no' }));
+    feed.deliver('order.>', 13, order({ filledQuantity: 30 }));
+    feed.deliver('order.>', 13, order({ filledQuantity: 30 }));
+    feed.deliver('order.>', 14, order({ id: 2, intId: 'B', status: 'REJECTED', reason: 'no' }));
     expect(news.map(({ order: { intId }, filled, isRejected }) => [intId, filled, isRejected])).toEqual([
       ['A-1', 20, false],
       ['B', 0, true],
@@ -146,7 +146,7 @@ describe('orders', () => {
     feed.down();
     [open, failures] = [[], 1];
     await connect();
-    feed.say('order.>', 13, order({ status: 'CANCELED' }));
+    feed.deliver('order.>', 13, order({ status: 'CANCELED' }));
     clock.advance(RETRY_AFTER_MS);
     await settle();
     expect(blotter.all.get().map(({ intId, status }) => [intId, status])).toEqual([['A-1', 'CANCELED']]);
@@ -222,14 +222,14 @@ describe('orders', () => {
     past = [order({ intId: 'quiet', strategyId: 2, status: 'EXECUTED' })];
     strategy.set(2);
     await connect();
-    for (let id = 2; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    for (let id = 2; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.deliver('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
     expect([blotter.all.size(), ids(blotter.history.get())]).toEqual([ORDERS_MAX, ['quiet']]);
   });
 
   it('are bounded: the oldest that are done are forgotten first', async () => {
     open = [order()];
     await connect();
-    for (let id = 2; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
+    for (let id = 2; id <= ORDERS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.deliver('order.>', 20, order({ id, intId: `D-${id}`, status: 'CANCELED' }));
     expect([blotter.all.size(), blotter.all.row('A-1') !== undefined, blotter.all.row('D-2')]).toEqual([ORDERS_MAX, true, undefined]);
   });
 });
@@ -254,7 +254,7 @@ describe('fills', () => {
   it('are the bookings of trades', async () => {
     booked = [transaction(), transaction({ id: 2, type: 'CREDIT', securityId: null })];
     await connect();
-    feed.say('transaction.>', 11, transaction({ id: 3, type: 'SELL', quantity: -4 }));
+    feed.deliver('transaction.>', 11, transaction({ id: 3, type: 'SELL', quantity: -4 }));
     clock.frame();
     expect(portfolioStore.fills.get().map(({ id, side, quantity }) => [id, side, quantity])).toEqual([
       [1, 'BUY', 10],
@@ -290,8 +290,8 @@ describe('fills', () => {
   it('in the selected security are forgotten last', async () => {
     security.set(7);
     await connect();
-    feed.say('transaction.>', 11, transaction({ securityId: 7 }));
-    for (let id = 2; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('transaction.>', 11, transaction({ id }));
+    feed.deliver('transaction.>', 11, transaction({ securityId: 7 }));
+    for (let id = 2; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.deliver('transaction.>', 11, transaction({ id }));
     clock.frame();
     clock.frame();
     expect([portfolioStore.fills.row(1)?.id, portfolioStore.fills.row(2), portfolioStore.fills.size()]).toEqual([1, undefined, TRANSACTIONS_MAX]);
@@ -299,7 +299,7 @@ describe('fills', () => {
 
   it('are forgotten with the oldest bookings', async () => {
     await connect();
-    for (let id = 1; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.say('transaction.>', 11, transaction({ id }));
+    for (let id = 1; id <= TRANSACTIONS_MAX + FORGOTTEN_AT_ONCE + 1; id += 1) feed.deliver('transaction.>', 11, transaction({ id }));
     clock.frame();
     clock.frame();
     expect([portfolioStore.transactions.size(), portfolioStore.fills.size(), portfolioStore.fills.row(2)]).toEqual([
@@ -328,7 +328,7 @@ describe('cancelling all', () => {
     };
     const trading = new TradingStore({ cancel } as never, blotter.open, new Cell(null));
     const named = ['A-1', 'gone', 'stuck', 'pending', 'unheard of'];
-    expect(await trading.cancelAll(named)).toEqual({ asked: 3, failed: 1 });
+    expect(await trading.cancelAll(named)).toEqual({ requested: 3, failed: 1 });
     expect(asked.sort()).toEqual(['A-1', 'gone', 'stuck']);
   });
 });

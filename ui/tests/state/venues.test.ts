@@ -28,7 +28,7 @@ function world(states: Record<string, string>) {
   const onVenue = (name: string, isAway: boolean) => told.push(`${name} ${isAway ? 'away' : 'back'}`);
   const sessions = new SessionList({ feed, clock, server, accounts, onVenue, onTrouble });
   const say = (qualifier: string, state: string, adapter = 'SIMULATED') => {
-    feed.say('session.>', 5, { dateTime: clock.now(), adapter, qualifier, state });
+    feed.deliver('session.>', 5, { dateTime: clock.now(), adapter, qualifier, state });
     clock.frame();
   };
   return { feed, clock, sessions, told, say };
@@ -57,9 +57,9 @@ test('a venue that is away makes its own prices old, and no others', () => {
   const server = { ticks: nothing, bars: nothing, subscribe: () => Promise.resolve() };
   const isAway = (name: string) => name === away;
   const onTrouble = (error: unknown) => expect.fail(String(error));
-  const market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => true, isAway, onHeard: () => undefined, onTrouble });
+  const market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => true, isAway, onTick: () => undefined, onTrouble });
   market.want([1]);
-  feed.say('tick.1', 9, tick({ feed: 'SIMULATED-BETA' }));
+  feed.deliver('tick.1', 9, tick({ feed: 'SIMULATED-BETA' }));
   const quote = market.quotes.row(1);
   const isOld = () => quote !== undefined && market.isStale(quote);
   expect(isOld()).toBe(false);

@@ -46,46 +46,46 @@ const PERCENT = { value: (part: number) => part * 100 };
 /** Beside the prices, which see to it themselves, these are as old as their quote. */
 const AGING: ReadonlySet<string> = new Set(['bidSize', 'askSize', 'changePercent', 'change', 'lastSize', 'volume']);
 
-export function marketColumns(board: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
+export function marketColumns(source: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
   const isStale = (row: SecurityVO): boolean => {
-    const quote = board.quote(row.id);
-    return quote !== undefined && board.isStale(quote);
+    const quote = source.quote(row.id);
+    return quote !== undefined && source.isStale(quote);
   };
-  const columns = quoteColumns(board, texts, formats, clicks);
+  const columns = quoteColumns(source, texts, formats, clicks);
   return columns.map((column) => (AGING.has(column.id) ? aging(column, isStale) : column));
 }
 
-function quoteColumns(board: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
+function quoteColumns(source: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
   const { column } = texts;
   const read = (reading: Reading) => (row: SecurityVO) => {
-    const quote = board.quote(row.id);
+    const quote = source.quote(row.id);
     return quote === undefined ? null : reading(quote);
   };
   const moves = (value: number | null, row: SecurityVO) =>
-    `${value !== null && value > 0 ? '+' : ''}${formats.price(value, board.digits(row.id))}`;
-  const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, board, formats, reading);
+    `${value !== null && value > 0 ? '+' : ''}${formats.price(value, source.digits(row.id))}`;
+  const price = (id: string, title: string, reading: Reading) => priceColumn(id, title, source, formats, reading);
   return [
-    symbolColumn(board, texts, clicks),
+    symbolColumn(source, texts, clicks),
     figures('bidSize', column.bidSize, SIZE_PX, read(({ tick }) => tick.volBid), formats.size, { hidden: true }),
     clickable(price('bid', column.bid, ({ tick }) => tick.bid), 'bid', texts, clicks),
     clickable(price('ask', column.ask, ({ tick }) => tick.ask), 'ask', texts, clicks),
     figures('askSize', column.askSize, SIZE_PX, read(({ tick }) => tick.volAsk), formats.size, { hidden: true }),
-    lastColumn(price('last', column.last, ({ last }) => last), board, texts),
+    lastColumn(price('last', column.last, ({ last }) => last), source, texts),
     gains('changePercent', column.changePercent, 60, read((quote) => quote.changePercent), formats.percent, { csv: PERCENT }),
-    sparkColumn(board, texts, formats),
-    ageColumn(board, texts, formats),
+    sparkColumn(source, texts, formats),
+    ageColumn(source, texts, formats),
     gains('change', column.change, 72, read((quote) => quote.change), moves, { hidden: true }),
     figures('lastSize', column.lastSize, 60, read(({ tick }) => tick.volLast), formats.size, { hidden: true }),
     figures('volume', column.volume, 64, read(({ tick }) => tick.vol), formats.size, { hidden: true }),
     words('description', column.description, 170, (row) => row.description ?? '', { hidden: true }),
     words('kind', column.kind, 80, (row) => row.objectType, { hidden: true }),
-    words('exchange', column.exchange, 76, (row) => board.exchangeCode(row.exchangeId), { hidden: true }),
+    words('exchange', column.exchange, 76, (row) => source.exchangeCode(row.exchangeId), { hidden: true }),
     words('currency', column.currency, 72, (row) => row.currency, { hidden: true }),
-    words('feed', column.feed, 120, (row) => board.quote(row.id)?.tick.feed ?? '', { hidden: true }),
+    words('feed', column.feed, 120, (row) => source.quote(row.id)?.tick.feed ?? '', { hidden: true }),
   ];
 }
 
-function symbolColumn(board: QuoteSource, texts: Texts, { remove }: Clicks): Column {
+function symbolColumn(source: QuoteSource, texts: Texts, { remove }: Clicks): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     if (cell.childElementCount > 0) return;
     const button = document.createElement('button');
@@ -95,11 +95,11 @@ function symbolColumn(board: QuoteSource, texts: Texts, { remove }: Clicks): Col
     button.ariaLabel = `${texts.market.remove}: ${row.symbol}`;
     button.append(iconElement('close'));
     button.onclick = () => remove(row.id);
-    paintSymbol(cell, row.symbol, () => board.terms(row));
+    paintSymbol(cell, row.symbol, () => source.terms(row));
     cell.classList.add('beside-quiet');
     cell.prepend(button);
   };
-  return { ...words<SecurityVO>('symbol', texts.column.symbol, board.symbolPx, (row) => row.symbol, { pinned: true }), paint };
+  return { ...words<SecurityVO>('symbol', texts.column.symbol, source.symbolPx, (row) => row.symbol, { pinned: true }), paint };
 }
 
 function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }: Clicks): Column {
@@ -119,31 +119,31 @@ function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }
 }
 
 /** A price lights up when it moves and fades when it is stale. */
-function priceColumn(id: string, title: string, board: QuoteSource, formats: Formats, reading: Reading): Column {
+function priceColumn(id: string, title: string, source: QuoteSource, formats: Formats, reading: Reading): Column {
   const before = new WeakMap<HTMLElement, number | null>();
   const value = (row: SecurityVO): number | null => {
-    const quote = board.quote(row.id);
+    const quote = source.quote(row.id);
     return quote === undefined ? null : reading(quote);
   };
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
-    const quote = board.quote(row.id);
+    const quote = source.quote(row.id);
     const price = quote === undefined ? null : reading(quote);
-    cell.classList.toggle('stale', quote !== undefined && board.isStale(quote));
+    cell.classList.toggle('stale', quote !== undefined && source.isStale(quote));
     if (before.get(cell) === price) return;
-    writeMoved(cell, formats.price(price, board.digits(row.id)), before.get(cell), price);
+    writeMoved(cell, formats.price(price, source.digits(row.id)), before.get(cell), price);
     before.set(cell, price);
   };
-  return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, board.digits(row.id))), paint };
+  return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, source.digits(row.id))), paint };
 }
 
 /** What was not traded since the server started fades, as any price that may be old. */
-function lastColumn(column: Column, board: QuoteSource, texts: Texts): Column {
+function lastColumn(column: Column, source: QuoteSource, texts: Texts): Column {
   const { paint } = column;
   return {
     ...column,
     paint: (cell, row) => {
       paint?.(cell, row);
-      const quote = board.quote(row.id);
+      const quote = source.quote(row.id);
       const isEarlier = quote !== undefined && quote.last !== null && quote.tick.last === null;
       if (isEarlier) cell.classList.add('stale');
       const title = isEarlier ? texts.market.notYetTraded : '';
@@ -153,10 +153,10 @@ function lastColumn(column: Column, board: QuoteSource, texts: Texts): Column {
 }
 
 /** Recent prices; where the newest is old its age stands there instead, because a trend that ended is none. */
-function sparkColumn(board: QuoteSource, texts: Texts, formats: Formats): Column {
+function sparkColumn(source: QuoteSource, texts: Texts, formats: Formats): Column {
   const oldness = (row: SecurityVO): string | null => {
-    const quote = board.quote(row.id);
-    return quote !== undefined && board.isStale(quote) ? `! ${formats.age(board.ageOf(quote))}` : null;
+    const quote = source.quote(row.id);
+    return quote !== undefined && source.isStale(quote) ? `! ${formats.age(source.ageOf(quote))}` : null;
   };
   const name = (cell: HTMLElement, row: SecurityVO): void => {
     const age = oldness(row);
@@ -171,27 +171,27 @@ function sparkColumn(board: QuoteSource, texts: Texts, formats: Formats): Column
     paint: name,
     draw: (context, row, box) => {
       const age = oldness(row);
-      if (age === null) drawSparkline(context, board.quote(row.id)?.spark ?? [], box);
+      if (age === null) drawSparkline(context, source.quote(row.id)?.spark ?? [], box);
       else drawNote(context, age, box);
     },
   };
 }
 
-function ageColumn(board: QuoteSource, texts: Texts, formats: Formats): Column {
+function ageColumn(source: QuoteSource, texts: Texts, formats: Formats): Column {
   const value = (row: SecurityVO): number | null => {
-    const quote = board.quote(row.id);
-    return quote === undefined ? null : board.ageOf(quote);
+    const quote = source.quote(row.id);
+    return quote === undefined ? null : source.ageOf(quote);
   };
   const show = (age: number | null, row: SecurityVO): string => {
     if (age === null) return texts.market.noPrice;
-    const quote = board.quote(row.id);
-    const isStale = quote !== undefined && board.isStale(quote);
+    const quote = source.quote(row.id);
+    const isStale = quote !== undefined && source.isStale(quote);
     return isStale ? `! ${formats.age(age)}` : formats.age(age);
   };
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
-    const quote = board.quote(row.id);
+    const quote = source.quote(row.id);
     setText(cell, show(value(row), row));
-    const isStale = quote === undefined || board.isStale(quote);
+    const isStale = quote === undefined || source.isStale(quote);
     if (cell.classList.contains('stale') === isStale) return;
     cell.classList.toggle('stale', isStale);
     cell.title = isStale && quote !== undefined ? texts.market.stale : '';

@@ -19,7 +19,7 @@ export class Watchlist {
 
   /** The list of another window is taken over; call the result when nobody looks any more. */
   follow(): () => void {
-    return this.memory.watch(KEY, (said) => this.set(idsIn(said) ?? [], false));
+    return this.memory.watch(KEY, (stored) => this.set(idsIn(stored) ?? [], false));
   }
 
   /** Until the person makes a list: the first securities that there are. */
@@ -63,6 +63,6 @@ export class Watchlist {
   }
 }
 
-function idsIn(said: unknown): number[] | null {
-  return Array.isArray(said) && said.every((id) => Number.isInteger(id)) ? said : null;
+function idsIn(stored: unknown): number[] | null {
+  return Array.isArray(stored) && stored.every((id) => Number.isInteger(id)) ? stored : null;
 }

@@ -39,7 +39,7 @@ export function accountFor(order: OrderBody, tick: Tick | null, accounts: readon
 }
 
 /** A new order that the server can't even read goes to it as it is, for its words: it can't trade. */
-export function isAskedAbout(answer: DryRun, notional: number | null, confirmFrom: number | null): boolean {
+export function mustConfirm(answer: DryRun, notional: number | null, confirmFrom: number | null): boolean {
   return !isUnreadable(answer) && needsConfirmation(notional, confirmFrom);
 }
 

@@ -19,7 +19,7 @@ export function keepDraft(draft: Draft): void {
 }
 
 /** Once, and only for whoever wrote it. */
-export function takeDraft(user: string | null): Draft | null {
+export function claimDraft(user: string | null): Draft | null {
   const draft = kept;
   kept = null;
   return draft !== null && draft.user === user ? draft : null;

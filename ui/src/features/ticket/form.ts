@@ -173,8 +173,8 @@ export function changeOf(
   const isChanged = (key: keyof OrderBody): boolean => meant[key] !== undefined && meant[key] !== before[key];
   // A day means something only beside the kind of time that it belongs to.
   const life = isChanged('tif') || isChanged('tifDateTime') ? (['tif', 'tifDateTime'] as const) : [];
-  const said = [...AMOUNTS.filter(isChanged), ...life].filter((key) => meant[key] !== undefined);
-  return { intId: order.intId, objectType, securityId, side, ...Object.fromEntries(said.map((key) => [key, meant[key]])) };
+  const changed = [...AMOUNTS.filter(isChanged), ...life].filter((key) => meant[key] !== undefined);
+  return { intId: order.intId, objectType, securityId, side, ...Object.fromEntries(changed.map((key) => [key, meant[key]])) };
 }
 
 const TERMS = ['quantity', 'limit', 'stop', 'tif', 'tifDateTime'] as const;

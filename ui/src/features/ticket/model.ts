@@ -8,8 +8,8 @@ import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import { WireError } from '../../wire/error';
 import type { OrderBody, OrderVO } from '../../wire/types';
-import { isFateUnknown } from '../common/fate';
-import { estimateOf, isAskedAbout, notionalOf } from './confirm';
+import { isOutcomeUnknown } from '../common/outcome';
+import { estimateOf, mustConfirm, notionalOf } from './confirm';
 import { Dispatch, EarlierOrder } from './dispatch';
 import type { Draft } from './draft';
 import { followOrder } from './follow';
@@ -56,7 +56,7 @@ export class TicketModel {
   private followed: OrderVO | null = null;
   private stopPrice: Stop = () => undefined;
   private stopOrder: Stop = () => undefined;
-  private asked = '';
+  private requested = '';
   private isSettling = false;
 
   constructor(private readonly tools: TicketTools) {
@@ -80,7 +80,7 @@ export class TicketModel {
     this.followSecurity(form.securityId);
     this.followOrder(this.state.changing);
     this.listen();
-    this.ask();
+    this.requestVerdict();
   }
 
   close(): void {
@@ -97,11 +97,11 @@ export class TicketModel {
   }
 
   /** The price as the limit, of whatever is being written. */
-  takePrice(limit: number): void {
+  applyPrice(limit: number): void {
     const { form, changing } = this.state;
-    const wish = { securityId: form.securityId ?? 0, limit };
+    const fill = { securityId: form.securityId ?? 0, limit };
     const formats = this.tools.formats.get();
-    this.edit(changing ? ticket.withPrices(form, wish, formats) : ticket.withFill(form, wish, formats));
+    this.edit(changing ? ticket.withPrices(form, fill, formats) : ticket.withFill(form, fill, formats));
   }
 
   /** Gives up a change. */
@@ -119,7 +119,7 @@ export class TicketModel {
     const whole = changing === null ? order : ticket.termsOf(changing, form, around.formats, around.timeZone);
     const estimate = estimateOf(whole, security, quote?.tick ?? null, this.tools.stores.portfolio.totals.get().currency);
     const send = () => (changing === null ? this.place(order) : this.sendChange({ ...order, intId: changing.intId }));
-    void this.attempt(() => this.sendOrAsk(order, whole, estimate, send));
+    void this.attempt(() => this.sendOrConfirm(order, whole, estimate, send));
   }
 
   confirm(): void {
@@ -140,17 +140,17 @@ export class TicketModel {
     const unless = (run: () => void) => () => this.state.changing === null && run();
     this.stops.push(
       ...[texts, formats, messages, trading.mayTrade, reference.securities, reference.exchanges].map((source) => source.subscribe(refresh)),
-      risk.states.watch(() => this.runs.again()),
-      risk.limits.watch(() => this.runs.again()),
+      risk.states.watch(() => this.runs.rerun()),
+      risk.limits.watch(() => this.runs.rerun()),
       connection.subscribe((now) => {
         const isAnew = now.reconnects !== reconnects;
         reconnects = now.reconnects;
         this.refresh(isAnew);
-        if (now.link === 'live' && this.state.sendRemarks.isFateUnknown) void this.settleFate();
+        if (now.link === 'live' && this.state.sendRemarks.isOutcomeUnknown) void this.queryOutcome();
       }),
       selection.securityId.subscribe((id) => unless(() => this.edit(ticket.withSecurity(this.state.form, id)))()),
       selection.strategyId.subscribe((id) => unless(() => this.edit({ ...this.state.form, strategyId: this.chosenStrategy(id) }))()),
-      intents.on('ticket', (wish) => this.fill(wish)),
+      intents.on('ticket', (fill) => this.fill(fill)),
       intents.on('modify', (order) => this.change(order)),
     );
   }
@@ -167,17 +167,17 @@ export class TicketModel {
 
   private refresh(isAnew = false): void {
     this.view.set(viewOf(this.state, this.around()));
-    this.ask(isAnew);
+    this.requestVerdict(isAnew);
   }
 
   /** The server is asked again only when what would be sent has changed, or the order that it changes. */
-  private ask(isAnew = false): void {
+  private requestVerdict(isAnew = false): void {
     const { body, mayTrade } = { body: this.view.get().body, mayTrade: this.tools.stores.trading.mayTrade.get() };
     const wanted = mayTrade ? body : null;
     const key = JSON.stringify([wanted, this.state.changing]);
-    if (key === this.asked && !isAnew) return;
-    this.asked = key;
-    this.runs.ask(wanted);
+    if (key === this.requested && !isAnew) return;
+    this.requested = key;
+    this.runs.request(wanted);
   }
 
   private readonly check: Check = (order, signal) => {
@@ -264,19 +264,19 @@ export class TicketModel {
     return { ...ticket.BLANK, strategyId: this.chosenStrategy(selection.strategyId.get()), securityId: selection.securityId.get() };
   }
 
-  private fill(wish: TicketFill): void {
+  private fill(fill: TicketFill): void {
     const { form, changing } = this.state;
-    if (changing !== null && ticket.isPriceFor(changing, wish)) this.edit(ticket.withPrices(form, wish, this.tools.formats.get()));
-    else this.startNew(wish);
+    if (changing !== null && ticket.isPriceFor(changing, fill)) this.edit(ticket.withPrices(form, fill, this.tools.formats.get()));
+    else this.startNew(fill);
     this.tools.onWrite();
   }
 
   /** A new order takes nothing over from one that was being changed. */
-  private startNew(wish: TicketFill): void {
+  private startNew(fill: TicketFill): void {
     const { form, changing } = this.state;
-    const next = ticket.withFill(changing === null ? form : this.blank(), wish, this.tools.formats.get());
+    const next = ticket.withFill(changing === null ? form : this.blank(), fill, this.tools.formats.get());
     this.set({ form: next, sendRemarks: NO_REMARKS, changing: null, isChangedElsewhere: false });
-    this.tools.stores.selection.securityId.set(wish.securityId);
+    this.tools.stores.selection.securityId.set(fill.securityId);
   }
 
   private change(order: OrderVO): void {
@@ -297,11 +297,11 @@ export class TicketModel {
   }
 
   /** A large order is shown once more, and so is a change that makes one large. */
-  private async sendOrAsk(sent: OrderBody, order: OrderBody, estimate: number | null, send: () => Promise<void>): Promise<void> {
+  private async sendOrConfirm(sent: OrderBody, order: OrderBody, estimate: number | null, send: () => Promise<void>): Promise<void> {
     const answer = await this.verdictOn(sent);
     if (isKnownRefused(answer)) return this.refuse(answer);
     const notional = notionalOf(answer, estimate);
-    if (isAskedAbout(answer, notional, this.tools.stores.settings.get().confirmFrom)) this.set({ question: { order, notional, answer, send } });
+    if (mustConfirm(answer, notional, this.tools.stores.settings.get().confirmFrom)) this.set({ question: { order, notional, answer, send } });
     else await send();
   }
 
@@ -327,20 +327,20 @@ export class TicketModel {
     this.set({ sentId, form: { ...this.state.form, quantity: '', limit: '', stop: '' }, sendRemarks: NO_REMARKS });
   }
 
-  private async sendChange(wish: OrderBody & { intId: string }): Promise<void> {
-    await this.tools.stores.trading.modify(wish);
-    this.set({ sentId: wish.intId });
+  private async sendChange(change: OrderBody & { intId: string }): Promise<void> {
+    await this.tools.stores.trading.modify(change);
+    this.set({ sentId: change.intId });
     this.leave();
   }
 
   /** The server is back: it knows whether the order arrived, by the id that only this ticket used. */
-  private async settleFate(): Promise<void> {
+  private async queryOutcome(): Promise<void> {
     const intId = this.dispatch.unsettled;
     if (intId === null || this.isSettling) return;
     this.isSettling = true;
     const arrived = await this.tools.stores.trading.exists(intId).catch(() => null);
     this.isSettling = false;
-    if (arrived === null || !this.state.sendRemarks.isFateUnknown) return;
+    if (arrived === null || !this.state.sendRemarks.isOutcomeUnknown) return;
     const words = this.tools.texts.get().ticket;
     if (!arrived) return this.set({ sendRemarks: { fields: {}, general: words.notArrived } });
     this.dispatch.settle();
@@ -367,7 +367,7 @@ export class TicketModel {
       return { fields: {}, general: words.earlier(error.intId) };
     }
     if (!(error instanceof WireError)) throw error;
-    if (isFateUnknown(error)) return { fields: {}, general: words.fateUnknown, isFateUnknown: true };
+    if (isOutcomeUnknown(error)) return { fields: {}, general: words.fateUnknown, isOutcomeUnknown: true };
     return this.tools.messages.get().faults(error, SHOWN);
   }
 }

@@ -8,11 +8,11 @@ export function followPrice(
   market: Market,
   clock: Clock,
   securityId: number,
-  tell: (quote: Quote, isStale: boolean) => void,
+  onQuote: (quote: Quote, isStale: boolean) => void,
 ): Stop {
   let newest = market.quotes.row(securityId);
   const show = (): void => {
-    if (newest) tell(newest, market.isStale(newest));
+    if (newest) onQuote(newest, market.isStale(newest));
   };
   const stops = [
     market.want([securityId]),

@@ -25,29 +25,29 @@ export type Check = (order: OrderBody, signal?: AbortSignal) => Promise<VerdictV
 /** Asks after a pause and again when the world changed; only the last question counts, those before it are given up. */
 export class DryRuns {
   private order: OrderBody | null = null;
-  private asked = 0;
+  private requested = 0;
   private answered = 0;
-  private asking = new AbortController();
+  private controller = new AbortController();
   private stops: Stop[] = [];
 
   constructor(
     private readonly clock: Pick<Clock, 'after' | 'every'>,
     private readonly check: Check,
-    private readonly tell: (run: DryRun) => void,
+    private readonly onRun: (run: DryRun) => void,
   ) {}
 
   /** Nothing to ask forgets the verdict. */
-  ask(order: OrderBody | null): void {
+  request(order: OrderBody | null): void {
     this.close();
     this.order = order;
-    if (order === null) return this.tell({ kind: 'none' });
-    this.tell({ kind: 'checking' });
-    this.stops.push(this.clock.after(PAUSE_MS, () => this.again()));
+    if (order === null) return this.onRun({ kind: 'none' });
+    this.onRun({ kind: 'checking' });
+    this.stops.push(this.clock.after(PAUSE_MS, () => this.rerun()));
     if (order.limit === undefined) this.stops.push(this.clock.every(REFRESH_MS, () => this.refresh()));
   }
 
   /** The verdict of before stays in sight until the new one is there. */
-  again(): void {
+  rerun(): void {
     if (this.order !== null) void this.run(this.order);
   }
 
@@ -55,23 +55,23 @@ export class DryRuns {
     this.stops.forEach((stop) => stop());
     this.stops = [];
     this.order = null;
-    this.asked += 1;
-    this.asking.abort();
+    this.requested += 1;
+    this.controller.abort();
   }
 
   /** A slow server is not asked a second time before it has answered. */
   private refresh(): void {
-    if (this.answered === this.asked) this.again();
+    if (this.answered === this.requested) this.rerun();
   }
 
   private async run(order: OrderBody): Promise<void> {
-    const mine = ++this.asked;
-    this.asking.abort();
-    this.asking = new AbortController();
-    const answer = await judge(this.check, order, this.asking.signal);
-    if (mine !== this.asked) return;
+    const mine = ++this.requested;
+    this.controller.abort();
+    this.controller = new AbortController();
+    const answer = await judge(this.check, order, this.controller.signal);
+    if (mine !== this.requested) return;
     this.answered = mine;
-    this.tell(answer);
+    this.onRun(answer);
   }
 }
 
@@ -102,7 +102,7 @@ export function runWhile(link: Link, isSending: boolean, run: DryRun): DryRun {
 
 /** What would become of an order says nothing where it may be live already. */
 export function runInSight(run: DryRun, remarks: Remarks): DryRun | null {
-  return remarks.isFateUnknown ? null : run;
+  return remarks.isOutcomeUnknown ? null : run;
 }
 
 /** What the order is worth and costs; of a quantity or a price that is none there is no estimate. */
@@ -121,7 +121,7 @@ export interface Remarks {
   fields: Readonly<Record<string, string>>;
   general: string;
   /** Nobody knows whether the order was taken. */
-  isFateUnknown?: true;
+  isOutcomeUnknown?: true;
   /** It was not even sent, because the server would refuse it. */
   isNotSent?: true;
 }
@@ -134,7 +134,7 @@ export function remarksOf(run: DryRun, shown: readonly string[], messages: Words
   if (run.kind === 'refused') return messages.faults(run.error, shown);
   if (run.kind !== 'verdict' || run.verdict.accepted) return NO_REMARKS;
   const { field, reason, code } = run.verdict;
-  const said = messages.text(code, reason ?? '');
-  if (field !== null && shown.includes(field)) return { fields: { [field]: said }, general: '' };
-  return { fields: {}, general: said };
+  const text = messages.text(code, reason ?? '');
+  if (field !== null && shown.includes(field)) return { fields: { [field]: text }, general: '' };
+  return { fields: {}, general: text };
 }

@@ -46,7 +46,7 @@ export class PaintedCell<Row> implements ICellRendererComp<Row> {
 
   init(params: PaintedCellParams<Row>): void {
     this.element.className = 'cell';
-    this.take(params);
+    this.setParams(params);
     params.inSight.add(this.rowId, this);
   }
 
@@ -55,7 +55,7 @@ export class PaintedCell<Row> implements ICellRendererComp<Row> {
   }
 
   refresh(params: PaintedCellParams<Row>): boolean {
-    this.take(params);
+    this.setParams(params);
     return true;
   }
 
@@ -71,7 +71,7 @@ export class PaintedCell<Row> implements ICellRendererComp<Row> {
     else setText(this.element, text ? text(row) : String(value(row) ?? ''));
   }
 
-  private take(params: PaintedCellParams<Row>): void {
+  private setParams(params: PaintedCellParams<Row>): void {
     this.params = params;
     this.rowId = params.node.id ?? '';
     this.paint();

@@ -10,7 +10,7 @@ import type { Readable } from './api';
 import { type JoinTools, RETRY_AFTER_MS } from './join';
 import { Cell } from './readable';
 
-export class Recall {
+export class HistoryReader {
   /** Whether the server has more than was read. */
   readonly isCut = new Cell(false);
   /** Counts what was asked for; an answer to an older question is ignored. */
@@ -25,17 +25,17 @@ export class Recall {
     this.round += 1;
   }
 
-  ask<T>(read: (isWanted: IsWanted) => Promise<Snapshot<T[]>>, take: (rows: T[]) => void): void {
+  load<T>(read: (isWanted: IsWanted) => Promise<Snapshot<T[]>>, apply: (rows: T[]) => void): void {
     const round = ++this.round;
     const isWanted = () => round === this.round;
     const answer = ({ value }: Snapshot<T[]>) => {
       this.isCut.set(value.length >= PAST_ROWS);
-      take(value);
+      apply(value);
     };
     const fail = (error: unknown) => {
       if (isUnknown(error)) return;
       if (!(error instanceof WireError)) this.tools.onTrouble(error);
-      this.tools.clock.after(RETRY_AFTER_MS, () => isWanted() && this.ask(read, take));
+      this.tools.clock.after(RETRY_AFTER_MS, () => isWanted() && this.load(read, apply));
     };
     read(isWanted).then(
       (snapshot) => isWanted() && answer(snapshot),
@@ -44,7 +44,7 @@ export class Recall {
   }
 }
 
-export interface PastTools<T> extends JoinTools {
+export interface SelectedHistoryTools<T> extends JoinTools {
   selected: Readable<number | null>;
   read(id: number, isWanted: IsWanted): Promise<Snapshot<T[]>>;
   /** Takes rows of which some may be known already. */
@@ -55,31 +55,31 @@ export interface PastTools<T> extends JoinTools {
  * The past of the strategy, or of the security, that is looked at. The newest rows of all may have none of a quiet one, so
  * its own are read whenever it is selected, and again after every snapshot of all.
  */
-export class SelectedPast<T> {
-  private readonly recalls: Recall;
+export class SelectedHistory<T> {
+  private readonly reader: HistoryReader;
   /** What is selected before the first snapshot is read with it. */
   private hasSnapshot = false;
 
-  constructor(private readonly tools: PastTools<T>) {
-    this.recalls = new Recall(tools);
-    tools.selected.subscribe(() => this.hasSnapshot && this.recall());
+  constructor(private readonly tools: SelectedHistoryTools<T>) {
+    this.reader = new HistoryReader(tools);
+    tools.selected.subscribe(() => this.hasSnapshot && this.load());
   }
 
   get isCut(): Readable<boolean> {
-    return this.recalls.isCut;
+    return this.reader.isCut;
   }
 
   /** A snapshot of all is there. */
   onSnapshot(): void {
     this.hasSnapshot = true;
-    this.recall();
+    this.load();
   }
 
-  private recall(): void {
+  private load(): void {
     const { selected, read, keep } = this.tools;
     const id = selected.get();
-    if (id === null) return this.recalls.forget();
-    this.recalls.ask((isWanted) => read(id, isWanted), keep);
+    if (id === null) return this.reader.forget();
+    this.reader.load((isWanted) => read(id, isWanted), keep);
   }
 }
 

@@ -5,7 +5,7 @@ import { WireError } from '../../wire/error';
 const OUTCOME_UNKNOWN = 'outcome-unknown';
 
 /** Nobody knows whether the server took it. */
-export function isFateUnknown(error: unknown): boolean {
+export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof WireError)) return false;
   const { status, code } = error;
   return status === 0 || code === OUTCOME_UNKNOWN || (status >= 500 && code === 'unexplained');
