@@ -15,7 +15,7 @@ import { StompFeed } from './wire/stomp';
 
 const UNAUTHORIZED = 401;
 
-/** A session that ended shows in whichever call comes next, and so does a server that no longer answers. */
+/** The next call of any kind shows that the session ended or that the server no longer answers. */
 async function fetchWatched(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(path, init).catch((error: unknown) => {
     appContext.suspect();
@@ -37,11 +37,11 @@ const appContext = createApplication({
 follow(appContext.stores.settings, document, matchMedia('(prefers-color-scheme: dark)'));
 document.addEventListener('visibilitychange', () => document.hidden || feed.hurry());
 window.addEventListener('online', () => feed.hurry());
-// A tab that is closed, or put away for good on a phone, says so by these and by nothing later.
+// These are the last events of a tab that is closed, or discarded on a phone.
 window.addEventListener('pagehide', () => void appContext.flush());
 document.addEventListener('visibilitychange', () => document.hidden && void appContext.flush());
 
-// Nobody should see one language and then another.
+// The screen must not start in one language and change to another.
 await appContext.whenLoaded();
 const target = document.getElementById('app');
 if (target) mount(App, { target, props: { appContext } });

@@ -9,7 +9,7 @@ import { Cell } from './readable';
 const RETRY_AFTER_MS = 2_000;
 const UNAUTHORIZED = 401;
 const SESSION_ENDED = 'session-ended';
-/** Each role may also do what those before it may; a strategy is a trader in one name. */
+/** Each role includes the rights of the roles below it; a strategy is a trader for one strategy. */
 const RANK: Record<Role, number> = { VIEWER: 0, STRATEGY: 1, TRADER: 1, ADMIN: 2 };
 
 export class Session implements Access {
@@ -20,11 +20,11 @@ export class Session implements Access {
   constructor(
     private readonly server: Pick<Server, 'identity' | 'login' | 'logout'>,
     private readonly clock: Clock,
-    /** What is to be done while one is still let in. */
+    /** Runs before the logout, while the session is still valid. */
     private readonly beforeLogout: () => Promise<void> = async () => undefined,
   ) {}
 
-  /** Asks the server who we are; one that cannot be reached is asked again. */
+  /** Queries the identity of this session; retries while the server cannot be reached. */
   async identify(): Promise<void> {
     try {
       this.enter(await this.server.identity());

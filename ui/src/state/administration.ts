@@ -1,4 +1,4 @@
-/** What admins do; each call is one of the server's. */
+/** Administration calls: each method is one call of the server. */
 
 import type { Server } from '../wire/server';
 import type { Administration } from './api';

@@ -2,7 +2,7 @@
  * The interfaces of the stores that features use. Each store has a file of its own beside
  * this one. Everything that shows trading is already filtered by the strategy selector.
  *
- * A `Readable` is a Svelte store, so `$name` works in components. A `Table` also tells what changed, at most once a
+ * A `Readable` is a Svelte store, so `$name` works in components. A `Table` also reports what changed, at most once a
  * frame, for grids that paint single rows.
  */
 
@@ -58,7 +58,7 @@ export interface Writable<T> extends Readable<T> {
 
 /** What happened to a table since the last frame. */
 export interface Change<T> {
-  /** The snapshot was replaced (first delivery, reconnect, other strategy): forget all rows, then take `upserted`. */
+  /** All rows were replaced (first delivery, reconnect, other strategy): drop all rows, then apply `upserted`. */
   reset: boolean;
   upserted: readonly T[];
   removed: readonly T[];
@@ -73,7 +73,7 @@ export interface Table<K, T> extends Readable<readonly T[]> {
   watch(listener: (change: Change<T>) => void): Stop;
 }
 
-/** `loading` until the first snapshot is there; `stale` while the connection is away. */
+/** `loading` until the first snapshot has arrived; `stale` while the connection is down. */
 export type Freshness = 'loading' | 'live' | 'stale';
 
 export interface Quote {
@@ -95,11 +95,11 @@ export const STALE_AFTER_MS = 30_000;
 export const SPARKLINE_POINTS = 60;
 
 export interface Market {
-  /** All quotes that are known; only those that somebody wants are kept fresh. */
+  /** All quotes that are known; only those that a widget wants are kept fresh. */
   quotes: Table<number, Quote>;
   /**
-   * Says that prices of these securities are in sight; call the result when they no longer are. Whoever wants a
-   * security also gets it subscribed at the server where nobody had.
+   * Keeps the prices of these securities fresh until the returned function is called. A security without any price is also
+   * subscribed at its venue.
    */
   want(securityIds: readonly number[]): Stop;
   /** Milliseconds since the quote arrived, by the clock of the stores. */
@@ -147,13 +147,13 @@ export interface Orders {
   /** Of every strategy, whichever is selected: for one that is known by its id. */
   all: Table<string, OrderVO>;
   freshness: Readable<Freshness>;
-  /** What happened to one order, from the server's memory. */
+  /** The events of one order, from the server's history. */
   events(intId: string): Promise<OrderStatusVO[]>;
   /** Today's fills, for marks on a chart; the key is the transaction's id. */
   fills: Table<number, Fill>;
 }
 
-/** What is asked for beside the selected strategy and the choice to leave strategies out. */
+/** Filter of an order search, beside the selected strategy and the setting that hides orders of strategies. */
 export interface OrderFilter {
   /** A part of one of its ids, its reference or its symbol. */
   text: string;
@@ -164,7 +164,7 @@ export interface OrderFilter {
   to: number | null;
 }
 
-/** Orders that fit a question, out of all that the server remembers; live while it is open. */
+/** Search in all orders that the server has; its rows stay live until it is closed. */
 export interface OrderSearch {
   rows: Table<string, OrderVO>;
   freshness: Readable<Freshness>;
@@ -201,13 +201,13 @@ export interface Trading {
   /** Whether the server has an order of this id, open or done. */
   exists(intId: string): Promise<boolean>;
   cancel(intId: string): Promise<void>;
-  /** Cancels these open orders, each unless its cancel is under way; says how many it asked for. */
+  /** Cancels these open orders, each unless its cancel is under way; gives how many cancels were requested. */
   cancelAll(intIds: readonly string[]): Promise<{ requested: number; failed: number }>;
   check(order: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
   /** The same for a change of a live order. */
   checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
   reducePosition(positionId: number, quantity: number): Promise<void>;
-  /** Whether the role of whoever is logged in may trade. */
+  /** Whether the role of the current user may trade. */
   mayTrade: Readable<boolean>;
 }
 
@@ -245,7 +245,7 @@ export interface Strategies {
   stop(name: string): Promise<void>;
 }
 
-/** An adapter's connection; when it came to be is not known of one that stood before we looked. */
+/** Session of an adapter. `dateTime` is `null` where the session was established before this screen connected. */
 export interface AdapterSession extends Omit<SessionEvent, 'dateTime'> {
   dateTime: number | null;
 }
@@ -254,12 +254,12 @@ export interface AdapterSession extends Omit<SessionEvent, 'dateTime'> {
 export interface Venue {
   /** As prices name it: `SIMULATED-ALPHA`. */
   key: string;
-  /** As people do: `ALPHA`. */
+  /** As the screen shows it: `ALPHA`. */
   name: string;
   isAway: boolean;
 }
 
-/** Connections of the server to the world, and its health. */
+/** Sessions of the server with venues and FIX clients, and its health. */
 export interface Sessions {
   /** Those to venues; clients that trade by FIX are in `fix`. Key: adapter and qualifier, `SIMULATED-ALPHA`. */
   adapters: Table<string, AdapterSession>;
@@ -268,7 +268,7 @@ export interface Sessions {
   isAway(feed: string): boolean;
   fix: Table<string, FixSessionVO>;
   health: Readable<Health | null>;
-  /** Keeps `fix` and `health` fresh while somebody looks. */
+  /** Polls `fix` and `health` until the returned function is called. */
   look(): Stop;
   logoutFix(id: string): Promise<void>;
   resetFix(id: string): Promise<void>;
@@ -302,7 +302,7 @@ export type Link = 'connecting' | 'live' | 'lagging' | 'offline';
 
 export interface ConnectionState {
   link: Link;
-  /** While it lags: whether this browser itself has no time, so that nobody else is to blame. */
+  /** While it lags: whether this browser itself is overloaded, so that neither the server nor the network is the cause. */
   isStarved: boolean;
   /** When `link` became what it is. */
   since: number;
@@ -317,10 +317,10 @@ export interface ConnectionState {
 }
 
 export interface Access {
-  /** `null` while nobody is logged in and somebody must. */
+  /** `null` while a login is required and has not happened. */
   identity: Readable<IdentityVO | null>;
   phase: Readable<'asking' | 'in' | 'out'>;
-  /** One who was in is out, and did not ask for it. */
+  /** The session ended without a logout of the user. */
   isEnded: Readable<boolean>;
   login(user: string, password: string): Promise<void>;
   logout(): Promise<void>;
@@ -356,7 +356,7 @@ export interface Settings {
   palette: Palette;
   /** Orders of at least this notional (base currency) are confirmed; 0 = all, `null` = none. */
   confirmFrom: number | null;
-  /** Orders that strategies placed are out of sight in the lists of orders, unless their strategy is selected. */
+  /** The lists of orders hide orders of strategies, unless their strategy is selected. */
   hideStrategyOrders: boolean;
   /** Which events raise a notification. */
   notify: { fills: boolean; strategyFills: boolean; rejects: boolean; errors: boolean };
@@ -371,7 +371,7 @@ export interface Notice {
   detail: string;
   at: number;
   seen: boolean;
-  /** What it is about, where later news take its place. */
+  /** Subject of the notice: a later notice with the same key replaces this one. */
   key: string | null;
 }
 
@@ -385,14 +385,14 @@ export interface Notifications {
   clear(): void;
 }
 
-/** What the widgets share: looking at a security in one shows it in all. */
+/** Selection that all widgets share: a security selected in one widget is shown in all. */
 export interface Selection {
   /** `null` means ALL. */
   strategyId: Writable<number | null>;
   securityId: Writable<number | null>;
 }
 
-/** What a click elsewhere wants in the order ticket. */
+/** Values that a click in another widget puts into the order ticket. */
 export interface TicketFill {
   securityId: number;
   side?: Side;
@@ -401,12 +401,12 @@ export interface TicketFill {
   stop?: number;
 }
 
-/** Wishes across widgets and from the keyboard; the shell opens the widget that hears them. */
+/** Intents from one widget, or the keyboard, to another widget; the shell opens the widget that handles them. */
 export interface Intents {
   emit<Name extends keyof IntentMap>(name: Name, value: IntentMap[Name]): void;
-  /** Whoever comes to hear a wish after it was made, because its widget had to be opened first, still hears it. */
+  /** A listener that subscribes after the intent was emitted, because its widget had to be opened first, still receives it. */
   on<Name extends keyof IntentMap>(name: Name, run: (value: IntentMap[Name]) => void): Stop;
-  /** Says who brings the widget into sight that hears this. */
+  /** Registers the function that opens the widget which handles this intent. */
   opens(name: keyof IntentMap, open: () => void): Stop;
 }
 
@@ -437,15 +437,15 @@ export interface Clock {
   onFrame(run: () => void): Stop;
 }
 
-/** What a user arranged: on the server, the same in every browser. */
+/** Preferences of a user: kept on the server, the same in every browser. */
 export interface UserMemory extends Memory {
-  /** Whether it is known what this user arranged; while it is not, nothing is to be shown. */
+  /** Whether the preferences of this user are loaded; until then the workspace is not shown. */
   isReady: Readable<boolean>;
-  /** Tells of a value that came from elsewhere, not of what is written here. */
+  /** Notifies of a value that was changed elsewhere, not of one written here. */
   watch(key: string, listener: (value: unknown) => void): Stop;
-  /** Whoever holds changes back for a while writes them when this is called: the user or the page is about to go. */
+  /** Registers a writer of delayed changes; it runs before a logout and before the page is closed. */
   beforeFlush(write: () => void): Stop;
-  /** The same for this browser alone, for what is looked at now. */
+  /** Memory of this user in this browser alone, for the current selection. */
   here(): Memory;
 }
 

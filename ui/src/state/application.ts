@@ -39,15 +39,15 @@ export interface ApplicationTools {
   feed: Feed;
   clock: Clock;
   memory: Memory;
-  /** The language that the browser prefers, for one who has not chosen. */
+  /** The browser's preferred language, for a user who has not chosen one. */
   language: 'en' | 'de';
 }
 
 export interface Application extends AppContext {
   access: Session;
-  /** The words of the chosen language are there. */
+  /** Resolves when the texts of the chosen language are loaded. */
   whenLoaded(): Promise<void>;
-  /** Writes what was arranged and waits to be written. */
+  /** Writes preferences that are not written yet. */
   flush(): Promise<void>;
   /** A call got no answer. */
   suspect(): void;
@@ -134,7 +134,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
   return { stores, access, texts, formats, messages, whenLoaded: () => languages.whenLoaded(), flush: () => preferences.flush(), suspect: () => connection.suspect() };
 }
 
-/** Starts the feed after a login and stops it after a logout; a lost connection may mean that the session ended, so the identity is queried again. */
+/** Starts the feed after a login and stops it after a logout. A lost connection may mean that the session ended: the identity is queried. */
 function followConnection(feed: Feed, clock: Clock, access: Session, load: () => Promise<void>, onReturn: () => void): void {
   let isUp = false;
   let wasUp = false;

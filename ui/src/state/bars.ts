@@ -1,4 +1,4 @@
-/** Bars of one security and size: those that the server has closed, and the one that grows with the ticks. */
+/** Bar series of one security and size: the bars that the server has closed, and the open bar that grows with the ticks. */
 
 import { bar as barDecoder } from '../wire/decoders';
 import type { Snapshot } from '../wire/rest';
@@ -13,7 +13,7 @@ import { Cell } from './readable';
 /** How many bars a chart has, at the most. */
 export const BARS_MAX = 1_000;
 
-/** What is closed, and the smaller bars of which the next one is made so far. */
+/** The closed bars, and the smaller bars that make up the open one so far. */
 interface Bars {
   closed: readonly Bar[];
   parts: readonly (readonly Bar[])[];
@@ -29,7 +29,7 @@ export class LiveBars implements BarSeries {
   private readonly join: Join<Bars, Bar>;
   private readonly stops: Stop[];
   private closed: readonly Bar[] = [];
-  /** Before the past is there, one bar that grows would fill the whole chart. */
+  /** Before the closed bars have arrived, the open bar alone would fill the whole chart. */
   private hasSnapshot = false;
   private readonly growing: GrowingBar;
 

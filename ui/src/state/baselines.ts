@@ -1,8 +1,8 @@
 /**
- * What prices of today are held against: the last close of the day before or, where the server knows none, the first price
- * that it remembers, or that we hear; and the minutes of the last hour for a sparkline. A server that has run but for a few
- * minutes gives the seconds of the last one instead, so that there is a line from the start. With the next day, with enough
- * minutes for a line, and after a lost connection they are read anew; the old one stands until then.
+ * Baselines of the day change: the last close of the day before or, where the server has none, the first price that the
+ * server or this screen has; and the minute bars of the last hour for a sparkline. A server that has run for a few minutes only
+ * gives second bars instead, so that there is a line from the start. Baselines are loaded again on the next day, when there are
+ * enough minute bars for a line, and after a lost connection; the old baseline is used until then.
  */
 
 import { WireError } from '../wire/error';
@@ -15,12 +15,12 @@ const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Fewer minutes than this make no line. */
 const MINUTES_MIN = 10;
-/** So many securities are asked for in one call; the server takes no more. */
+/** Most securities of one call; the server accepts no more. */
 export const SECURITIES_PER_CALL = 200;
 
 export class Baseline {
   private lastStep = 0;
-  /** When it was first held against a price, by the server's time. */
+  /** Server time of the first price that was compared with this baseline. */
   private since: number | null = null;
   private renewedAt = 0;
 
@@ -30,7 +30,7 @@ export class Baseline {
     private readonly stepMs: number,
   ) {}
 
-  /** Whether another one is to be had by now; said once a minute, because a question may fail. */
+  /** Whether the baseline must be loaded again; `true` at most once a minute, because the call may fail. */
   isOver({ dateTime }: Tick): boolean {
     this.since ??= dateTime;
     const isYesterday = dayOf(dateTime) > dayOf(this.since);
@@ -58,7 +58,7 @@ export class Baselines {
   private waiting: number[] = [];
   private wanted = new Set<number>();
   private isGathering = false;
-  /** Counts how often all were read anew; an answer of before is ignored. */
+  /** Counts the reloads of all baselines; a reply to an earlier round is ignored. */
   private round = 0;
 
   constructor(
@@ -70,7 +70,7 @@ export class Baselines {
     return this.known.get(securityId);
   }
 
-  /** Reads those again that somebody looks at, and forgets the others. */
+  /** Loads the baselines of these securities again, and drops all others. */
   renew(securityIds: readonly number[]): void {
     this.round += 1;
     this.waiting = [];
@@ -79,7 +79,7 @@ export class Baselines {
     for (const securityId of securityIds) this.want(securityId);
   }
 
-  /** One of yesterday is read again. */
+  /** Loads the baseline again where it is out of date. */
   look(tick: Tick): void {
     if (!this.known.get(tick.securityId)?.isOver(tick)) return;
     this.wanted.delete(tick.securityId);
@@ -93,7 +93,7 @@ export class Baselines {
     this.gather();
   }
 
-  /** All that is wanted at the same time is asked for together. */
+  /** Securities that are wanted at the same time are requested in one call. */
   private gather(): void {
     if (this.isGathering) return;
     this.isGathering = true;
@@ -103,7 +103,7 @@ export class Baselines {
     });
   }
 
-  /** Without an answer there is no baseline; whoever wants the security next asks again. */
+  /** A failed call leaves no baseline; the next `want` of the security requests it again. */
   private async load(securityIds: readonly number[]): Promise<void> {
     const { round } = this;
     try {
@@ -120,7 +120,7 @@ export class Baselines {
     }
   }
 
-  /** One that the server does not have must not cost the others theirs. */
+  /** A security that the server does not have must not fail the call for the others. */
   private async loadHalves(securityIds: readonly number[]): Promise<void> {
     const middle = Math.ceil(securityIds.length / 2);
     await Promise.all([this.load(securityIds.slice(0, middle)), this.load(securityIds.slice(middle))]);

@@ -1,11 +1,11 @@
 /**
- * What changes many times a second is painted together, a few times a second. Nearly all of the price of a frame is the frame itself
- * (layers, layout, the hand-over to the compositor), whether one price moved in it or fifty: so nobody gets a frame of his own.
+ * Paint batches: changes that come many times a second are painted together, about ten times a second. Nearly all of the cost of a
+ * frame is the frame itself (layers, layout, compositing), whether one price moved in it or fifty: so no change gets its own frame.
  */
 
 import type { Stop } from './api';
 
-/** Between two paintings, in milliseconds: sooner than anybody reads a number, and a tenth of the frames of a screen. */
+/** Time between two paints, in milliseconds: faster than a user reads a number, and about a sixth of the frames of a display. */
 export const PAINT_EVERY_MS = 100;
 
 export interface FrameSource {
@@ -21,7 +21,7 @@ export class Batches {
 
   constructor(private readonly frames: FrameSource) {}
 
-  /** Once, with the next painting; the first after a quiet while comes at once. */
+  /** Runs once, with the next paint; the first paint after a pause comes at once. */
   add(run: () => void): Stop {
     const callback = () => run();
     this.waiting.add(callback);

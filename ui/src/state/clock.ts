@@ -1,4 +1,4 @@
-/** Time, timers and frames of the browser. Tests bring their own. */
+/** Clock of the browser: time, timers and frames. Tests use a virtual one. */
 
 import type { Clock, Stop } from './api';
 import { Batches } from './batches';
@@ -6,12 +6,12 @@ import { Batches } from './batches';
 const batches = new Batches({
   now: () => performance.now(),
   after: (ms, run) => void setTimeout(run, ms),
-  // Before the frame, not in it: whoever draws on a canvas asks for a frame of its own, and shall get this one. In a hidden tab
+  // Before the frame, not in it: code that draws on a canvas requests a frame itself, and then gets this one. In a hidden tab
   // there are no frames, and nothing is painted.
   frame: (run) => void (document.hidden ? requestAnimationFrame(run) : setTimeout(run, 0)),
 });
 
-/** Those of the same period run together, because each that paints alone costs a frame. */
+/** Timers of the same period run together, because each one that paints alone costs a frame. */
 const periods = new Map<number, Set<() => void>>();
 
 function together(ms: number): Set<() => void> {

@@ -1,4 +1,4 @@
-/** Whether news arrive, and how late. */
+/** Connection state: whether messages arrive, and how late. */
 
 import type { Feed, Message } from '../wire/feed';
 import type { Clock, ConnectionState, Link, Readable } from './api';
@@ -6,16 +6,16 @@ import { Cell } from './readable';
 
 /** When even the freshest price of a second is later than this, the screen lags, in milliseconds. */
 export const LAGGING_AFTER_MS = 2_000;
-/** The server beats every two seconds: after this silence the screen lags, in milliseconds. */
+/** The server sends a heart-beat every two seconds: after this silence the screen lags, in milliseconds. */
 export const SILENT_AFTER_MS = 5_000;
 /** After this silence another connection is tried, in milliseconds. */
 export const RENEWED_AFTER_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
-/** A tab that nobody sees may not look for minutes: of such a pause only this counts, because news wait behind the timer. */
+/** The timer of a hidden tab may pause for minutes: only this much of a pause counts, because messages wait behind the timer. */
 const PAUSE_COUNTED_MS = 2 * LOOK_EVERY_MS;
-/** A timer that comes later than this was held up by the browser, and so is all that is heard, in milliseconds. */
+/** A timer that fires later than this was delayed by the browser, and so are the messages, in milliseconds. */
 const STARVED_AFTER_MS = LOOK_EVERY_MS + 600;
-/** So many looks after a late one the browser counts as starved: what was held up arrives by and by. */
+/** The browser counts as starved for this many checks after a late one, because delayed messages arrive one after the other. */
 const STARVED_LOOKS = 3;
 
 const START: ConnectionState = {
@@ -57,7 +57,7 @@ export class Connection {
     return this.cell;
   }
 
-  /** A price that was not held back; its server time tells how late we hear. */
+  /** A tick arrived that the server did not conflate: its server time gives the delay. */
   onTick(serverTime: number): void {
     const difference = this.clock.now() - serverTime;
     this.baseline = Math.min(this.baseline, difference);
@@ -65,7 +65,7 @@ export class Connection {
     this.freshest = this.freshest === null ? delay : Math.min(this.freshest, delay);
   }
 
-  /** A call got no answer: until something is heard the link is not to be trusted. */
+  /** A call got no answer: the link counts as lagging until the server sends something. */
   suspect(): void {
     this.isSuspect = true;
     if (this.cell.get().link === 'live') this.become('lagging', {});
@@ -121,7 +121,7 @@ export class Connection {
   private become(link: Link, news: Partial<ConnectionState>): void {
     const before = this.cell.get();
     const since = before.link === link ? before.since : this.clock.now();
-    // A call without an answer and a silence are the server's; only what comes late may be ours.
+    // A call without an answer and a silence are caused by the server; only a delay may be caused by this browser.
     const isStarved = link === 'lagging' && this.starvedLooks > 0 && !this.isSuspect;
     this.cell.set({ ...before, ...news, link, since, isStarved });
   }

@@ -1,4 +1,4 @@
-/** The book and the trades of one security, while somebody looks. */
+/** Order book and trades of one security, live until they are closed. */
 
 import { decodeText } from '../wire/decode';
 import { orderBook, trade as tradeDecoder } from '../wire/decoders';

@@ -1,11 +1,11 @@
-/** What was booked of the orders that were filled while somebody looked. */
+/** Fills by order, since the screen was opened: they give a fill notice its price. */
 
 import type { OrderVO } from '../wire/types';
 import type { Fill } from './api';
 
-/** Of so many orders the fills are remembered; those before them are told of no more. */
+/** Most orders whose fills are kept; older orders get no further notice. */
 const ORDERS_MAX = 200;
-/** Below this a difference of quantities is noise of binary fractions. */
+/** A difference of quantities below this is rounding noise. */
 const NOISE = 1e-9;
 
 interface Booked {
@@ -27,7 +27,7 @@ export class OrderFills {
   private readonly booked = new Map<string, Booked>();
   private readonly notified = new Map<string, OrderVO>();
 
-  /** Gives the order as it was told of, where it was. */
+  /** Gives the order of the notice, where one was raised. */
   book(fill: Fill): OrderVO | undefined {
     const { orderIntId: intId, quantity, price } = fill;
     if (intId === null) return undefined;
@@ -41,7 +41,7 @@ export class OrderFills {
     remember(this.notified, order.intId, order);
   }
 
-  /** What was booked counts where all of it is known; else the order says an average. */
+  /** Uses the booked fills where all are known, and the order's average price otherwise. */
   summary({ intId, filledQuantity, avgPrice }: OrderVO): FillSummary {
     const booked = this.booked.get(intId);
     if (booked === undefined) return { price: avgPrice, isAverage: true, last: null };
@@ -60,7 +60,7 @@ export class OrderFills {
   }
 }
 
-/** The oldest goes where there are too many. */
+/** Drops the oldest entry where there are too many. */
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);

@@ -1,6 +1,6 @@
 /**
- * The bar that is not closed yet. It is made of the closed smaller bars of its span and, from the end of these on, of the
- * ticks that were received: a chart may be opened in the middle of a day.
+ * The open bar, which is not closed yet. It is made of the closed smaller bars of its span and, from the end of these on, of
+ * the ticks that were received: a chart may be opened in the middle of a day.
  */
 
 import type { Bar, BarSize, Tick } from '../wire/types';
@@ -26,7 +26,7 @@ export const PARTS: Record<BarSize, readonly BarSize[]> = {
 };
 /** The most parts of a size that fit into the next, and as many again: one may close between two answers. */
 export const PARTS_MAX = 120;
-/** So many ticks are remembered until the parts are there; a chart hears sixty a second at the most. */
+/** Most ticks that are kept until the parts have arrived; a chart receives at most sixty a second. */
 const TICKS_MAX = 1_200;
 
 interface TradedTick {
@@ -38,7 +38,7 @@ interface TradedTick {
 export class GrowingBar {
   private bar: Bar | null = null;
   private ticks: TradedTick[] = [];
-  /** Where the closed bars end; before they are there nobody knows what the first tick adds. */
+  /** End of the closed bars; before they have arrived it is unknown what the first tick adds. */
   private until = Infinity;
 
   constructor(private readonly size: BarSize) {}
@@ -56,13 +56,13 @@ export class GrowingBar {
     if (this.ticks.length > TICKS_MAX) this.ticks.shift();
   }
 
-  /** Begins anew with closed bars; ticks count from their end on. */
+  /** Starts again with closed bars; ticks count from their end on. */
   begin(parts: readonly (readonly Bar[])[]): void {
     const whole = joined(parts);
     const last = whole.at(-1);
     if (last === undefined) return;
     this.until = last.dateTime + BAR_MS[last.barSize];
-    // What was received before lies in them, and so does what was traded while nobody received.
+    // The closed bars contain the ticks received before their end, and the trades before the first tick.
     this.ticks = this.ticks.filter(({ at }) => at >= last.dateTime);
     const start = this.startOf(last.dateTime);
     this.bar = summed(whole.filter(({ dateTime }) => dateTime >= start), start, this.size);

@@ -1,6 +1,6 @@
 /**
- * Reading the past. It comes after what is live, so a call that fails must not leave a hole: it is asked for again, until it
- * is there, or something else is wanted, or the connection is lost and all begins anew.
+ * History reader: loads past rows after the live ones. A failed call must not leave a gap, so it is repeated until it succeeds, or
+ * other rows are requested, or the connection is lost and everything is loaded again.
  */
 
 import { WireError } from '../wire/error';
@@ -13,14 +13,14 @@ import { Cell } from './readable';
 export class HistoryReader {
   /** Whether the server has more than was read. */
   readonly isCut = new Cell(false);
-  /** Counts what was asked for; an answer to an older question is ignored. */
+  /** Counts the requests; a reply to an older request is ignored. */
   private round = 0;
 
   constructor(private readonly tools: JoinTools) {
     tools.feed.onLink((isUp) => !isUp && this.forget());
   }
 
-  /** Nobody waits any longer for what was asked. */
+  /** Cancels the running request. */
   forget(): void {
     this.round += 1;
   }
@@ -47,17 +47,17 @@ export class HistoryReader {
 export interface SelectedHistoryTools<T> extends JoinTools {
   selected: Readable<number | null>;
   read(id: number, isWanted: IsWanted): Promise<Snapshot<T[]>>;
-  /** Takes rows of which some may be known already. */
+  /** Stores rows, of which some may be known already. */
   keep(rows: readonly T[]): void;
 }
 
 /**
- * The past of the strategy, or of the security, that is looked at. The newest rows of all may have none of a quiet one, so
- * its own are read whenever it is selected, and again after every snapshot of all.
+ * History of the selected strategy or security. The newest rows of all may contain none of a quiet one, so its own rows are
+ * loaded whenever it is selected, and again after every snapshot of all.
  */
 export class SelectedHistory<T> {
   private readonly reader: HistoryReader;
-  /** What is selected before the first snapshot is read with it. */
+  /** Before the first snapshot a selection loads nothing: its rows are loaded after that snapshot. */
   private hasSnapshot = false;
 
   constructor(private readonly tools: SelectedHistoryTools<T>) {
@@ -69,7 +69,7 @@ export class SelectedHistory<T> {
     return this.reader.isCut;
   }
 
-  /** A snapshot of all is there. */
+  /** A snapshot of all rows has arrived. */
   onSnapshot(): void {
     this.hasSnapshot = true;
     this.load();
@@ -83,7 +83,7 @@ export class SelectedHistory<T> {
   }
 }
 
-/** One that this browser remembers and the server does not have: it has no past, and others see to it. */
+/** A strategy or security that this browser remembers and the server does not have: it has no history, and another store reports it. */
 function isUnknown(error: unknown): boolean {
   return error instanceof WireError && ['unknown-strategy', 'unknown-security'].includes(error.code);
 }

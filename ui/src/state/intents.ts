@@ -1,4 +1,4 @@
-/** Wishes from one widget, or the keyboard, to another. */
+/** Intent bus: intents from one widget, or the keyboard, to another widget. */
 
 import type { IntentMap, Intents, Stop } from './api';
 

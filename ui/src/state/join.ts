@@ -1,5 +1,5 @@
 /**
- * The join of a snapshot and its topic: subscribe; when the server has the subscription, ask for the snapshot; drop messages
+ * The join of a snapshot and its topic: subscribe; when the server has the subscription, request the snapshot; drop messages
  * up to the snapshot's sequence, apply the rest. A lost connection starts it all again, so that a gap never stays.
  */
 
@@ -10,7 +10,7 @@ import type { Snapshot } from '../wire/rest';
 import type { Clock, Freshness, Stop } from './api';
 import { Cell } from './readable';
 
-/** After so many messages without a snapshot it is asked for again, and they are forgotten. */
+/** After this many messages without a snapshot the messages are dropped and the snapshot is requested again. */
 export const BUFFER_MAX = 20_000;
 export const RETRY_AFTER_MS = 2_000;
 
@@ -26,7 +26,7 @@ export interface Joined<P, E> {
 export interface JoinTools {
   feed: Feed;
   clock: Clock;
-  /** Something is wrong that no retry mends. */
+  /** An error that no retry can solve. */
   onTrouble(error: unknown): void;
 }
 
@@ -34,7 +34,7 @@ export class Join<P, E> {
   readonly freshness = new Cell<Freshness>('loading');
   private waiting: Message[] | null = [];
   private asOf = 0;
-  /** Counts snapshots asked for; an answer to an older question is ignored. */
+  /** Counts the requested snapshots; a reply to an older request is ignored. */
   private round = 0;
   private readonly stops: Stop[];
 
@@ -68,7 +68,7 @@ export class Join<P, E> {
     if (this.freshness.get() === 'live') this.freshness.set('stale');
   }
 
-  /** Messages that came before the question are in the snapshot. */
+  /** Messages that came before the request are in the snapshot. */
   private requestSnapshot(): void {
     this.round += 1;
     this.waiting = [];

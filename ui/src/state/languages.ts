@@ -1,10 +1,10 @@
-/** The words of the chosen language. Until they are loaded the screen keeps those that it has. */
+/** Texts of the chosen language. Until they are loaded the screen keeps its current texts. */
 
 import { ENGLISH, loadTexts, type Language, type Texts } from '../texts';
 import type { Clock, Readable, Settings } from './api';
 import { Cell } from './readable';
 
-/** Words that cannot be loaded, because the server is away, are asked for again after this, in milliseconds. */
+/** Texts that cannot be loaded, because the server cannot be reached, are requested again after this, in milliseconds. */
 export const RELOAD_AFTER_MS = 2_000;
 
 export interface LanguagesTools {
@@ -22,7 +22,7 @@ export class Languages {
     tools.settings.subscribe(({ language }) => this.choose(language));
   }
 
-  /** Settled once the first language is there, or could not be had. */
+  /** Resolves when the first language is loaded or has failed to load. */
   whenLoaded(): Promise<void> {
     return this.loading;
   }

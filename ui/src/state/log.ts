@@ -1,4 +1,4 @@
-/** The newest lines of the server's log. */
+/** Log store: the newest lines of the server's log. */
 
 import { logEvent } from '../wire/decoders';
 import type { Server } from '../wire/server';
@@ -8,12 +8,12 @@ import { LOG_LINES_MAX, type Log, type LogLine } from './api';
 import { Join, type JoinTools } from './join';
 import { Rows } from './table';
 
-/** A line that came by both ways is one of the last so many of the snapshot. */
+/** A line that came by topic and by snapshot is among the last lines of the snapshot, this many. */
 const OVERLAP = 200;
 
 export interface LogTools extends JoinTools {
   server: Pick<Server, 'log'>;
-  /** A line that says ERROR, heard live. */
+  /** A line of level ERROR arrived on the topic. */
   onError(line: LogEvent): void;
 }
 

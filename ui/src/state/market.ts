@@ -1,6 +1,6 @@
 /**
- * Last prices. All are read once at each connect; after that only those in sight are heard of, because a browser gets a
- * bounded number of prices a second.
+ * Market store: last prices. All are loaded once at each connect; after that only those of visible rows are subscribed, because a
+ * browser gets a bounded number of prices a second.
  */
 
 import { decodeText } from '../wire/decode';
@@ -13,7 +13,7 @@ import { type Clock, type Market, type Quote, STALE_AFTER_MS, type Stop } from '
 import { type Baseline, Baselines } from './baselines';
 import { Rows } from './table';
 
-/** A row that scrolls away and back keeps its subscription for so long, in milliseconds. */
+/** A row that scrolls out of view keeps its subscription for this long, in milliseconds. */
 export const LINGER_MS = 1_500;
 const SERVER_STRATEGY = 'SERVER';
 
@@ -27,11 +27,11 @@ export interface MarketTools {
   clock: Clock;
   server: Pick<Server, 'ticks' | 'bars' | 'subscribe'>;
   mayTrade(): boolean;
-  /** Whether news arrive in time; while they don't, every price may be old. */
+  /** Whether messages arrive in time; while they don't, every price may be old. */
   isLive(): boolean;
   /** Whether the venue of a feed is away. */
   isAway?(feed: string): boolean;
-  /** A price came that was not held back. */
+  /** A price arrived that the server did not conflate. */
   onTick(serverTime: number): void;
   onTrouble(error: unknown): void;
 }
@@ -48,7 +48,7 @@ export class MarketPrices implements Market {
     this.baselines = new Baselines(tools.server, (securityId) => this.repaint(securityId));
   }
 
-  /** The snapshot at a connect; a price that a topic has brought meanwhile is newer. */
+  /** Loads all prices at a connect; a price that has arrived on its topic meanwhile is newer. */
   async load(): Promise<void> {
     if (this.isLoaded) this.baselines.renew([...this.wanted.keys()]);
     this.isLoaded = true;
@@ -97,7 +97,7 @@ export class MarketPrices implements Market {
     this.wanted.delete(securityId);
   }
 
-  /** A security without any price may be one that nobody has subscribed at its venue. */
+  /** A security without any price may not be subscribed at its venue. */
   private subscribeAtVenue(securityId: number): void {
     if (this.quotes.row(securityId) || this.requested.has(securityId) || !this.tools.mayTrade()) return;
     this.requested.add(securityId);
@@ -115,7 +115,7 @@ export class MarketPrices implements Market {
     }
   }
 
-  /** An older tick than the one we have says nothing new. */
+  /** A tick that is older than the stored one is ignored. */
   private apply(tick: Tick): void {
     const before = this.quotes.row(tick.securityId);
     if (before && before.tick.dateTime > tick.dateTime) return;

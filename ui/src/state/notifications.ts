@@ -1,4 +1,4 @@
-/** What a person should hear of: a bounded list, newest first. A burst of fills is painted once a frame. */
+/** Notifications: a bounded list, newest first. A burst of fills is painted once a frame. */
 
 import type { Clock, Notice, NoticeKind, Notifications as NotificationsApi } from './api';
 import { FrameCell } from './readable';
@@ -28,7 +28,7 @@ export class Notifications implements NotificationsApi {
     this.raise('error', title, this.describe(error));
   }
 
-  /** It stays in the list and leaves the corner. */
+  /** Removes the toast; the notice stays in the list. */
   dismiss(id: number): void {
     this.all.update((notices) => notices.map((notice) => (notice.id === id ? { ...notice, seen: true } : notice)));
   }

@@ -1,4 +1,4 @@
-/** Turns what happened into notices, as far as the settings want them. */
+/** Notifier: raises notices for fills, rejects, errors and venues, as far as the settings want them. */
 
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
@@ -37,7 +37,7 @@ export class Notifier {
     if (news.isRejected && rejects && this.concerns(order)) this.reject(order, names);
   }
 
-  /** The order may have been told of before its fill was booked: the notice then says the price. */
+  /** The notice of an order may be raised before its fill is booked: this adds the price. */
   booked(fill: Fill, names: Names): void {
     const order = this.fills.book(fill);
     if (order !== undefined) this.notifyFill(order, names);
@@ -52,7 +52,7 @@ export class Notifier {
     this.tools.notifications.raise('info', this.words().reconnected, this.words().reconnectedDetail);
   }
 
-  /** Once for each time that it goes, and the same notice tells when it is back. */
+  /** One notice for each outage of a venue; the same notice is changed when the venue is back. */
   venue(name: string, isAway: boolean): void {
     const { venueAway, venueBack, venueAwayDetail } = this.words();
     const [kind, title, detail] = isAway ? (['warning', venueAway, venueAwayDetail] as const) : (['success', venueBack, ''] as const);
@@ -64,7 +64,7 @@ export class Notifier {
     this.tools.notifications.raise('info', this.words().unknownStrategy, this.words().unknownStrategyDetail);
   }
 
-  /** What cannot be read is told once, however often it comes; that the server is away shows elsewhere. */
+  /** The same error raises one notice, however often it comes; an unreachable server is shown by the connection state. */
   trouble(error: unknown): void {
     if (error instanceof WireError && error.code === UNREACHABLE) return;
     const text = this.tools.messages.get().error(error);
@@ -73,7 +73,7 @@ export class Notifier {
     this.tools.notifications.raise('error', this.words().trouble, text);
   }
 
-  /** Nothing of what one user was told is known to the next. */
+  /** After a logout: the next user must not get notices of the last one. */
   forget(): void {
     this.reported.clear();
     this.fills.clear();
@@ -99,7 +99,7 @@ export class Notifier {
     this.tools.notifications.raise('fill', title, `${progress}${newest}`, `fill ${order.intId}`);
   }
 
-  /** What strategies do is news to those who look at them all, or at that one. */
+  /** Orders of strategies raise notices while all strategies or that one are selected. */
   private concerns(order: OrderVO): boolean {
     const selected = this.tools.strategy.get();
     return order.source !== 'STRATEGY' || selected === null || selected === order.strategyId;
@@ -112,7 +112,7 @@ export class Notifier {
     this.tools.notifications.raise('reject', rejected(what), this.reasonOf(order));
   }
 
-  /** A strategy may be rejected many times a minute: one notice counts. */
+  /** A strategy may be rejected many times a minute: one notice counts the rejects. */
   private rejectOfStrategy(order: OrderVO, what: string, names: Names): void {
     const { strategyId } = order;
     const count = (this.rejects.get(strategyId) ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** Orders, open and done, and what changed about them while somebody was looking. */
+/** Order blotter: open and done orders, and their changes while the screen is open. */
 
 import { order as orderDecoder } from '../wire/decoders';
 import { type OrderQuery, PAST_ROWS, type Server } from '../wire/server';
@@ -10,9 +10,9 @@ import { HistoryReader, SelectedHistory } from './history';
 import { derive } from './readable';
 import { Rows, View } from './table';
 
-/** The newest of all strategies and those of the selected one; the oldest beyond are forgotten, the server still has them. */
+/** The newest of all strategies and those of the selected one; older ones are dropped here and stay on the server. */
 export const ORDERS_MAX = 2 * PAST_ROWS;
-/** They are forgotten so many at a time, because each time looks through all. */
+/** Orders are dropped this many at a time, because each time goes through all of them. */
 export const FORGOTTEN_AT_ONCE = 500;
 
 const ANY_ORDER: OrderQuery = { text: '', strategyId: null, accountId: null, status: null, from: null, to: null, withoutStrategies: false };
@@ -23,7 +23,7 @@ export function isOpen(order: OrderVO): boolean {
   return !DONE.has(order.status);
 }
 
-/** What somebody may want to hear of. */
+/** A change of an order that may raise a notice. */
 export interface OrderNews {
   order: OrderVO;
   /** What was filled since the order was last seen. */
@@ -48,11 +48,11 @@ export class OrderBlotter implements Orders {
   private readonly selectedHistory: SelectedHistory<OrderVO>;
   private readonly reader: HistoryReader;
   private readonly isOfStrategy: Readable<(order: OrderVO) => boolean>;
-  /** Before the first snapshot of open ones and the past nothing is news. */
+  /** Before the first snapshot of open orders and the history, no change raises a notice. */
   private isKnown = false;
-  /** Counts the snapshots and the losses of the connection: what was asked before is answered too late. */
+  /** Counts the snapshots and the lost connections; a reply to an earlier request is ignored. */
   private round = 0;
-  /** They were open and are no longer: what became of them only the past knows. */
+  /** Orders that were open and are no longer: their final state is in the history. */
   private undecided = new Set<string>();
 
   constructor(private readonly tools: OrdersTools) {
@@ -86,7 +86,7 @@ export class OrderBlotter implements Orders {
     return this.tools.server.orderEvents(intId);
   }
 
-  /** What is done stays as it was, and what was open stays in doubt; what happened while we were away is news. */
+  /** Done orders stay; orders that are no longer open are in doubt until the history is loaded; changes during the disconnect raise notices. */
   private reset(open: readonly OrderVO[]): void {
     this.round += 1;
     const before = new Map(this.all.get().map((order) => [order.intId, order]));
@@ -99,7 +99,7 @@ export class OrderBlotter implements Orders {
     this.reader.load((isWanted) => this.tools.server.pastOrders(null, isWanted), (past) => this.applyHistory(past, isNews));
   }
 
-  /** The past takes longer to find, so it comes after what is open; whatever is known by then is newer. */
+  /** The history takes longer, so it comes after the open orders; orders that are known by then are newer. */
   private applyHistory(past: readonly OrderVO[], isNews: boolean): void {
     const before = new Map([...this.undecided].map((intId) => [intId, this.all.row(intId)]));
     const unknown = this.keep(past);
@@ -109,7 +109,7 @@ export class OrderBlotter implements Orders {
     void this.settle(isNews);
   }
 
-  /** What is older than the past that was read stays in doubt until the server has told of it, one after the other. */
+  /** Orders that are older than the loaded history stay in doubt until the server has sent them, one after the other. */
   private async settle(isNews: boolean): Promise<void> {
     const { round } = this;
     for (const intId of [...this.undecided]) {
@@ -120,7 +120,7 @@ export class OrderBlotter implements Orders {
     }
   }
 
-  /** In all that the server remembers; nothing where it knows none, `null` where it can't tell yet. */
+  /** Searches all orders of the server; `undefined` where it has none, `null` where it is not decided yet. */
   private async find(intId: string): Promise<OrderVO | undefined | null> {
     const { value } = await this.tools.server.searchOrders({ ...ANY_ORDER, text: intId }, null);
     const found = value.find((order) => order.intId === intId);
@@ -134,7 +134,7 @@ export class OrderBlotter implements Orders {
     this.all.upsert(found);
   }
 
-  /** Gives those that were not known. */
+  /** Gives the orders that were not known. */
   private keep(past: readonly OrderVO[]): OrderVO[] {
     const isUnknown = ({ intId }: OrderVO) => !this.all.row(intId) || this.undecided.delete(intId);
     const unknown = past.filter((order) => !isOpen(order) && isUnknown(order));
@@ -156,7 +156,7 @@ export class OrderBlotter implements Orders {
     if (filled > 0 || isRejected) this.tools.onNews({ order, filled, isRejected });
   }
 
-  /** Those of strategies that nobody looks at go first. */
+  /** Orders of strategies that are not selected are dropped first. */
   private forgetOldest(): void {
     if (this.all.size() <= ORDERS_MAX + FORGOTTEN_AT_ONCE) return;
     const isLookedAt = this.isOfStrategy.get();
@@ -166,7 +166,7 @@ export class OrderBlotter implements Orders {
   }
 }
 
-/** Those of the least worth, and of these the oldest. */
+/** The rows of the least worth first, and of these the oldest. */
 export function leastFirst<T extends { id: number }>(rows: readonly T[], worth: (row: T) => number): T[] {
   return [...rows].sort((one, other) => worth(one) - worth(other) || one.id - other.id);
 }

@@ -1,4 +1,4 @@
-/** What we have, what it is worth, and how it came. */
+/** Portfolio store: positions, balances, values and transactions. */
 
 import type { Decoder } from '../wire/decode';
 import * as read from '../wire/decoders';
@@ -13,7 +13,7 @@ import { SelectedHistory } from './history';
 import { Cell, derive } from './readable';
 import { Rows, View } from './table';
 
-/** The newest of all, of the selected strategy and of the security; the oldest beyond are forgotten, the server still has them. */
+/** The newest of all, of the selected strategy and of the security; older ones are dropped here and stay on the server. */
 export const TRANSACTIONS_MAX = 3 * PAST_ROWS;
 
 export interface PortfolioTools extends JoinTools {
@@ -21,7 +21,7 @@ export interface PortfolioTools extends JoinTools {
   strategy: Readable<number | null>;
   /** The one whose fills are drawn. */
   security: Readable<number | null>;
-  /** A fill was booked just now, of whichever strategy. */
+  /** A fill was booked just now, of any strategy. */
   onFill?(fill: Fill): void;
 }
 
@@ -97,7 +97,7 @@ export class PortfolioStore implements Portfolio {
   }
 }
 
-/** Those of strategies and securities that nobody looks at go first. Says whether any were. */
+/** Rows of strategies and securities that are not selected are dropped first. Gives whether any were dropped. */
 function forgetOldest(rows: Rows<number, TransactionVO>, worth: (row: TransactionVO) => number): boolean {
   const excess = rows.size() - TRANSACTIONS_MAX;
   if (excess <= FORGOTTEN_AT_ONCE) return false;
@@ -116,7 +116,7 @@ function fillsOf(transactions: Table<number, TransactionVO>, fills: Rows<number,
   return fills;
 }
 
-/** A sum of which one part is not known is not known. */
+/** A sum is unknown where one of its parts is. */
 function totalsOf(values: readonly PortfolioValueVO[]): Totals {
   const sum = (part: (value: PortfolioValueVO) => number | null) =>
     values.map(part).reduce((total, value) => (total === null || value === null ? null : total + value), 0);

@@ -1,7 +1,7 @@
 /**
- * What a user arranged: watch list, layout, settings. It lives on the server as one document for each user; this browser keeps
- * a copy by the user's name, for the first paint and for a server that cannot answer. What was changed here and not written
- * yet is remembered by key, so that a change made elsewhere is merged and not overwritten.
+ * Preferences of a user: watch list, layout, settings. The server keeps one document for each user; this browser keeps a copy by
+ * the user's name, for the first paint and for a server that cannot answer. The keys of unwritten changes are recorded, so that
+ * a change made elsewhere is merged and not overwritten.
  */
 
 import { WireError } from '../wire/error';
@@ -10,7 +10,7 @@ import type { Clock, Stop, UserMemory } from './api';
 import { Cell } from './readable';
 import type { Memory } from './storage';
 
-/** Changes are written when they have rested for so long, in milliseconds. */
+/** Changes are written after this time without a further change, in milliseconds. */
 export const WRITE_AFTER_MS = 1_000;
 /** The screen waits this long for the server's document and then opens with the browser's copy, in milliseconds. */
 export const LOAD_TIMEOUT_MS = 2_000;
@@ -18,7 +18,7 @@ export const LOAD_TIMEOUT_MS = 2_000;
 export const RETRY_AFTER_MS = 5_000;
 
 const LAST_USER = 'user';
-/** Where nobody logs in there is one document for all. */
+/** Owner of the one document of a server without logins. */
 const LOCAL = 'local';
 const CHANGED = 412;
 
@@ -28,9 +28,9 @@ type Listener = (value: unknown) => void;
 export interface PreferencesTools {
   server: Pick<Server, 'settings' | 'keepSettings'>;
   clock: Clock;
-  /** Of this browser, for everybody. */
+  /** Memory of this browser, for all users. */
   browser: Memory;
-  /** The server does not take what was changed; it stays in this browser. */
+  /** The server rejected the change; it stays in this browser. */
   onRefused(error: unknown): void;
 }
 
@@ -41,16 +41,16 @@ export class Preferences implements UserMemory {
   private document: Document = {};
   /** Changed here, and not on the server yet. */
   private dirty = new Set<string>();
-  /** The server's name for what it had when we last looked; none where it has not answered yet. */
+  /** ETag of the server's document when it was last read or written; `null` before the first reply. */
   private tag: string | null = null;
   private isBusy = false;
-  /** What is being read or written now. */
+  /** The running read or write. */
   private running: Promise<void> = Promise.resolve();
   private readonly heldBack = new Set<() => void>();
   private stopWaiting: Stop = () => undefined;
   private readonly listeners = new Map<string, Set<Listener>>();
 
-  /** Until it is known who sits here, the screen looks as the last one left it who did not log out. */
+  /** Until the identity is known, the screen uses the copy of the last user who did not log out. */
   constructor(private readonly tools: PreferencesTools) {
     const last = tools.browser.read(LAST_USER);
     this.owner = typeof last === 'string' ? last : null;
@@ -69,14 +69,14 @@ export class Preferences implements UserMemory {
     this.schedule(WRITE_AFTER_MS);
   }
 
-  /** Tells of what others changed, and of another user's value; not of what is written here. */
+  /** Notifies of changes made elsewhere, and of another user's value; not of what is written here. */
   watch(key: string, listener: Listener): Stop {
     const listeners = this.listeners.get(key) ?? new Set();
     this.listeners.set(key, listeners.add(listener));
     return () => listeners.delete(listener);
   }
 
-  /** Somebody was let in. The same one again, after a lost connection, changes nothing. */
+  /** A user logged in. The same user again, after a lost connection, changes nothing. */
   enter(user: string | null): void {
     const owner = user === null ? LOCAL : `user.${user}`;
     if (this.owner === owner && this.isReady.get()) return;
@@ -91,7 +91,7 @@ export class Preferences implements UserMemory {
     void this.synchronise();
   }
 
-  /** The next one finds nothing of this one. */
+  /** A user logged out: the next user finds no value of this one. */
   leave(): void {
     this.tools.browser.write(LAST_USER, null);
     this.change(() => this.forget());
@@ -109,7 +109,7 @@ export class Preferences implements UserMemory {
     return () => this.heldBack.delete(write);
   }
 
-  /** Writes at once what waits; for one who is about to go. */
+  /** Writes waiting changes at once, before a logout or a closed page. */
   async flush(): Promise<void> {
     for (const write of this.heldBack) write();
     this.stopWaiting();
@@ -117,7 +117,7 @@ export class Preferences implements UserMemory {
     if (this.dirty.size > 0) await this.synchronise();
   }
 
-  /** For this user and this browser alone: what is looked at now is nobody's arrangement. */
+  /** For this user and this browser alone: the current selection is not a preference. */
   here(): Memory {
     const keyed = (key: string) => `${this.owner ?? LOCAL}.${key}`;
     return {
@@ -138,7 +138,7 @@ export class Preferences implements UserMemory {
     this.stopWaiting = this.tools.clock.after(ms, () => void this.synchronise());
   }
 
-  /** Reads what the server has, where that is not known, and writes what was changed here. */
+  /** Reads the server's document, where that is not known, and writes the changes made here. */
   private synchronise(): Promise<void> {
     if (this.isBusy || this.owner === null) return Promise.resolve();
     this.isBusy = true;
@@ -182,7 +182,7 @@ export class Preferences implements UserMemory {
     }
   }
 
-  /** Somebody else wrote first: read again, merge, write again. A refusal stands until the next change. */
+  /** Another browser wrote first: read again, merge, write again. A rejected change waits for the next change. */
   private failed(error: unknown): void {
     const status = error instanceof WireError ? error.status : null;
     const isConflict = status === CHANGED;

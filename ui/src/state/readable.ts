@@ -1,4 +1,4 @@
-/** Values that tell when they change, in the shape of Svelte stores. */
+/** Observable values, with the interface of Svelte stores. */
 
 import type { Clock, Readable, Stop, Writable } from './api';
 
@@ -28,7 +28,7 @@ export class Cell<T> implements Writable<T> {
   }
 }
 
-/** The value is there at once for whoever asks; whoever subscribes is told once a frame. */
+/** `get` gives the value at once; subscribers are notified once a frame. */
 export class FrameCell<T> implements Writable<T> {
   private readonly published: Cell<T>;
   private isFrameRequested = false;
@@ -65,7 +65,7 @@ export class FrameCell<T> implements Writable<T> {
 
 type Values<S extends readonly Readable<unknown>[]> = { [Key in keyof S]: S[Key] extends Readable<infer T> ? T : never };
 
-/** A value made from others; made again only when one of them has changed. */
+/** A value derived from others; it is computed again only when one of them has changed. */
 export function derive<const S extends readonly Readable<unknown>[], T>(
   sources: S,
   make: (...values: Values<S>) => T,

@@ -1,4 +1,4 @@
-/** Names and rules of what is traded; asked for again at every reconnect. */
+/** Reference data: securities, families, exchanges and accounts; loaded again at every reconnect. */
 
 import type { Server } from '../wire/server';
 import type { AccountVO, ExchangeVO, SecurityFamilyVO, SecurityVO, StrategyVO } from '../wire/types';

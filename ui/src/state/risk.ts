@@ -1,4 +1,4 @@
-/** Who may trade, and within which limits. */
+/** Risk store: trading states and limits of all scopes. */
 
 import { tradingState } from '../wire/decoders';
 import type { Server } from '../wire/server';
@@ -36,7 +36,7 @@ export class RiskStore implements Risk {
     );
   }
 
-  /** Limits have no topic; they are read at a connect and after a change of ours. */
+  /** Limits have no topic; they are loaded at a connect and after a change from this screen. */
   async loadLimits(): Promise<void> {
     this.limits.reset((await this.tools.server.limits()).value);
   }

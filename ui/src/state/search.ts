@@ -1,6 +1,6 @@
 /**
- * Orders that fit a question, newest first in pages, from the server: it remembers more than any browser. What happens to
- * orders while somebody looks comes from the blotter, which hears of all of them.
+ * Order search: pages of matching orders, newest first, from the server, which keeps more than a browser. Changes of orders while
+ * the search is open come from the blotter, which receives all of them.
  */
 
 import { WireError } from '../wire/error';
@@ -11,7 +11,7 @@ import { RETRY_AFTER_MS } from './join';
 import { Cell } from './readable';
 import { Rows } from './table';
 
-/** A text that is being written is asked for when it has rested for so long, in milliseconds. */
+/** A text is searched for after this time without a further key, in milliseconds. */
 export const SEARCH_AFTER_MS = 300;
 
 export const NO_FILTER: OrderFilter = { text: '', accountId: null, status: null, from: null, to: null };
@@ -33,9 +33,9 @@ export class OrderFinder implements OrderSearch {
   readonly hasOlder = new Cell(false);
   readonly isBusy = new Cell(false);
   private filter = NO_FILTER;
-  /** Counts questions; an answer to an older one is ignored. */
+  /** Counts the searches; a reply to an older one is ignored. */
   private round = 0;
-  /** The oldest that was read: older ones come with the next page. */
+  /** Id of the oldest order that was loaded: older ones come with the next page. */
   private oldest: number | null = null;
   private stopWaiting: Stop = () => undefined;
   private readonly stops: Stop[];
@@ -98,7 +98,7 @@ export class OrderFinder implements OrderSearch {
     this.isBusy.set(false);
   }
 
-  /** Placed while the question was on its way. */
+  /** Orders that were placed while the search was running. */
   private missed(page: readonly OrderVO[]): OrderVO[] {
     const newest = page.at(0)?.id ?? 0;
     return this.tools.all.get().filter((order) => order.id > newest && this.fits(order));
@@ -115,7 +115,7 @@ export class OrderFinder implements OrderSearch {
     this.tools.onTrouble(error);
   }
 
-  /** Of those that are older than the last page nobody knows here which ones there are. */
+  /** Orders older than the last page are left out: they come with the next page. */
   private applyChanges(orders: readonly OrderVO[]): void {
     if (this.freshness.get() === 'loading') return;
     for (const order of orders) {
@@ -136,7 +136,7 @@ export class OrderFinder implements OrderSearch {
     return { text, accountId, status, from, to, strategyId, withoutStrategies };
   }
 
-  /** The server's own test, for what it did not look at. */
+  /** The server's filter, applied to orders that arrived after its reply. */
   private fits(order: OrderVO): boolean {
     const { text, accountId, status, from, to, strategyId, withoutStrategies } = this.query();
     if (strategyId !== null && order.strategyId !== strategyId) return false;

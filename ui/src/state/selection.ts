@@ -1,4 +1,4 @@
-/** What the widgets look at together: one strategy or all, one security. Each user has his own, in this browser. */
+/** Selection that all widgets share: one strategy or all, one security. Each user has one in this browser. */
 
 import type { Selection, UserMemory, Writable } from './api';
 import { Cell } from './readable';
@@ -10,7 +10,7 @@ export function rememberedSelection(memory: Pick<UserMemory, 'here' | 'isReady'>
 function remembered(memory: Pick<UserMemory, 'here' | 'isReady'>, key: string): Writable<number | null> {
   const here = memory.here();
   const cell = new Cell<number | null>(null);
-  // Another user has another one, and nobody has none.
+  // Another user has another selection; without a user there is none.
   memory.isReady.subscribe(() => {
     const stored = here.read(key);
     cell.set(typeof stored === 'number' ? stored : null);

@@ -1,4 +1,4 @@
-/** The server's connections to venues and FIX clients, and what it says of its own health. */
+/** Session list: the server's sessions with venues and FIX clients, and its health. */
 
 import { decodeText } from '../wire/decode';
 import { session } from '../wire/decoders';
@@ -10,7 +10,7 @@ import type { AdapterSession, Clock, Readable, Sessions, Stop, Table, Venue } fr
 import { Cell, derive } from './readable';
 import { Rows, View } from './table';
 
-/** No topic tells of FIX clients and health, so whoever looks asks, in milliseconds. */
+/** FIX sessions and health have no topic, so they are polled while a widget shows them, in milliseconds. */
 const POLL_EVERY_MS = 3_000;
 
 /** Orders reach the venue. */
@@ -29,9 +29,9 @@ export interface SessionsTools {
   feed: Feed;
   clock: Clock;
   server: Pick<Server, 'fixSessions' | 'health' | 'logoutFix' | 'resetFix'>;
-  /** Their sessions are venues; all others that are told of belong to clients. */
+  /** Sessions of these accounts are venues; all other sessions belong to clients. */
   accounts: Readable<readonly AccountVO[]>;
-  /** A venue went, or came back. */
+  /** A venue was lost, or came back. */
   onVenue(name: string, isAway: boolean): void;
   onTrouble(error: unknown): void;
 }
@@ -42,9 +42,9 @@ export class SessionList implements Sessions {
   readonly fix: Rows<string, FixSessionVO>;
   readonly health = new Cell<Health | null>(null);
   private readonly known: Rows<string, AdapterSession>;
-  /** Heard of since the last connect: newer than what health says. */
+  /** Sessions received on the topic since the last connect: newer than the health reply. */
   private readonly received = new Set<string>();
-  /** Which of them were away when somebody was last told. */
+  /** Venues that were away at the last notification. */
   private away: ReadonlySet<string> = new Set();
   private lookers = 0;
 
@@ -59,7 +59,7 @@ export class SessionList implements Sessions {
     tools.clock.every(POLL_EVERY_MS, () => this.lookers > 0 && void this.poll());
   }
 
-  /** At each connect: what became of the venues while we were away. */
+  /** At each connect: loads the state of the venues. */
   async load(): Promise<void> {
     this.received.clear();
     this.applyHealth(await this.tools.server.health());
@@ -101,12 +101,12 @@ export class SessionList implements Sessions {
       this.showFix(fix);
       this.applyHealth(health);
     } catch {
-      // The connection state says that the server is away; its last word stays until it is back.
+      // The connection state shows that the server cannot be reached; the last FIX sessions stay until it is back.
       this.health.set(null);
     }
   }
 
-  /** One topic has all sessions of an adapter and remembers the last; health knows all of them by name. */
+  /** The topic has only the last session event of an adapter as its snapshot; health has all sessions by name. */
   private applyHealth(health: Health): void {
     this.health.set(health);
     for (const check of health.checks) {
@@ -118,7 +118,7 @@ export class SessionList implements Sessions {
     }
   }
 
-  /** Nothing is said of one that nothing is known of yet. */
+  /** A venue without a known session is left out. */
   private venue(key: string, name: string): Venue[] {
     const session = this.known.row(key);
     return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state) }];
@@ -130,7 +130,7 @@ export class SessionList implements Sessions {
     for (const { key, name, isAway } of venues) if (isAway !== before.has(key)) this.tools.onVenue(name, isAway);
   }
 
-  /** Rows that did not change stay, so that nobody loses the place in the list. */
+  /** Rows that did not change stay, so that the grid keeps its scroll position and focus. */
   private showFix(sessions: readonly FixSessionVO[]): void {
     const ids = new Set(sessions.map((row) => row.id));
     for (const row of this.fix.get()) if (!ids.has(row.id)) this.fix.remove(row.id);

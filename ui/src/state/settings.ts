@@ -1,4 +1,4 @@
-/** How a user wants the screen. */
+/** Settings of the screen, for each user. */
 
 import type { Settings, UserMemory, Writable } from './api';
 import { Cell } from './readable';
@@ -23,7 +23,7 @@ const CHOICES = {
   palette: ['classic', 'colour-blind'],
 } as const;
 
-/** Written only where somebody chose: what nobody chose follows the browser. */
+/** Only settings that the user has chosen are written: all others follow the browser. */
 export function rememberedSettings(memory: Pick<UserMemory, 'read' | 'write' | 'watch'>, preferred: Partial<Settings> = {}): Writable<Settings> {
   const read = (stored: unknown) => understood(stored, { ...DEFAULT_SETTINGS, ...preferred });
   const settings = new Cell(read(memory.read(KEY)));
@@ -38,7 +38,7 @@ export function rememberedSettings(memory: Pick<UserMemory, 'read' | 'write' | '
   return settings;
 }
 
-/** What an older or a meddled-with memory says wrongly is the default. */
+/** An invalid stored value, of an older version or changed by hand, is replaced by the default. */
 function understood(memory: unknown, fallback: Settings): Settings {
   const stored = isKeyed(memory) ? memory : {};
   const notify = isKeyed(stored['notify']) ? stored['notify'] : {};

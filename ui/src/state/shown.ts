@@ -1,4 +1,4 @@
-/** Lists of orders without what strategies placed: a trader's own are not lost among thousands. */
+/** Order lists without orders of strategies, so that a trader finds manual orders among thousands. */
 
 import type { OrderVO } from '../wire/types';
 import type { Orders, Readable, ShownOrders } from './api';
@@ -14,7 +14,7 @@ export function shownOrders(
   return { open: new View(orders.open, isShown) };
 }
 
-/** Who selects a strategy wants to see its orders; what people and other programs placed is always shown. */
+/** Orders of a selected strategy are shown; orders of users and other programs are always shown. */
 function shownTo(strategy: number | null, hidesStrategies: boolean): (order: OrderVO) => boolean {
   return (order) => !hidesStrategies || strategy !== null || order.source !== 'STRATEGY';
 }

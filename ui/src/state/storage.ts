@@ -1,4 +1,4 @@
-/** What is remembered from one visit to the next. Here: by this browser. A browser that forbids it forgets, and nothing else breaks. */
+/** Browser storage: values kept from one visit to the next. Where the browser forbids storage, values are lost and nothing else fails. */
 
 export interface Memory {
   read(key: string): unknown;
@@ -20,7 +20,7 @@ export function memoryOf(storage: Storage): Memory {
       try {
         storage.setItem(PREFIX + key, JSON.stringify(value));
       } catch {
-        // A full or forbidden storage costs the memory, not the session.
+        // A full or forbidden storage loses the value, but must not fail the session.
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Rows by key. A change is there at once for whoever asks; whoever watches is told once a frame, with the newest value of
- * each row. In a hidden tab there are no frames: the changes wait, one per row, and arrive together.
+ * Observable table: rows by key. Reads see a change at once; watchers are notified once a frame, with the newest value of each
+ * row. In a hidden tab there are no frames: the changes wait, one per row, and arrive together.
  */
 
 import type { Change, Clock, Readable, Stop, Table } from './api';
@@ -8,7 +8,7 @@ import { derive } from './readable';
 
 interface Waiting<T> {
   row: T;
-  /** Whether those who watch know the row already. */
+  /** Whether watchers have received the row already. */
   isKnown: boolean;
   isRemoved: boolean;
 }
@@ -133,7 +133,7 @@ export class View<K, T> implements Table<K, T> {
     return this.watch(() => run(this.get()));
   }
 
-  /** Who watches is told of a removal only for a row that it was shown. */
+  /** A watcher is notified of a removal only for a row that it has received. */
   watch(listener: (change: Change<T>) => void): Stop {
     const shown = new Set<K>();
     const notify = (change: Change<T>) => listener(this.passed(change, shown));

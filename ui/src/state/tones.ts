@@ -1,4 +1,4 @@
-/** How a state reads at a glance: good, waiting, bad. The words stand in the texts. */
+/** Tones of states: good, waiting, bad. The words are in the texts. */
 
 import type { LogLevel, OrderStatus, Phase, SessionState, Side, TradingStateName } from '../wire/types';
 

@@ -1,4 +1,4 @@
-/** What a trader does. Every call answers when the server has it on disk; what the venue says comes on the topics. */
+/** Trading commands. A call returns when the server has journaled it; reports of the venue arrive on the topics. */
 
 import { WireError } from '../wire/error';
 import type { Server } from '../wire/server';
@@ -7,7 +7,7 @@ import type { Readable, Table, Trading } from './api';
 import { derive } from './readable';
 
 const NOT_FOUND = 404;
-/** So many cancels are under way at a time. */
+/** Most cancels that are sent at the same time. */
 const CANCELS_AT_ONCE = 8;
 
 type Source = Pick<Server, 'order' | 'orderEvents' | 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'reducePosition'>;
@@ -31,7 +31,7 @@ export class TradingStore implements Trading {
     return this.server.modify(order);
   }
 
-  /** Only the server's word that it has none counts as none. */
+  /** Only a reply of the server that it has no such order counts as none. */
   async exists(intId: string): Promise<boolean> {
     const isThere = (found: Promise<readonly unknown[]>) => found.then(({ length }) => length > 0, isUnknown);
     return (await isThere(this.server.order(intId))) || (await isThere(this.server.orderEvents(intId)));
@@ -73,7 +73,7 @@ function isUnknown(error: unknown): false {
   throw error;
 }
 
-/** An order that was done before the cancel came is what was wanted. */
+/** An order that was done before its cancel arrived is no failure. */
 function isNotGone(error: unknown): number {
   return error instanceof WireError && error.status === 409 ? 0 : 1;
 }

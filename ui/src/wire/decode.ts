@@ -1,6 +1,6 @@
 /**
- * From `unknown` to a typed value, or a `DecodeError` that names the field. A decoder checks and hands on what it was
- * given; keys that it does not know stay, unused.
+ * Decoders: from `unknown` to a typed value, or a `DecodeError` that names the field. A decoder checks its input and returns
+ * it; unknown keys stay, unused.
  */
 
 export type Decoder<T> = (value: unknown, path: string) => T;
@@ -40,12 +40,12 @@ export function oneOf<const T extends string>(...names: readonly T[]): Decoder<T
   };
 }
 
-/** `null` where there is none. */
+/** A value that may be `null`. */
 export function maybe<T>(decoder: Decoder<T>): Decoder<T | null> {
   return (value, path) => (value === null ? null : decoder(value, path));
 }
 
-/** A key that stands only on some kinds of a type. */
+/** A key that only some kinds of a type have. */
 export function optional<T>(decoder: Decoder<T>): Decoder<T | undefined> {
   return (value, path) => (value === undefined ? undefined : decoder(value, path));
 }
@@ -60,7 +60,7 @@ export function list<T>(decoder: Decoder<T>): Decoder<T[]> {
 
 type Fields<T> = { [Key in keyof Required<T>]: Decoder<Key extends keyof T ? T[Key] : never> };
 
-/** Every key of the type has a decoder: the compiler sees to it. */
+/** Every key of the type has a decoder: the compiler checks it. */
 export function object<T extends object>(fields: Fields<T>): Decoder<T> {
   const decoders = Object.entries(fields) as [string, Decoder<unknown>][];
   return (value, path) => {

@@ -1,8 +1,8 @@
-/** A call that did not succeed, in the server's own words where it had any. */
+/** Wire error: a failed call, with the server's problem text where there is one. */
 
 import type { FieldError, OrderVO, Problem } from './types';
 
-/** The code of a call that never got there. */
+/** Code of a call that did not reach the server. */
 export const UNREACHABLE = 'unreachable';
 
 export class WireError extends Error {
@@ -28,7 +28,7 @@ export class WireError extends Error {
     return new WireError(0, UNREACHABLE, 'the server cannot be reached');
   }
 
-  /** A form that is wrong in ways which need no server to be seen; it is told as the server would. */
+  /** Errors of a form that the screen finds itself, in the form of the server's. */
   static ofFields(errors: readonly FieldError[]): WireError {
     const detail = errors.map(({ field, reason }) => `${field} ${reason}`).join('; ');
     return new WireError(422, errors[0]?.code ?? 'malformed-field', detail, errors);

@@ -1,13 +1,13 @@
-/** What `state` knows of the topics: subscriptions that outlive a lost connection, and whether there is one. */
+/** Feed interface: topic subscriptions that outlive a lost connection, and the state of the connection. */
 
 export type Stop = () => void;
 
 export interface Message {
-  /** As JSON text; decoded by whoever subscribed. */
+  /** JSON text; the subscriber decodes it. */
   body: string;
-  /** Of the input that caused it. */
+  /** Sequence of the input that caused it. */
   sequence: number;
-  /** The topic's last value, not news. */
+  /** The topic's last value, not a new event. */
   isSnapshot: boolean;
   /** How many older values this one replaced before it was sent. */
   conflated: number;
@@ -28,14 +28,14 @@ export interface Feed {
   start(): void;
   stop(): void;
   subscribe(topic: string, listener: Listener, options?: SubscribeOptions): Stop;
-  /** Told at each change, `true` when the server has answered CONNECT. */
+  /** Called at each change, with `true` when the server has answered CONNECT. */
   onLink(listener: (isUp: boolean) => void): Stop;
-  /** Told of every message, before its own listener. */
+  /** Called with every message, before the listener of its topic. */
   onMessage(listener: (message: Message) => void): Stop;
-  /** Told whenever the server is heard: a message, a receipt or a heart-beat. */
+  /** Called whenever the server sends something: a message, a receipt or a heart-beat. */
   onPulse(listener: () => void): Stop;
-  /** Tries now instead of waiting for the next attempt. */
+  /** Reconnects now instead of waiting for the next attempt. */
   hurry(): void;
-  /** Gives up a connection on which nothing is heard, and tries for another. */
+  /** Drops a silent connection and opens another. */
   renew(): void;
 }

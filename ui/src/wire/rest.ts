@@ -1,10 +1,10 @@
-/** Calls over HTTP: JSON in, decoded JSON out, and a `WireError` for whatever else. */
+/** REST client: JSON requests, decoded JSON replies, and a `WireError` for every failure. */
 
 import { type Decoder, decode } from './decode';
 import { problem } from './decoders';
 import { WireError } from './error';
 
-/** State as it is after an input; messages up to this sequence say nothing new. */
+/** Snapshot of state as of a sequence; messages up to this sequence are contained in it. */
 export interface Snapshot<T> {
   sequence: number;
   value: T;
@@ -13,9 +13,9 @@ export interface Snapshot<T> {
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
-/** A call that takes longer is given up, in milliseconds. */
+/** A call that takes longer is aborted, in milliseconds. */
 const TIMEOUT_MS = 15_000;
-/** Browsers let so much outlive its page, 64 KiB with room for letters of several bytes. */
+/** Browsers let a request of up to 64 KiB outlive its page; this leaves room for characters of several bytes. */
 const KEEPALIVE_LENGTH_MAX = 30_000;
 
 export class Rest {
@@ -31,30 +31,30 @@ export class Rest {
     return { sequence, value: decode(decoder, await read(response)) };
   }
 
-  /** With the server's name for this state of it, to say which one a later change is meant for. */
+  /** With the ETag of the value, for the `If-Match` of a later change. */
   async tagged<T>(path: string, decoder: Decoder<T>): Promise<{ tag: string; value: T }> {
     const response = await this.call('GET', path);
     return { tag: response.headers.get('etag') ?? '', value: decode(decoder, await read(response)) };
   }
 
-  /** For answers whose body says what the status does. */
+  /** For replies whose body is valid with an error status too. */
   async getAnyway<T>(path: string, decoder: Decoder<T>): Promise<T> {
     const response = await this.reach(path, { ...this.requestInit('GET'), signal: AbortSignal.timeout(TIMEOUT_MS) });
     return decode(decoder, await read(response));
   }
 
-  /** Whoever needs the answer no longer says so by the signal. */
+  /** Sends a request and decodes its reply; the signal aborts it. */
   async request<T>(method: Method, path: string, body: unknown, decoder: Decoder<T>, signal?: AbortSignal): Promise<T> {
     const response = await this.call(method, path, body, signal);
     return decode(decoder, await read(response));
   }
 
-  /** The body is read to its end even where it is empty: a browser aborts what nobody reads. */
+  /** Sends a request without a reply body. The body is read to its end even where it is empty: a browser aborts unread replies. */
   async command(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Headers> {
     return this.finish(await this.call(method, path, body, undefined, headers));
   }
 
-  /** As `tell`, and it gets there also when the page is left meanwhile, as far as browsers promise that. */
+  /** As `command`, and the request outlives the page, as far as the browser allows that. */
   async commandKeepalive(method: Method, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Headers> {
     const keepalive = JSON.stringify(body).length < KEEPALIVE_LENGTH_MAX;
     return this.finish(await this.call(method, path, body, undefined, headers, { keepalive }));
@@ -93,7 +93,7 @@ export class Rest {
   }
 }
 
-/** A connection can break in the middle of an answer too. */
+/** A connection can break in the middle of a reply too. */
 async function read(response: Response): Promise<unknown> {
   return JSON.parse(await response.text().catch(unreached));
 }

@@ -1,4 +1,4 @@
-/** Every call that the screen makes, by name. */
+/** Server API: every REST call that the screen makes, by name. */
 
 import { type Decoder, list, record, text } from './decode';
 import * as read from './decoders';
@@ -12,9 +12,9 @@ const ORDER_PATHS: Record<vo.OrderKind, string> = {
   StopLimitOrder: 'stoplimit',
 };
 
-/** The most that one page has. */
+/** Most rows of one page. */
 export const PAGE_ROWS = 1_000;
-/** So much of the past a screen reads; where there is more it says so. */
+/** Most rows of history that the screen loads; where there are more, it shows that. */
 export const PAST_ROWS = 5_000;
 
 export interface NewUser {
@@ -31,7 +31,7 @@ export interface NewToken {
   days?: number;
 }
 
-/** What an order must be to be found; whatever is empty or `null` asks for nothing. */
+/** Filter of an order search; an empty or `null` field does not filter. */
 export interface OrderQuery {
   /** A part of one of its ids, its reference or its symbol. */
   text: string;
@@ -44,7 +44,7 @@ export interface OrderQuery {
   withoutStrategies: boolean;
 }
 
-/** Whether somebody still waits for the rest. */
+/** Whether the remaining pages are still wanted. */
 export type IsWanted = () => boolean;
 
 export class Server {
@@ -54,9 +54,9 @@ export class Server {
   login = (user: string, password: string) => this.rest.request('POST', '/rest/login', { user, password }, read.identity);
   logout = () => this.command('POST', '/rest/logout');
 
-  /** What this user arranged, as one document that the server does not look into. */
+  /** Preferences of this user, as one document that the server does not interpret. */
   settings = () => this.rest.tagged('/rest/settings', record);
-  /** Only where the server still has what the tag names; gives the new tag. */
+  /** Writes only where the server's document still has this tag; gives the new tag. */
   async keepSettings(document: Record<string, unknown>, tag: string): Promise<string> {
     const headers = await this.rest.commandKeepalive('PUT', '/rest/settings', document, { 'If-Match': tag });
     return headers.get('etag') ?? '';
@@ -110,7 +110,7 @@ export class Server {
     this.rest.snapshot(`/rest/marketdata/bar?security=${securityIds.join()}&barSize=${size}&limit=${limit}`, list(read.bar));
   subscribe = (request: vo.SubscriptionVO) => this.command('PUT', '/rest/subscription/marketdata/subscribe', request);
 
-  /** Gives the id under which the order lives. */
+  /** Gives the id of the order. */
   async place(order: vo.OrderBody): Promise<string> {
     const headers = await this.rest.command('POST', `/rest/execution/order/${ORDER_PATHS[order.objectType]}`, order);
     const location = headers.get('location') ?? '';
@@ -158,7 +158,7 @@ export class Server {
   reloadReference = () => this.command('POST', '/rest/cache/clear-all');
   shutDown = () => this.command('POST', '/rest/runtime/exit-vm');
 
-  /** Page by page back into the past. What is older than the first page does not change, so its sequence holds for all. */
+  /** Loads pages backwards in time. Rows older than the first page do not change, so its sequence holds for all. */
   private async newest<T extends { id: number }>(
     path: string,
     of: Record<string, number | null>,

@@ -1,16 +1,16 @@
-/** The feed over STOMP and a WebSocket, by @stomp/stompjs. */
+/** STOMP feed over a WebSocket, by @stomp/stompjs. */
 
 import { Client, type IMessage, type StompSubscription } from '@stomp/stompjs';
 import type { Feed, Listener, Message, Stop, SubscribeOptions } from './feed';
 
 const RECONNECT_AFTER_MS = 1_000;
-/** The server's sign of life where it has nothing else to say. */
+/** Interval of the server's heart-beats. */
 const HEARTBEAT_INCOMING_MS = 2_000;
-/** Whoever listens to the pulse judges silence, by a clock that knows of hidden tabs; the library would not. */
+/** Silence is judged by `Connection`, which knows of hidden tabs; the library does not. */
 const HEARTBEATS_MISSED_MAX = Number.POSITIVE_INFINITY;
 /**
- * Ours is rare, because browsers let the timers of a hidden tab tick but once a minute, and the server would take that for
- * the end. It pings the socket itself, which the browser answers without a timer.
+ * The screen's heart-beats are rare, because browsers let the timers of a hidden tab fire only once a minute, and the server would
+ * take that for a lost connection. The server pings the socket itself, which the browser answers without a timer.
  */
 const HEARTBEAT_OUTGOING_MS = 120_000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -39,7 +39,7 @@ export class StompFeed implements Feed {
       heartbeatIncoming: HEARTBEAT_INCOMING_MS,
       heartbeatOutgoing: HEARTBEAT_OUTGOING_MS,
       heartbeatToleranceMultiplier: HEARTBEATS_MISSED_MAX,
-      // A server that hangs does not answer a close either.
+      // A hanging server does not answer a close either.
       discardWebsocketOnCommFailure: true,
       onConnect: () => this.connected(),
       onWebSocketClose: () => this.lost(),
@@ -51,7 +51,7 @@ export class StompFeed implements Feed {
     this.client.activate();
   }
 
-  /** Down at once: whoever lets go of a topic while the socket closes must not write to it. */
+  /** Down at once: an unsubscribe while the socket closes must not write to it. */
   stop(): void {
     this.lost();
     void this.client.deactivate();
@@ -107,7 +107,7 @@ export class StompFeed implements Feed {
     this.pulseListeners.forEach((listener) => listener());
   }
 
-  /** The receipt says that the server has the subscription: a snapshot asked for earlier could miss something. */
+  /** The receipt confirms the subscription: a snapshot that is requested earlier could miss an event. */
   private sendSubscribe(subscription: Subscription): void {
     const receipt = `subscribed-${++this.receipts}`;
     const headers: Record<string, string> = { receipt };

@@ -1,4 +1,4 @@
-/** Prices. */
+/** Value objects of market data. */
 
 import type { BarSize, Side } from './names';
 

@@ -1,4 +1,4 @@
-/** The platform itself: sessions, risk, people, health, problems, the past. */
+/** Value objects of the platform: sessions, risk, users, health, problems, history. */
 
 import type { Bar, OrderBook, SubscriptionVO, Tick, Trade } from './market';
 import type { LogLevel, Phase, Role, SessionState, TradingStateName } from './names';
@@ -91,7 +91,7 @@ export interface KilledVO {
 }
 
 export interface IdentityVO {
-  /** `null` while nobody needs to log in. */
+  /** `null` where the server requires no login. */
   user: string | null;
   role: Role;
   strategy: string | null;

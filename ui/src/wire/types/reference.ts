@@ -1,4 +1,4 @@
-/** What can be traded, where, and in whose name. */
+/** Value objects of reference data: securities, exchanges, accounts and strategies. */
 
 import type { Phase, SecurityKind } from './names';
 

@@ -1,4 +1,4 @@
-/** Orders and what becomes of them. */
+/** Value objects of trading: orders, their events, transactions, positions and portfolio values. */
 
 import type { OrderKind, OrderStatus, Side, TimeInForce, TransactionType } from './names';
 
@@ -114,7 +114,7 @@ export interface CashBalanceVO {
   amount: number;
 }
 
-/** A value that needs a rate which nobody quotes is `null`. */
+/** A value that needs a missing exchange rate is `null`. */
 export interface PortfolioValueVO {
   strategyId: number;
   dateTime: number;
@@ -149,7 +149,7 @@ export interface OrderBody {
   strategyId?: number;
   exchangeId?: number;
   side: Side;
-  /** A text where the person wrote something that is no number: the server says what is wrong with it. */
+  /** A text where the user typed something that is no number: the server's error names the fault. */
   quantity?: number | string;
   limit?: number | string;
   stop?: number | string;
