@@ -5,7 +5,7 @@ import type { Feed } from '../wire/feed';
 import type { Server } from '../wire/server';
 import { Session } from './access';
 import { administrationOf } from './administration';
-import type { Clock, Stores, Fill } from './api';
+import type { Clock, Fill, Stores } from './api';
 import { LiveBars } from './bars';
 import { Connection } from './connection';
 import type { AppContext } from './context';

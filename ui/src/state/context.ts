@@ -3,7 +3,7 @@
 import { getContext, setContext } from 'svelte';
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
-import type { Stores, Readable } from './api';
+import type { Readable, Stores } from './api';
 import type { Messages } from './messages';
 
 export interface AppContext {

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_AFTER_MS } from '../../src/state/join';
 import { Cell } from '../../src/state/readable';
-import { SEARCH_AFTER_MS, NO_FILTER, OrderFinder } from '../../src/state/search';
+import { NO_FILTER, OrderFinder, SEARCH_AFTER_MS } from '../../src/state/search';
 import { Rows } from '../../src/state/table';
 import { WireError } from '../../src/wire/error';
 import { type OrderQuery, PAGE_ROWS } from '../../src/wire/server';

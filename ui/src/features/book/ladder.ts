@@ -1,4 +1,4 @@
-/** The rows of the ladder: asks from far to near, then bids from near to far, with our own orders beside them. */
+/** Rows of the ladder: asks from far to near, then bids from near to far, with own orders beside them. */
 
 import type { BookLevel, OrderBook, OrderVO, Side } from '../../wire/types';
 
@@ -43,7 +43,7 @@ function ownByPrice(orders: readonly OrderVO[], securityId: number): ReadonlyMap
   return mine;
 }
 
-/** A stop-limit order is in the book only when its stop was touched; until something filled we can't know. */
+/** A stop-limit order is in the book only after its stop was triggered, which is unknown until its first fill. */
 function isWaitingForItsStop(order: OrderVO): boolean {
   return order.objectType === 'StopLimitOrder' && order.filledQuantity === 0;
 }

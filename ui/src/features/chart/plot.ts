@@ -1,4 +1,4 @@
-/** The chart library, told in our words. It draws on canvases in the colours of our tokens. */
+/** Adapter of the chart library. It draws on canvases in the colours of the screen's tokens. */
 
 import {
   CandlestickSeries,
@@ -111,7 +111,7 @@ export class Plot {
     return this.candles.priceScale().getVisibleRange();
   }
 
-  /** Without words, which would lie upon each other: the legend tells of those that somebody points at. */
+  /** Without labels, which would overlap: the legend shows the fills of the bar under the pointer. */
   fills(marks: readonly FillMark[]): void {
     this.marks.setMarkers(
       marks.map(({ time, side }) => ({

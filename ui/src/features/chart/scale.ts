@@ -1,4 +1,4 @@
-/** Which prices the chart makes room for, and which of our orders lie beyond it. */
+/** Price scale of the chart: its range, and the own orders outside of it. */
 
 import type { OrderLine } from './series';
 

@@ -1,4 +1,4 @@
-/** Bars as the chart library takes them, and the least that must be told to it when they change. */
+/** Chart series: bars in the form of the chart library, and the smallest update when they change. */
 
 import type { Bar, OrderVO } from '../../wire/types';
 import type { Fill } from '../../state/api';

@@ -1,12 +1,12 @@
 /**
- * A number as a person types it, or copies it from one of our grids. What has one meaning in the person's locale is taken, with its
- * signs for thousands; what could mean two numbers is not guessed, because money is at stake: it is refused, and the readings are
- * offered. What is no number goes to the server as it is, and the server says what is wrong.
+ * Number input as a user types it, or copies it from a grid. A text with one meaning in the user's locale is accepted, with its
+ * thousands separators; a text that could mean two numbers is not guessed, because money is at stake: it is rejected, and the
+ * readings are offered. A text that is no number goes to the server unchanged, and the server's error names the fault.
  */
 
 import type { Formats } from '../../texts/formats';
 
-/** The server would read it, the person may have slipped. */
+/** The server would accept it, but the user may have mistyped. */
 const EXPONENT = /^[+-]?[\d.,]+e[+-]?\d+$/i;
 const SUFFIX = /^(.*\d[.,]?)\s*([km])$/i;
 const FACTOR: Record<string, number> = { k: 1_000, m: 1_000_000 };

@@ -1,9 +1,9 @@
-/** Reference data may arrive after the rows that name it: whoever shows names reads them again when it does. */
+/** Names from reference data, which may arrive after the rows that use it: columns with names are rebuilt when it does. */
 
 import type { Readable, Reference, Table } from '../../state/api';
 import type { StrategyVO } from '../../wire/types';
 
-/** The same reference data, told again after each change; of strategies too where their names are shown. */
+/** The same reference data, published again after each change; after changes of strategies too where their names are shown. */
 export function renamed(reference: Reference, strategies?: Table<number, StrategyVO>): Readable<Reference> {
   return {
     get: () => reference,

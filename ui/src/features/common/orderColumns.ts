@@ -60,7 +60,7 @@ function sideColumn(texts: Texts): Column {
   };
 }
 
-/** An order whose fate is not known says so beside its status. */
+/** An order in doubt is marked beside its status. */
 function statusColumn(texts: Texts): Column {
   const value = (row: OrderVO): string => {
     const status = texts.orderStatus[row.status];

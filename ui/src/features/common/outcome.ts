@@ -1,10 +1,10 @@
-/** What became of a call that got no answer: nobody knows, and whoever repeats it unasked may do it twice. */
+/** Unknown outcome of a call that got no answer: repeating the call may execute it twice. */
 
 import { WireError } from '../../wire/error';
 
 const OUTCOME_UNKNOWN = 'outcome-unknown';
 
-/** Nobody knows whether the server took it. */
+/** Whether it is unknown if the server executed the call. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof WireError)) return false;
   const { status, code } = error;

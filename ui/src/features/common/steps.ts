@@ -1,4 +1,4 @@
-/** The events of an order as steps: in order, with the time between them. */
+/** Steps of an order: its events in order, with the time between them. */
 
 import type { OrderStatusVO } from '../../wire/types';
 

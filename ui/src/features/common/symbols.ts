@@ -1,4 +1,4 @@
-/** Symbols in grids. What tells two of them apart stands at the end, so a symbol too long for its cell is cut before that. */
+/** Symbols in grids. Similar symbols differ at their end, so a symbol too long for its cell is cut before its end. */
 
 import { words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
@@ -38,7 +38,7 @@ export function termsOf(security: SecurityVO, reference: Reference, texts: Texts
   return parts.filter((part) => part !== '').join(' · ');
 }
 
-/** Named when somebody points at it. */
+/** The tooltip is computed when the pointer enters the cell. */
 export function paintSymbol(cell: HTMLElement, symbol: string, terms: () => string): void {
   const { head, tail } = partsOf(symbol);
   const [first, last] = [part('head', head), part('tail', tail)];

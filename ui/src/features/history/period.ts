@@ -1,4 +1,4 @@
-/** The days that somebody asks for, as moments. */
+/** Days of a search filter as instants. */
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 

@@ -1,4 +1,4 @@
-/** Lines of the log without some levels. */
+/** Log lines without the hidden levels. */
 
 import type { RowSource } from '../../parts/grid/types';
 import type { LogLine } from '../../state/api';

@@ -43,7 +43,7 @@ const SIZE_PX = 56;
 /** Read as parts of one, written as the title says. */
 const PERCENT = { value: (part: number) => part * 100 };
 
-/** Beside the prices, which see to it themselves, these are as old as their quote. */
+/** Columns that fade with their quote; price columns handle that themselves. */
 const AGING: ReadonlySet<string> = new Set(['bidSize', 'askSize', 'changePercent', 'change', 'lastSize', 'volume']);
 
 export function marketColumns(source: QuoteSource, texts: Texts, formats: Formats, clicks: Clicks): Column[] {
@@ -111,7 +111,7 @@ function clickable(column: Column, quoteSide: QuoteSide, texts: Texts, { trade }
       paint?.(cell, row);
       if (cell.onclick !== null || !row.tradeable) return;
       cell.classList.add('clickable');
-      // Named when somebody points at it, not with every tick.
+      // The tooltip is computed when the pointer enters the cell, not with every tick.
       cell.onpointerenter = () => (cell.title = clickName(texts, quoteSide, cell.textContent ?? '', null));
       cell.onclick = () => trade(row.id, CLICKED[quoteSide]);
     },
@@ -136,7 +136,7 @@ function priceColumn(id: string, title: string, source: QuoteSource, formats: Fo
   return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, source.digits(row.id))), paint };
 }
 
-/** What was not traded since the server started fades, as any price that may be old. */
+/** A price without a trade since the server started fades, as any price that may be old. */
 function lastColumn(column: Column, source: QuoteSource, texts: Texts): Column {
   const { paint } = column;
   return {

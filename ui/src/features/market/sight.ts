@@ -1,6 +1,6 @@
-/** Which prices the market grid asks for. */
+/** Which prices the market grid subscribes. */
 
-/** So many prices a second for each row make it worth to ask for those out of sight too. */
+/** From this rate for each row on, rows out of view are subscribed too, in prices a second. */
 const ENOUGH_PER_ROW = 4;
 
 /**
@@ -11,7 +11,7 @@ export function wantedIds(listed: readonly number[], seen: readonly number[], ra
   return ratePerSecond >= listed.length * ENOUGH_PER_ROW ? listed : seen;
 }
 
-/** The rate from the server's parameters; one that is not told counts as none. */
+/** The rate from the server's parameters; a missing one counts as 0. */
 export function rateIn(parameters: Readonly<Record<string, string>>): number {
   const rate = Number(parameters['broker.maxRatePerConnection']);
   return Number.isFinite(rate) ? rate : 0;

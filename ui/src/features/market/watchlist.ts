@@ -1,10 +1,10 @@
-/** The securities that the market grid shows: the person's own list, remembered for each user. */
+/** Watch list of the market grid, kept for each user. */
 
 import type { UserMemory } from '../../state/api';
 import type { SecurityVO } from '../../wire/types';
 
 const KEY = 'watchlist';
-/** A list that nobody made yet shows so many. */
+/** Number of securities in the default list. */
 const FIRST_SHOWN = 20;
 
 type Listener = (securityIds: readonly number[]) => void;
@@ -17,12 +17,12 @@ export class Watchlist {
     this.ids = idsIn(memory.read(KEY));
   }
 
-  /** The list of another window is taken over; call the result when nobody looks any more. */
+  /** Follows changes made in another window, until the returned function is called. */
   follow(): () => void {
     return this.memory.watch(KEY, (stored) => this.set(idsIn(stored) ?? [], false));
   }
 
-  /** Until the person makes a list: the first securities that there are. */
+  /** Fills the default list with the first securities, until the user makes a list. */
   offer(securities: readonly SecurityVO[]): void {
     if (this.ids === null && securities.length > 0) {
       this.set(securities.slice(0, FIRST_SHOWN).map((security) => security.id), false);
@@ -38,7 +38,7 @@ export class Watchlist {
     if (!this.list().includes(securityId)) this.set([securityId, ...this.list()], true);
   }
 
-  /** Gives the place where it stood, for one who did not mean it. */
+  /** Gives the position of the removed row, for an undo. */
   remove(securityId: number): number {
     const place = this.list().indexOf(securityId);
     this.set(this.list().filter((id) => id !== securityId), true);

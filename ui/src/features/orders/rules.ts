@@ -1,4 +1,4 @@
-/** What may be asked of an open order, and why not. */
+/** Rules for actions on an open order: whether an action is allowed, and why not. */
 
 import { isOpen } from '../../state/orders';
 import type { OrderVO } from '../../wire/types';
@@ -9,20 +9,20 @@ export function cancelRefusal(order: OrderVO, mayTrade: boolean, refusal: Texts[
   return order.status === 'PENDING_CANCEL' ? refusal.cancelPending : undefined;
 }
 
-/** A venue takes one change at a time. */
+/** A venue accepts one change at a time. */
 export function modifyRefusal(order: OrderVO, mayTrade: boolean, refusal: Texts['refusal']): string | undefined {
   const hindrance = cancelRefusal(order, mayTrade, refusal);
   if (hindrance !== undefined) return hindrance;
   return order.status === 'PENDING_REPLACE' ? refusal.changePending : undefined;
 }
 
-/** The orders that one question is about, and how many more a filter or the strategy selector keeps out of sight. */
+/** Orders that "cancel all" is about, and how many more are hidden by a filter or the strategy selector. */
 export interface Sweep {
   intIds: readonly string[];
   hidden: number;
 }
 
-/** Only what is in sight is cancelled, and of that only what is not being cancelled already. `all` is of every strategy. */
+/** Only visible orders are cancelled, without those that are being cancelled already. `all` is of every strategy. */
 export function sweepOf(inSight: readonly OrderVO[], all: readonly OrderVO[]): Sweep {
   const openCount = all.filter(isOpen).length;
   const meant = inSight.filter((order) => order.status !== 'PENDING_CANCEL');

@@ -7,7 +7,7 @@ import type { Formats } from '../../texts/formats';
 import type { PositionVO } from '../../wire/types';
 import { securityColumn } from '../common/symbols';
 
-/** What moves with the market, and is old when nothing is heard of it. */
+/** Columns that move with the market, and are stale without current prices. */
 const LIVE_COLUMNS: ReadonlySet<string> = new Set(['unrealized', 'marketPrice', 'marketValue', 'realized']);
 
 export function positionColumns(

@@ -1,9 +1,9 @@
-/** A question about a position that lives on while it stands. */
+/** State of the dialog about a position, which may change while the dialog is open. */
 
-/** What is left of the question: it holds, the position is another one than was asked about, or there is none any more. */
+/** The dialog still holds, the position has changed since it was opened, or there is no position any more. */
 export type Question = 'holds' | 'changed' | 'closed';
 
-/** Closing names a quantity, so that very quantity must be open still; taking some off only needs the same side. */
+/** Closing needs the same open quantity as shown; reducing only needs the same side. */
 export function questionNow(asked: number, open: number, all: boolean): Question {
   if (open === 0) return 'closed';
   const isMeant = all ? open === asked : Math.sign(open) === Math.sign(asked);

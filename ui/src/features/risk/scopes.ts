@@ -4,7 +4,7 @@ import type { Reference } from '../../state/api';
 
 const SCOPE = /^(ACCOUNT|STRATEGY|SECURITY)-(\d+)$/;
 
-/** The name of what the scope is about; a scope without a number speaks for itself. */
+/** Label of a scope: the name of its object; a scope without an id is its own label. */
 export function scopeName(scope: string, reference: Reference): string {
   const [, kind, digits] = SCOPE.exec(scope) ?? [];
   const id = Number(digits);

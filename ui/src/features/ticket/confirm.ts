@@ -1,9 +1,9 @@
-/** How much is at stake, and whether a person is asked once more before it goes out. */
+/** Confirmation of large orders: the notional, and whether the user must confirm the order. */
 
 import type { AccountVO, OrderBody, SecurityVO, Side, Tick } from '../../wire/types';
 import { isUnreadable, type DryRun } from './verdict';
 
-/** What the server says, else the estimate; in base currency, `null` where nobody knows. */
+/** The server's notional, else the estimate; in base currency, `null` where neither is known. */
 export function notionalOf(answer: DryRun, estimate: number | null): number | null {
   return (answer.kind === 'verdict' ? answer.verdict.notional : null) ?? estimate;
 }
@@ -27,8 +27,8 @@ export function distanceOf({ side, limit }: OrderBody, tick: Tick | null): numbe
 }
 
 /**
- * Where the order names no account the server takes the only one that reaches the exchange: that of the venue which the price comes
- * from. Two of them it refuses to choose between, and so do we.
+ * Where the order names no account the server uses the only one that reaches the exchange: that of the venue which the price comes
+ * from. With two of them the server rejects the order, so none is named here.
  */
 export function accountFor(order: OrderBody, tick: Tick | null, accounts: readonly AccountVO[]): number | null {
   if (order.accountId !== undefined) return order.accountId;
@@ -38,12 +38,12 @@ export function accountFor(order: OrderBody, tick: Tick | null, accounts: readon
   return only === undefined || others.length > 0 ? null : only.id;
 }
 
-/** A new order that the server can't even read goes to it as it is, for its words: it can't trade. */
+/** An order that the server cannot read needs no confirmation: it is sent for the server's error, and cannot trade. */
 export function mustConfirm(answer: DryRun, notional: number | null, confirmFrom: number | null): boolean {
   return !isUnreadable(answer) && needsConfirmation(notional, confirmFrom);
 }
 
-/** Orders from a threshold on are confirmed; no threshold, no question. An unknown notional is asked about. */
+/** Orders from a threshold on are confirmed; none without a threshold. An unknown notional is confirmed. */
 export function needsConfirmation(notional: number | null, confirmFrom: number | null): boolean {
   if (confirmFrom === null) return false;
   return notional === null || Math.abs(notional) >= confirmFrom;

@@ -1,4 +1,4 @@
-/** An order keeps its id until an order lives under it: whoever sends again after silence can't trade twice. */
+/** Order dispatch: an order keeps its id until the server has accepted it, so that sending again after a lost answer cannot trade twice. */
 
 import { WireError } from '../../wire/error';
 import type { OrderBody, OrderVO } from '../../wire/types';
@@ -6,7 +6,7 @@ import type { OrderBody, OrderVO } from '../../wire/types';
 const RANDOM_BYTES = 12;
 const DUPLICATE = 'duplicate-order';
 
-/** The order of an earlier attempt lives, and it is not what the ticket says now: nothing more was sent. */
+/** The order of an earlier attempt is live with other terms than the ticket has now: nothing more was sent. */
 export class EarlierOrder extends Error {
   constructor(readonly intId: string) {
     super(`${intId} is there already, with other terms`);
@@ -22,7 +22,7 @@ export class Dispatch {
     private readonly newId: () => string = randomId,
   ) {}
 
-  /** The id of an order of which nobody knows whether it arrived. */
+  /** The id of an order that may or may not have arrived. */
   get unsettled(): string | null {
     return this.intId;
   }
@@ -32,7 +32,7 @@ export class Dispatch {
     this.intId = null;
   }
 
-  /** Gives the id under which the order lives. A refused order leaves no trace, so its id serves the next attempt. */
+  /** Gives the id of the live order. A refused order leaves no trace, so its id is used for the next attempt. */
   async send(order: OrderBody): Promise<string> {
     const intId = (this.intId ??= this.newId());
     const placed = await this.place({ ...order, intId }).catch((error: unknown) => livesAlready(error, intId));
@@ -43,7 +43,7 @@ export class Dispatch {
   }
 }
 
-/** Of all failures only this one says that an order is there. */
+/** Only a duplicate id means that the order exists; all other failures are thrown. */
 function livesAlready(error: unknown, intId: string): { order: OrderVO | null } {
   const isOurs = error instanceof WireError && error.code === DUPLICATE && (error.order?.intId ?? intId) === intId;
   if (!isOurs) throw error;

@@ -1,6 +1,6 @@
 /**
- * What stands in the ticket while its panel is moved: a window that is made narrow arranges all panels anew, and nobody should
- * lose what was typed.
+ * Draft of the ticket while its panel is moved: a window that is made narrow arranges all panels again, and typed values must not
+ * be lost.
  */
 
 import type { OrderVO } from '../../wire/types';
@@ -18,7 +18,7 @@ export function keepDraft(draft: Draft): void {
   kept = draft;
 }
 
-/** Once, and only for whoever wrote it. */
+/** Gives the draft once, and only to the user who wrote it. */
 export function claimDraft(user: string | null): Draft | null {
   const draft = kept;
   kept = null;

@@ -1,4 +1,4 @@
-/** One order as it goes on, whichever strategy is selected. */
+/** Follows the changes of one order, whichever strategy is selected. */
 
 import type { Stop, Table } from '../../state/api';
 import type { OrderVO } from '../../wire/types';

@@ -1,4 +1,4 @@
-/** The order ticket as a person fills it in, and the order that it means. */
+/** Form of the order ticket as the user fills it in, and the order that it means. */
 
 import type { TicketFill } from '../../state/api';
 import type { Formats } from '../../texts/formats';
@@ -50,7 +50,7 @@ export function hasStop(kind: OrderKind): boolean {
 
 export type NeededField = 'quantity' | 'limit' | 'stop' | 'tifDateTime';
 
-/** What an order of this kind needs and nobody has written yet. */
+/** Required fields of this kind of order that are still empty. */
 export function missingIn(form: TicketForm): NeededField[] {
   const needed: [NeededField, string, boolean][] = [
     ['quantity', form.quantity, true],
@@ -61,20 +61,20 @@ export function missingIn(form: TicketForm): NeededField[] {
   return needed.filter(([, text, isNeeded]) => isNeeded && text.trim() === '').map(([field]) => field);
 }
 
-/** Whether there is enough to ask for a verdict; what is wrong with it the server says. */
+/** Whether there is enough for a dry run; the server's verdict names the faults. */
 export function isComplete(form: TicketForm): boolean {
   return form.securityId !== null && missingIn(form).length === 0;
 }
 
 const AMOUNTS = ['quantity', 'limit', 'stop'] as const;
 
-/** The numbers in sight that could be taken for others than those that were meant. */
+/** Visible number fields whose text could mean more than one number. */
 export function unclearIn(form: TicketForm, formats: Formats): readonly (typeof AMOUNTS)[number][] {
   const isShown = { quantity: true, limit: hasLimit(form.kind), stop: hasStop(form.kind) };
   return AMOUNTS.filter((key) => isShown[key] && isUnclear(form[key], formats));
 }
 
-/** The order that the form means. An empty number is left out, and the server says that it is needed. */
+/** The order that the form means. An empty number is left out, and the server's error names it. */
 export function bodyOf(form: TicketForm, securityId: number, formats: Formats): OrderBody {
   const { kind, tif } = form;
   const given = <Key extends keyof OrderBody>(key: Key, value: OrderBody[Key] | null | ''): Partial<OrderBody> =>
@@ -101,7 +101,7 @@ export function withSecurity(form: TicketForm, securityId: number | null): Ticke
   return { ...form, securityId, limit: '', stop: '', exchangeId: null, accountId: null };
 }
 
-/** What a click elsewhere brings along; a price makes a market order a limit order. */
+/** Values of a click in another widget; a price makes a market order a limit order. */
 export function withFill(form: TicketForm, fill: TicketFill, formats: Formats): TicketForm {
   const next = { ...withSecurity(form, fill.securityId) };
   if (fill.side !== undefined) next.side = fill.side;
@@ -123,7 +123,7 @@ export function isPriceFor(order: OrderVO, fill: TicketFill): boolean {
   return isSame && fill.quantity === undefined && (fill.limit !== undefined || fill.stop !== undefined);
 }
 
-/** Takes the prices that the type of the order has, and no other. */
+/** Sets the prices that the type of the order has, and no others. */
 export function withPrices(
   form: TicketForm,
   { limit, stop }: Pick<TicketFill, 'limit' | 'stop'>,
@@ -156,11 +156,11 @@ export function formOf(order: OrderVO, formats: Formats, timeZone: string): Tick
 
 /** The exchange's day that closes then: a close at midnight ends the day before it. */
 function dayEndingAt(close: number, timeZone: string): string {
-  // Sweden writes dates as fields of dates want them.
+  // The Swedish locale writes dates as date fields need them.
   return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone }).format(close - 1);
 }
 
-/** A change says only what changes, beside what names the order: the rest stays as it is. */
+/** A change contains the identity of the order and the changed terms only: the rest stays as it is. */
 export function changeOf(
   order: OrderVO,
   form: TicketForm,
@@ -184,7 +184,7 @@ export function hasSameTerms(order: OrderVO, before: OrderVO): boolean {
   return TERMS.every((key) => (order[key] ?? null) === (before[key] ?? null));
 }
 
-/** The order was changed elsewhere while its change was written here: what nobody touched follows it, the rest stays. */
+/** The order was changed elsewhere while it is edited here: fields that the user has not edited follow it, the others stay. */
 export function rebased(form: TicketForm, before: TicketForm, now: TicketForm): TicketForm {
   const keys = Object.keys(now) as (keyof TicketForm)[];
   const touched = keys.filter((key) => form[key] !== before[key]);

@@ -1,6 +1,6 @@
-/** The order ticket without its markup: what is written, asked, sent and followed. The component shows its `view`. */
+/** Model of the order ticket, without its markup: editing, dry runs, sending, and following a live order. The component shows its `view`. */
 
-import type { Stores, Readable, Stop, TicketFill } from '../../state/api';
+import type { Readable, Stop, Stores, TicketFill } from '../../state/api';
 import type { Messages } from '../../state/messages';
 import { isOpen } from '../../state/orders';
 import { Cell } from '../../state/readable';
@@ -161,7 +161,7 @@ export class TicketModel {
     if (this.state.form.securityId !== before.form.securityId) this.followSecurity(this.state.form.securityId);
     if (this.state.changing?.intId !== before.changing?.intId) this.followOrder(this.state.changing);
     this.refresh();
-    // A change that is under way says itself what became of it.
+    // A change that is being sent reports its own outcome.
     if (before.isSending && !this.state.isSending) this.compareFollowed();
   }
 
@@ -170,7 +170,7 @@ export class TicketModel {
     this.requestVerdict(isAnew);
   }
 
-  /** The server is asked again only when what would be sent has changed, or the order that it changes. */
+  /** Requests a dry run only when the body to send has changed, or the live order that it changes. */
   private requestVerdict(isAnew = false): void {
     const { body, mayTrade } = { body: this.view.get().body, mayTrade: this.tools.stores.trading.mayTrade.get() };
     const wanted = mayTrade ? body : null;
@@ -185,7 +185,7 @@ export class TicketModel {
     return this.state.changing === null ? trading.check(order, signal) : trading.checkChange(order, signal);
   };
 
-  /** What kept the order from being sent may be over. */
+  /** The reason that kept the order from being sent may be gone. */
   private judged(lastRun: DryRun): void {
     const isOver = this.state.sendRemarks.isNotSent === true && !isKnownRefused(lastRun);
     this.set({ lastRun, ...(isOver && { sendRemarks: NO_REMARKS }) });
@@ -246,7 +246,7 @@ export class TicketModel {
     this.tools.stores.notifications.raise('warning', this.tools.texts.get().ticket.endedElsewhere(order.intId));
   }
 
-  /** What was asked about the order as it was is asked again. */
+  /** A confirmation of the old terms is withdrawn. */
   private rebase(before: OrderVO, now: OrderVO): void {
     const formats = this.tools.formats.get();
     const [then, newest] = [before, now].map((order) => ticket.formOf(order, formats, this.zoneOf(order))) as [ticket.TicketForm, ticket.TicketForm];
@@ -254,7 +254,7 @@ export class TicketModel {
     this.set({ question: null, isChangedElsewhere: true, changing: now, form, sendRemarks: NO_REMARKS });
   }
 
-  /** Who looks at one strategy trades for it; the server's own is what is meant where none is named. */
+  /** An order belongs to the selected strategy; the server's own strategy is the default and is not named. */
   private chosenStrategy(id: number | null): number | null {
     return id !== null && this.tools.stores.reference.strategyName(id) === 'SERVER' ? null : id;
   }
@@ -271,7 +271,7 @@ export class TicketModel {
     this.tools.onWrite();
   }
 
-  /** A new order takes nothing over from one that was being changed. */
+  /** A new order keeps no values of an order that was being changed. */
   private startNew(fill: TicketFill): void {
     const { form, changing } = this.state;
     const next = ticket.withFill(changing === null ? form : this.blank(), fill, this.tools.formats.get());
@@ -285,7 +285,7 @@ export class TicketModel {
     this.tools.onWrite();
   }
 
-  /** All of what is missing is said at once, at its field. */
+  /** Marks all missing fields at once. */
   private nameMissing(missing: readonly ticket.NeededField[]): void {
     const { isNeeded } = this.tools.texts.get().ticket;
     this.blame({ fields: Object.fromEntries(missing.map((field) => [field, isNeeded])), general: '' });
@@ -296,7 +296,7 @@ export class TicketModel {
     this.tools.onFault();
   }
 
-  /** A large order is shown once more, and so is a change that makes one large. */
+  /** A large order is confirmed, and so is a change that makes an order large. */
   private async sendOrConfirm(sent: OrderBody, order: OrderBody, estimate: number | null, send: () => Promise<void>): Promise<void> {
     const answer = await this.verdictOn(sent);
     if (isKnownRefused(answer)) return this.refuse(answer);
@@ -305,7 +305,7 @@ export class TicketModel {
     else await send();
   }
 
-  /** A refusal may have been lifted since: it is asked for again, before anybody is kept from sending. */
+  /** A refusal may be out of date: the dry run is repeated before the order is kept from being sent. */
   private async verdictOn(order: OrderBody): Promise<DryRun> {
     const { lastRun } = this.state;
     return lastRun.kind === 'verdict' && lastRun.verdict.accepted ? lastRun : judge(this.check, order);
@@ -322,7 +322,7 @@ export class TicketModel {
     this.tools.onWrite();
   }
 
-  /** How and for whom stays for the next one, what and at which price does not. */
+  /** Type, strategy and account stay for the next order; quantity and prices do not. */
   private sent(sentId: string): void {
     this.set({ sentId, form: { ...this.state.form, quantity: '', limit: '', stop: '' }, sendRemarks: NO_REMARKS });
   }
@@ -333,7 +333,7 @@ export class TicketModel {
     this.leave();
   }
 
-  /** The server is back: it knows whether the order arrived, by the id that only this ticket used. */
+  /** The server is back: it is queried whether the order arrived, by the id that only this ticket used. */
   private async queryOutcome(): Promise<void> {
     const intId = this.dispatch.unsettled;
     if (intId === null || this.isSettling) return;

@@ -1,4 +1,4 @@
-/** The price of the ticket's security: asked for while the ticket shows it, and watched for growing old. */
+/** Price of the ticket's security: subscribed while the ticket shows it, and checked for staleness. */
 
 import type { Clock, Market, Quote, Stop } from '../../state/api';
 

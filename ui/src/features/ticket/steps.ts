@@ -1,4 +1,4 @@
-/** Which of the first steps somebody has made at this screen. */
+/** Which of the first steps have been done on this screen. */
 
 import type { OrderVO, PositionVO } from '../../wire/types';
 

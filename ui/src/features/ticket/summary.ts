@@ -1,4 +1,4 @@
-/** An order in one line, as it is sent: the kind, every price, and numbers as they were understood. */
+/** Summary of an order in one line, as it is sent: the kind, every price, and numbers as they were parsed. */
 
 import type { Texts } from '../../texts';
 import { NOTHING, type Formats } from '../../texts/formats';

@@ -1,13 +1,13 @@
-/** The dry run: asks what the server thinks of an order while it is being written. */
+/** Dry run: queries the server's verdict on an order while it is being written. */
 
 import type { Clock, Link, Stop } from '../../state/api';
 import type { Messages } from '../../state/messages';
 import { WireError } from '../../wire/error';
 import type { OrderBody, VerdictVO } from '../../wire/types';
 
-/** So long after the last key, in milliseconds. */
+/** Delay after the last key, in milliseconds. */
 export const PAUSE_MS = 200;
-/** What has no limit is worth what the market says, so it is asked about so often, in milliseconds. */
+/** The notional of an order without a limit follows the market, so its dry run is repeated at this interval, in milliseconds. */
 export const REFRESH_MS = 2_000;
 
 export type DryRun =
@@ -15,14 +15,14 @@ export type DryRun =
   | { kind: 'checking' }
   /** The order is on its way. */
   | { kind: 'sending' }
-  /** There is no connection, or a silent one: whatever was said before may no longer hold. */
+  /** There is no connection, or a silent one: the last verdict may no longer hold. */
   | { kind: 'withdrawn'; isSilent: boolean }
   | { kind: 'verdict'; verdict: VerdictVO }
   | { kind: 'refused'; error: WireError };
 
 export type Check = (order: OrderBody, signal?: AbortSignal) => Promise<VerdictVO>;
 
-/** Asks after a pause and again when the world changed; only the last question counts, those before it are given up. */
+/** Dry runs after a pause, and again when limits or states change; only the last one counts, earlier ones are aborted. */
 export class DryRuns {
   private order: OrderBody | null = null;
   private requested = 0;
@@ -36,7 +36,7 @@ export class DryRuns {
     private readonly onRun: (run: DryRun) => void,
   ) {}
 
-  /** Nothing to ask forgets the verdict. */
+  /** `null` drops the verdict. */
   request(order: OrderBody | null): void {
     this.close();
     this.order = order;
@@ -46,7 +46,7 @@ export class DryRuns {
     if (order.limit === undefined) this.stops.push(this.clock.every(REFRESH_MS, () => this.refresh()));
   }
 
-  /** The verdict of before stays in sight until the new one is there. */
+  /** The last verdict stays visible until the new one has arrived. */
   rerun(): void {
     if (this.order !== null) void this.run(this.order);
   }
@@ -59,7 +59,7 @@ export class DryRuns {
     this.controller.abort();
   }
 
-  /** A slow server is not asked a second time before it has answered. */
+  /** A slow server gets no second request before it has answered. */
   private refresh(): void {
     if (this.answered === this.requested) this.rerun();
   }
@@ -84,28 +84,28 @@ export async function judge(check: Check, order: OrderBody, signal?: AbortSignal
   }
 }
 
-/** The server understood that this is no order; any other failure says nothing about the order. */
+/** The server could not read the order; any other failure says nothing about the order. */
 export function isUnreadable(run: DryRun): boolean {
   return run.kind === 'refused' && (run.error.status === 400 || run.error.status === 422);
 }
 
-/** The server has read the order, and would not take it. */
+/** The server has read the order, and would reject it. */
 export function isKnownRefused(run: DryRun): boolean {
   return run.kind === 'verdict' && !run.verdict.accepted;
 }
 
-/** A verdict holds while the server can take it back, and until the order is sent. */
+/** A verdict holds while the connection is live, and until the order is sent. */
 export function runWhile(link: Link, isSending: boolean, run: DryRun): DryRun {
   if (isSending) return { kind: 'sending' };
   return link === 'live' || run.kind === 'none' ? run : { kind: 'withdrawn', isSilent: link === 'lagging' };
 }
 
-/** What would become of an order says nothing where it may be live already. */
+/** A verdict is meaningless where the order may be live already. */
 export function runInSight(run: DryRun, remarks: Remarks): DryRun | null {
   return remarks.isOutcomeUnknown ? null : run;
 }
 
-/** What the order is worth and costs; of a quantity or a price that is none there is no estimate. */
+/** Notional and fee of the order; an invalid quantity or price has no estimate. */
 export function estimatesOf(run: DryRun | null, order: OrderBody | null): Pick<VerdictVO, 'notional' | 'fee'> {
   const isKnown = run?.kind === 'verdict' && (run.verdict.accepted || isWorthSomething(run.verdict, order));
   return isKnown ? run.verdict : { notional: null, fee: null };
@@ -116,11 +116,11 @@ function isWorthSomething({ field }: VerdictVO, order: OrderBody | null): boolea
   return field !== 'quantity' && !isNone(order?.limit) && !isNone(order?.stop);
 }
 
-/** What the server says about each field, and what concerns none of those that are shown. */
+/** Remarks of the server by field, and those that belong to no visible field. */
 export interface Remarks {
   fields: Readonly<Record<string, string>>;
   general: string;
-  /** Nobody knows whether the order was taken. */
+  /** It is unknown whether the server accepted the order. */
   isOutcomeUnknown?: true;
   /** It was not even sent, because the server would refuse it. */
   isNotSent?: true;

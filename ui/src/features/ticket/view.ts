@@ -1,4 +1,4 @@
-/** What the ticket shows, from what was written, what the server said, and the words of the screen. */
+/** View of the ticket, computed from the form, the server's verdict and the texts of the screen. */
 
 import type { Link, Quote } from '../../state/api';
 import type { Messages } from '../../state/messages';
@@ -13,7 +13,7 @@ import { NO_REMARKS, remarksOf, runWhile, type DryRun, type Remarks } from './ve
 /** The fields beside which a remark can stand. */
 export const SHOWN = ['quantity', 'limit', 'stop', 'tif', 'tifDateTime', 'accountId', 'strategyId', 'exchangeId', 'reference'];
 
-/** An order that is large enough to be asked about. */
+/** An order that is large enough to be confirmed. */
 export interface Question {
   /** The whole order as it would be. */
   order: OrderBody;
@@ -63,7 +63,7 @@ export interface TicketView extends TicketState {
   /** Why nothing can be sent now. */
   hindrance: string | undefined;
   sendLabel: string;
-  /** The terms that somebody else gave the order meanwhile. */
+  /** The new terms of an order that was changed elsewhere. */
   changedTerms: string;
 }
 
@@ -96,7 +96,7 @@ export function bodyFor({ changing, form }: TicketState, security: SecurityVO, {
   return changing ? ticket.changeOf(changing, form, formats, timeZone) : ticket.bodyOf(form, security.id, formats);
 }
 
-/** What is unclear stays here; of all else the server speaks. */
+/** Ambiguous numbers are marked here; all other faults come from the server. */
 function remarksNow({ form, sendRemarks }: TicketState, run: DryRun, unclear: TicketView['unclear'], around: ViewContext): Remarks {
   const { texts, formats, messages } = around;
   const fields = Object.fromEntries(unclear.map((field) => [field, texts.ticket.unclear(readingsOf(form[field], formats))]));

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a new user or token, all of it at once, in the server's words. The server says the same of whatever gets there,
- * but stops at the first fault.
+ * Validation of a new user or token: all faults at once, with the server's texts. The server finds the same faults, but stops at
+ * the first one.
  */
 
 import type { FieldError, Role } from '../../wire/types';

@@ -6,12 +6,12 @@ const ROLES: readonly Role[] = ['VIEWER', 'TRADER', 'STRATEGY', 'ADMIN'];
 
 export interface Offer {
   roles: readonly Role[];
-  /** The one that is chosen until somebody chooses another. */
+  /** The default role. */
   usual: Role;
   isAdminNeeded: boolean;
 }
 
-/** From the first user on everybody logs in: without an admin nobody could administer any more. */
+/** From the first user on a login is required: without an admin the server could no longer be administered. */
 export function rolesFor(kind: 'user' | 'token', users: readonly UserVO[]): Offer {
   const isAdminNeeded = kind === 'user' && users.every(({ role }) => role !== 'ADMIN');
   return isAdminNeeded ? { roles: ['ADMIN'], usual: 'ADMIN', isAdminNeeded } : { roles: ROLES, usual: 'TRADER', isAdminNeeded };
