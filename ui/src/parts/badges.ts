@@ -1,4 +1,4 @@
-/** Small marks that say more than colour: every one has its own sign and word. */
+/** Badges of states: each has a sign and a word beside its colour. */
 
 export type Tone = 'buy' | 'sell' | 'done' | 'ok' | 'wait' | 'warn' | 'bad' | 'quiet';
 

@@ -1,4 +1,4 @@
-/** After a form was not sent: the cursor goes to the first field that is wrong. */
+/** Focus after a rejected form: the first field with a fault. */
 
 import { tick } from 'svelte';
 

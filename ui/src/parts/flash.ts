@@ -1,10 +1,10 @@
 /**
- * The short light on the digits that moved. A class that comes and goes costs two paints; a CSS animation would cost one in every
- * frame, for every cell that moves. What has been lit for long enough goes out when something else is painted anyway.
+ * Flash of the digits that changed. A class that is set and removed costs two paints; a CSS animation would cost one in every
+ * frame, for every cell that changes. A flash that has lasted long enough is removed when something else is painted anyway.
  */
 
 export const FLASH_MS = 150;
-/** Where nothing else is painted, lights go out after this, in milliseconds. */
+/** Where nothing else is painted, flashes are removed after this, in milliseconds. */
 const QUIET_MS = 300;
 
 interface Lit {
@@ -15,7 +15,7 @@ interface Lit {
 let lit: Lit[] = [];
 let isSweepScheduled = false;
 
-/** Writes a number and lights up the digits from the first one that is another, in the direction in which the value moved. */
+/** Writes a number and flashes its digits from the first one that differs, in the direction in which the value moved. */
 export function writeMoved(element: HTMLElement, text: string, before: number | null | undefined, now: number | null): void {
   const shown = element.textContent ?? '';
   if (shown === text) return;
@@ -28,7 +28,7 @@ export function writeMoved(element: HTMLElement, text: string, before: number | 
   if (hasMoved) light(mark);
 }
 
-/** The same two texts for as long as the cell lives: new elements would have the browser sort its layers again. */
+/** The same two text nodes for the lifetime of the cell: new elements would make the browser sort its layers again. */
 function partsOf(element: HTMLElement): { still: Text; moved: Text; mark: HTMLElement } {
   const [still, mark] = element.childNodes;
   if (still instanceof Text && mark instanceof HTMLElement && mark.firstChild instanceof Text) return { still, mark, moved: mark.firstChild };
@@ -63,7 +63,7 @@ function sweepLater(): void {
   }, QUIET_MS);
 }
 
-/** One that was lit again meanwhile stays lit until its last deadline. */
+/** A cell that was flashed again meanwhile stays lit until its last deadline. */
 function sweep(now: number): void {
   const still = lit.filter((one) => one.until > now);
   if (still.length === lit.length) return;

@@ -1,6 +1,6 @@
-/** Whatever takes the focus away for a while gives it back where it was. */
+/** Restores the focus after a dialog or menu to the element that had it. */
 
-/** As much of an element as that needs. */
+/** The part of an element that this needs. */
 export interface Place {
   readonly isConnected: boolean;
   readonly parentElement: Place | null;
@@ -14,7 +14,7 @@ export function trailOf(focused: Place | null): Place[] {
   return trail;
 }
 
-/** A row may have gone meanwhile, or its button: then the nearest around it that takes the focus has it. */
+/** The element may have been removed meanwhile: then the nearest enclosing element that can have the focus gets it. */
 export function giveBack(trail: readonly Place[], focused: () => Place | null): void {
   for (const place of trail) {
     if (!place.isConnected) continue;

@@ -1,8 +1,8 @@
-/** A key that is held repeats itself: only the first press was meant. */
+/** Held keys: a key that is held down repeats itself, and only its first press counts. */
 
 type Press = Pick<KeyboardEvent, 'key' | 'repeat' | 'preventDefault'>;
 
-/** Else one long Enter would send an order, answer the question about it and submit the emptied form. */
+/** Otherwise one long Enter would send an order, confirm it and submit the emptied form. */
 export function ignoreHeldEnter(event: Press): void {
   if (event.key === 'Enter' && event.repeat) event.preventDefault();
 }

@@ -1,4 +1,4 @@
-/** What was found, the likeliest first, so that Enter takes what was typed. */
+/** Ranking of search results: the likeliest first, so that Enter chooses what was typed. */
 
 export function ranked<T extends { symbol: string }>(found: readonly T[], query: string): T[] {
   const wanted = query.trim().toUpperCase();

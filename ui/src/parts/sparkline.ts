@@ -1,4 +1,4 @@
-/** A line of recent prices on a canvas: no elements, no layout. */
+/** Sparkline: a line of recent prices on a canvas, without elements and layout. */
 
 const PADDING = 5;
 
@@ -52,7 +52,7 @@ function strokeFor(move: number): string {
   return colourOf(move > 0 ? '--up' : move < 0 ? '--down' : '--text-3');
 }
 
-/** Reading a token asks for a style pass, so each is read once for every theme and palette. */
+/** Reading a token forces a style pass, so each is read once for every theme and palette. */
 function colourOf(token: string): string {
   const root = document.documentElement;
   const key = `${root.dataset['theme']} ${root.dataset['palette']} ${token}`;

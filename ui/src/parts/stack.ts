@@ -1,8 +1,8 @@
-/** One bar for a stack of panels: what a widget needs above its content stands beside the tabs, and not in a second line. */
+/** Toolbar in the header of a stack of panels: controls of the visible widget stand beside the tabs, and not in a second line. */
 
 /** Where the dock makes room for it, in the header of each stack. */
 export const STACK_TOOLS = 'stack-tools';
-/** Told to the element of a widget that has come into another stack. */
+/** Event on the element of a widget that was moved into another stack. */
 export const REGROUPED = 'regrouped';
 
 /** An action: moves the element there while its widget is in sight. Outside of a dock it stays where it is. */

@@ -1,4 +1,4 @@
-/** Puts theme, palette and language where the style sheets and screen readers look for them. */
+/** Appearance: sets theme, palette and language on the document, for style sheets and screen readers. */
 
 import type { Readable, Settings, Theme } from '../state/api';
 

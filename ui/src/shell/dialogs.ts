@@ -1,4 +1,4 @@
-/** Dialogs that are opened now and then: their code is loaded when they are first wanted. */
+/** Lazy dialogs: their code is loaded when they are first opened. */
 
 import type { Component } from 'svelte';
 

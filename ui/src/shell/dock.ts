@@ -1,4 +1,4 @@
-/** Widgets in panels that can be moved, resized, stacked and closed; each page remembers how it was left. */
+/** Dock: widgets in panels that can be moved, resized, stacked and closed; each page keeps its last layout. */
 
 import {
   createDockview,
@@ -16,17 +16,17 @@ import type { Texts } from '../texts';
 import { type Form, formOf, layoutOf, type Page, type Placement, sizeOf } from './layouts';
 import { isWidget, WIDGETS, type WidgetId } from './widgets';
 
-/** A change of layout is remembered when it has rested for so long, in milliseconds. */
+/** A layout is stored after this time without a further change, in milliseconds. */
 const REMEMBER_AFTER_MS = 400;
 const RETRY_AFTER_MS = 2_000;
-/** A window that is being dragged is followed when it has rested for so long, in milliseconds. */
+/** A resized window is followed after this time without a further change, in milliseconds. */
 const FOLLOW_AFTER_MS = 150;
 
 export interface DockTools {
   element: HTMLElement;
-  /** What a widget finds by `getContext`. */
+  /** Svelte context of the widgets. */
   context: Map<unknown, unknown>;
-  /** Of this user: each may see something else. */
+  /** Memory of the current user. */
   memory: Pick<UserMemory, 'read' | 'write' | 'beforeFlush'>;
   clock: Clock;
   /** Which widgets the role may see. */
@@ -40,12 +40,12 @@ export class Dock {
   private texts: Texts | null = null;
   private isArranging = false;
   private stopRemembering: Stop = () => undefined;
-  /** Changed, and not remembered yet. */
-  private isRestless = false;
+  /** Changed, and not stored yet. */
+  private isDirty = false;
   private readonly stopFlushing: Stop;
   private stopFollowing: Stop = () => undefined;
   private readonly window: ResizeObserver;
-  /** What is arranged now. */
+  /** Form of the current layout. */
   private form: Form;
 
   constructor(private readonly tools: DockTools) {
@@ -72,13 +72,13 @@ export class Dock {
     this.arrange(() => this.restore() || this.build());
   }
 
-  /** Forgets how this page was left. */
+  /** Restores the default layout of this page. */
   reset(): void {
     this.arrange(() => this.build());
     this.remember();
   }
 
-  /** Brings a widget to the front, and back to the page where it was closed. */
+  /** Shows a widget in front, and opens it again where it was closed. */
   open(widget: WidgetId): void {
     const panel = this.api.getPanel(widget);
     if (panel) panel.api.setActive();
@@ -118,7 +118,7 @@ export class Dock {
 
   private arrange(work: () => void): void {
     this.stopRemembering();
-    this.isRestless = false;
+    this.isDirty = false;
     this.isArranging = true;
     work();
     this.isArranging = false;
@@ -133,7 +133,7 @@ export class Dock {
     for (const panel of this.firsts(places)) panel.api.setActive();
   }
 
-  /** A memory that another version wrote, or that names what the role may not see, is not used. */
+  /** A stored layout of another version, or with widgets that the role may not see, is not used. */
   private restore(): boolean {
     const layout = this.tools.memory.read(this.key()) as SerializedDockview | null;
     const known = (id: string) => isWidget(id) && this.tools.maySee(id);
@@ -154,7 +154,7 @@ export class Dock {
     return this.api.addPanel(options);
   }
 
-  /** Sizes hold once all are there, because each one that comes takes from its neighbours. */
+  /** Sizes are set after all panels are added, because each added panel takes room from its neighbours. */
   private size(place: Placement): void {
     const { clientWidth: width, clientHeight: height } = this.tools.element;
     this.api.getPanel(place.widget)?.group.api.setSize(sizeOf(place, { width, height }));
@@ -169,19 +169,19 @@ export class Dock {
   private changed(): void {
     if (this.isArranging || this.fittingForm() !== this.form) return;
     this.tools.onOpenChange(this.openWidgets());
-    this.isRestless = true;
+    this.isDirty = true;
     this.stopRemembering();
     this.stopRemembering = this.tools.clock.after(REMEMBER_AFTER_MS, () => this.remember());
   }
 
-  /** What is squeezed by the window was arranged by nobody. */
+  /** A layout that is squeezed by the window is not the user's arrangement, and is not stored. */
   private settle(): void {
-    if (this.isRestless && this.fittingForm() === this.form) this.remember();
+    if (this.isDirty && this.fittingForm() === this.form) this.remember();
   }
 
   private remember(): void {
     this.stopRemembering();
-    this.isRestless = false;
+    this.isDirty = false;
     this.tools.memory.write(this.key(), this.api.toJSON());
   }
 
@@ -193,14 +193,14 @@ export class Dock {
     return formOf(this.tools.element.clientWidth, this.tools.element.clientHeight);
   }
 
-  /** A window made narrow, or a tablet that is turned, has the layout of its new form. */
+  /** A narrowed window, or a turned tablet, gets the layout of its new form. */
   private follow(): void {
     this.stopFollowing();
     if (this.fittingForm() === this.form || this.tools.element.clientWidth === 0) return;
     this.stopFollowing = this.tools.clock.after(FOLLOW_AFTER_MS, () => this.show(this.page));
   }
 
-  /** What was arranged on a large screen is not forced onto a small one. */
+  /** A layout of a large screen is not used on a small one. */
   private key(): string {
     return `layout.${this.page}.${this.form}`;
   }
@@ -210,7 +210,7 @@ export class Dock {
   }
 }
 
-/** A widget lives while it is in sight; behind another tab it rests, so that nobody sends prices for nothing. */
+/** A widget is mounted while it is visible; behind another tab it is unmounted, so that the server sends no unused prices. */
 class WidgetPanel implements IContentRenderer {
   readonly element = document.createElement('div');
   private instance: Record<string, unknown> | null = null;
@@ -246,7 +246,7 @@ class WidgetPanel implements IContentRenderer {
     if (component && !this.instance) this.instance = mount(component, { target: this.element, context: this.context });
   }
 
-  /** While the server is away its code cannot be had either; it is asked for until nobody wants it. */
+  /** The code of a widget cannot be loaded while the server cannot be reached; loading is retried until the widget is hidden or closed. */
   private async load(name: WidgetId): Promise<Component | null> {
     while (this.isWanted) {
       const loaded = await WIDGETS[name].load().catch(() => null);
@@ -263,7 +263,7 @@ class WidgetPanel implements IContentRenderer {
   }
 }
 
-/** Room beside the tabs for what the widget in front needs. */
+/** Toolbar beside the tabs, for controls of the widget in front. */
 class StackTools implements IHeaderActionsRenderer {
   readonly element = document.createElement('div');
 
@@ -278,7 +278,7 @@ class StackTools implements IHeaderActionsRenderer {
   }
 }
 
-/** A tab is one control, so the sign that closes it is for the mouse alone; keys have Delete, and the menu. */
+/** A tab is one control, so its close sign is for the mouse only; the keyboard has Delete, and the menu. */
 class WidgetTab implements ITabRenderer {
   readonly element = document.createElement('div');
   private readonly title = document.createElement('span');

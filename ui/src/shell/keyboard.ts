@@ -1,6 +1,6 @@
 /**
- * Keys that work everywhere, also in a field: those that do something with Alt, so that nobody trades by typing. The physical key
- * counts, because Alt makes other characters on some keyboards. While a dialog asks something, nothing happens behind it.
+ * Global keyboard shortcuts, which also work in a field: all use Alt, so that typing never trades. The physical key counts, because
+ * Alt makes other characters on some keyboards. While a dialog is open, shortcuts are off.
  */
 
 import type { Stop } from '../state/api';
@@ -28,7 +28,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { id: 'help', codes: ['KeyH'], shown: ['Alt+H'] },
 ];
 
-/** `place` says which of the shortcut's keys it was. */
+/** `place` is the index of the pressed key among the shortcut's keys. */
 export type ShortcutActions = Record<ShortcutId, (place: number) => void>;
 
 /** `onPanel` moves from panel to panel: 1 forwards, -1 back. */

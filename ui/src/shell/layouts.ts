@@ -1,4 +1,4 @@
-/** The layouts that each page starts with. Sizes are parts of the whole, so that they fit every screen. */
+/** Default layouts of the pages. Sizes are parts of the whole, so that they fit every screen. */
 
 import type { WidgetId } from './widgets';
 
@@ -90,7 +90,7 @@ export function layoutOf(page: Page, form: Form): readonly Placement[] {
   return form === 'short' && page === 'trade' ? SHORT_TRADE : TALL[page];
 }
 
-/** In pixels; nothing where nothing was said. */
+/** In pixels; a size that the layout does not give is left out. */
 export function sizeOf(place: Placement, whole: { width: number; height: number }): { width?: number; height?: number } {
   const { width, height, leastWidth = 0 } = place;
   const least = Math.min(leastWidth, LEAST_WIDTH_PART * whole.width);

@@ -1,4 +1,4 @@
-/** A sign for each kind of notice, beside its colour. */
+/** Signs of the kinds of notices, beside their colours. */
 
 import type { NoticeKind } from '../state/api';
 

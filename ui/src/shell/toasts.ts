@@ -1,4 +1,4 @@
-/** Where toasts stand: low in the chart, where nothing is pressed and little is read. */
+/** Position of the toasts: low in the chart, where there are no buttons and little text. */
 
 export const TOAST_WIDTH_PX = 360;
 const GAP_PX = 12;

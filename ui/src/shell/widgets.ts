@@ -1,4 +1,4 @@
-/** Every widget, by the name under which layouts remember it. The code of each is loaded when it is first shown. */
+/** Widget registry, by the name that layouts store. The code of a widget is loaded when it is first shown. */
 
 import type { Component } from 'svelte';
 import type { Texts } from '../texts';
@@ -8,9 +8,9 @@ export type WidgetId = keyof Texts['widgets'];
 
 export interface Widget {
   load(): Promise<{ default: Component }>;
-  /** Stays alive behind another tab, because somebody may be in the middle of it. */
+  /** Stays mounted behind another tab, because it may hold unsent input. */
   isKept?: boolean;
-  /** Who may see it; everybody where nothing is said. */
+  /** The least role that may see it; all roles where it is missing. */
   role?: Role;
 }
 

@@ -1,4 +1,4 @@
-/** The words of the widgets that administer, in English. */
+/** English texts of the administration widgets. */
 export const admin = {
   role: { VIEWER: 'Viewer', TRADER: 'Trader', STRATEGY: 'Strategy', ADMIN: 'Admin' },
   users: {

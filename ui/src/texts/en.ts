@@ -2,7 +2,7 @@ import { admin } from './admin.en';
 import { server } from './server.en';
 import { trading } from './trading.en';
 
-/** Every word on the screen, in English; the shape that other languages follow. Functions take what is inserted. */
+/** English texts of the screen; other languages have the same shape. Functions take the values to insert. */
 export const en = {
   ...trading,
   ...admin,

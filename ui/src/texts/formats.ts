@@ -1,4 +1,4 @@
-/** The one way in which numbers and times are shown. Nothing to show is an em dash. */
+/** Formats of numbers and times, the same on the whole screen. A missing value is an em dash. */
 
 export const NOTHING = '—';
 

@@ -1,4 +1,4 @@
-/** One table of words per language. English is part of the screen, another language is loaded when it is wanted. */
+/** Texts by language. English is part of the screen, another language is loaded when it is chosen. */
 
 import { en, type Texts } from './en';
 

@@ -5,7 +5,7 @@ const limit = (name: string): readonly Rule[] => [
   ['{scope}: {value:n} is above the limit of {limit:n}', `${name}: {value} liegt über der Grenze von {limit} ({scope})`],
 ];
 
-/** Without a code nobody knows which control it was. */
+/** Without a code the control is unknown. */
 const ANY_CONTROL: readonly Rule[] = [
   ['{scope}: {value:n} is above the limit of {limit:n}', 'über der Grenze: {value}, erlaubt sind {limit} ({scope})'],
 ];

@@ -1,6 +1,6 @@
 /**
- * What the server says, in the language of the screen and with amounts as everywhere on it. Codes are stable and texts carry the
- * values, so a rule is a text of the server with names for its values, and the text that is shown instead.
+ * Translation of server texts into the language and the number formats of the screen. Codes are stable and texts carry the values,
+ * so a rule is a text of the server with names for its values, and the text that is shown instead.
  */
 
 import type { Formats } from './formats';

@@ -1,4 +1,4 @@
-/** The words of the widgets that trade and watch, in English. */
+/** English texts of the trading and monitoring widgets. */
 export const trading = {
   grid: {
     filter: 'Filter',

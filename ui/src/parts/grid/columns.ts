@@ -1,4 +1,4 @@
-/** Our columns in the grid library's words. */
+/** Column definitions of the grid library, from the screen's columns. */
 
 import type { ColDef, ValueGetterParams } from 'ag-grid-community';
 import { PaintedCell, type VisibleCells } from './cells';

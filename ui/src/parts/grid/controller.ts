@@ -1,4 +1,4 @@
-/** One grid on the screen: takes rows and wishes, and keeps the grid library out of everybody else's sight. */
+/** Grid controller: feeds rows and commands to the grid library, and hides the library from all other code. */
 
 import {
   createGrid,
@@ -21,7 +21,7 @@ import { styleContainer } from './styles';
 import type { CellValue, GridColumn, GridLabels, RowAction, RowChange } from './types';
 
 export interface GridPlan<Row> {
-  /** Under this name the grid remembers its columns. */
+  /** Name under which the columns of the grid are stored. */
   name: string;
   /** For screen readers. */
   title: string;
@@ -31,7 +31,7 @@ export interface GridPlan<Row> {
   labels: GridLabels;
   /** Enter or a double click on a row. */
   onactivate?: ((row: Row) => void) | undefined;
-  /** A row was clicked, or the keyboard came to it. */
+  /** A row was clicked, or focused by the keyboard. */
   onfocusrow?: ((row: Row) => void) | undefined;
   /** How many rows fit the filter, and how many there are. */
   oncount: (shown: number, all: number) => void;
@@ -99,7 +99,7 @@ export class GridController<Row> {
     this.count();
   }
 
-  /** Other columns, actions or words: what the person arranged stays. */
+  /** Sets other columns, actions or texts: the user's arrangement stays. */
   replan(plan: GridPlan<Row>): void {
     this.plan = plan;
     this.filter = this.filterOf(this.filterLine);
@@ -130,7 +130,7 @@ export class GridController<Row> {
     this.drawn?.redraw();
   }
 
-  /** Sorts and filters again, for values that changed without the grid being told. */
+  /** Sorts and filters again, for values that changed without a change of rows. */
   rearrange(): void {
     const isSorted = this.api.getColumnState().some((column) => column.sort);
     if (isSorted || this.filterLine !== '') this.api.refreshClientSideRowModel('filter');
@@ -199,7 +199,7 @@ export class GridController<Row> {
       animateRows: false,
       suppressColumnMoveAnimation: true,
       suppressRowTransform: true,
-      // A row without its cells, be it for a frame, is a row that nobody can read.
+      // A row must not be shown without its cells, not even for one frame.
       suppressAnimationFrame: true,
       suppressDragLeaveHidesColumns: true,
       suppressNoRowsOverlay: true,
@@ -242,8 +242,8 @@ export class GridController<Row> {
   }
 
   /**
-   * A row is chosen by a press on it or by keys that lead to it. That the library moves its cursor, because a row came or went,
-   * is nobody's choice, and neither is a press on one of the row's own buttons.
+   * A row is chosen by a press on it or by keys that lead to it. A cursor that the library moves, because a row was added or
+   * removed, is no choice of the user, and neither is a press on one of the row's own buttons.
    */
   private listenToChoices(): void {
     this.root.addEventListener('pointerdown', ({ target, button }) => {
@@ -320,7 +320,7 @@ export class GridController<Row> {
     this.plan.onsight(seen);
   }
 
-  /** Says whether there is anything to scroll sideways: only then do pinned cells have to stick. */
+  /** Sets whether the grid scrolls sideways: only then do pinned cells have to stick. */
   private fit(): void {
     const needed = this.api.getAllDisplayedColumns().reduce((sum, column) => sum + column.getActualWidth(), 0);
     this.root.classList.toggle('sideways', needed > this.width);

@@ -1,4 +1,4 @@
-/** How a cell leaves the grid as CSV. */
+/** CSV export of a cell. */
 
 import type { CellValue, GridColumn } from './types';
 

@@ -1,6 +1,6 @@
 /**
- * A column that is drawn: one canvas over the rows for all cells of it. A canvas in every cell would be a layer in every
- * row, and the browser puts all layers together again for every price that moves.
+ * Drawn column: one canvas over the rows for all its cells. A canvas in every cell would be a layer in every row, and the
+ * browser composes all layers again for every price that moves.
  */
 
 import type { GridApi } from 'ag-grid-community';
@@ -24,7 +24,7 @@ export class DrawnColumn<Row> {
     root.classList.add('has-drawn');
   }
 
-  /** Once before the next paint, however often it is asked for. */
+  /** Draws once before the next paint, however often it is requested. */
   redraw(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.paint());
   }

@@ -1,5 +1,5 @@
 /**
- * The filter line of a grid, in the words of the server's search: `apple` finds it in any column, `side:buy` in one,
+ * Filter line of a grid, with the syntax of the server's search: `apple` finds it in any column, `side:buy` in one,
  * `quantity>100` compares, `-done` excludes, quotes keep words together, and all parts must fit.
  */
 

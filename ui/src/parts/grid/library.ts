@@ -1,4 +1,4 @@
-/** The grid library as we use it: only the modules we need (each costs kilobytes), and a theme made of our tokens. */
+/** Set-up of the grid library: only the needed modules (each costs kilobytes), and a theme made of the screen's tokens. */
 
 import {
   CellStyleModule,

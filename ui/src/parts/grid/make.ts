@@ -1,4 +1,4 @@
-/** Columns of the usual kinds, in one line each. */
+/** Factories of the usual kinds of columns. */
 
 import { setText } from './cells';
 import type { GridColumn } from './types';

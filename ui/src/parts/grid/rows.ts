@@ -1,4 +1,4 @@
-/** A list that is read as a whole now and then, as the source of a grid. */
+/** Row source of a grid for a list that is loaded as a whole. */
 
 import type { RowChange, RowSource } from './types';
 

@@ -1,4 +1,4 @@
-/** What a grid is told: columns, rows and what can be done with a row. */
+/** Types of a grid: columns, rows and actions on a row. */
 
 import type { IconName } from '../icons';
 
@@ -14,7 +14,7 @@ export interface GridColumn<Row> {
   text?: (row: Row) => string;
   /** Draws a cell for which text is not enough. Called again whenever the row may have changed. */
   paint?: (cell: HTMLElement, row: Row) => void;
-  /** Draws a cell on the grid's canvas, whenever the grid is told to draw again; one column at most. */
+  /** Draws a cell on the grid's canvas, whenever the grid is redrawn; one column at most. */
   draw?: (context: CanvasRenderingContext2D, row: Row, box: { width: number; height: number }) => void;
   /** How it is exported where that differs: in which unit, and under which title that names it. */
   csv?: { title?: string; value: (value: number) => number };
@@ -22,11 +22,11 @@ export interface GridColumn<Row> {
   kind?: 'text' | 'number' | 'time';
   /** In pixels; columns grow in proportion where there is room. */
   width: number;
-  /** Not shown until somebody chooses it. */
+  /** Not shown until the user chooses it. */
   hidden?: boolean;
   /** Stays in sight when the others are scrolled sideways. */
   pinned?: boolean;
-  /** How the grid is sorted until somebody sorts it otherwise. */
+  /** Default sort order, until the user changes it. */
   sorted?: 'asc' | 'desc';
 }
 
@@ -44,18 +44,18 @@ export interface RowAction<Row> {
 
 /** What happened to the rows since the last time. */
 export interface RowChange<Row> {
-  /** Forget all rows, then take `upserted`. */
+  /** Drop all rows, then apply `upserted`. */
   reset: boolean;
   upserted: readonly Row[];
   removed: readonly Row[];
 }
 
-/** Where rows come from: tells all of them at once, later what changed, at most once a frame. */
+/** Source of rows: gives all of them at once, later the changes, at most once a frame. */
 export interface RowSource<Row> {
   watch(listener: (change: RowChange<Row>) => void): () => void;
 }
 
-/** The words of a grid itself. */
+/** Texts of the grid itself. */
 export interface GridLabels {
   filter: string;
   filterHint: string;
