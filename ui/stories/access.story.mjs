@@ -1,4 +1,4 @@
-/** Who comes in, and what each role finds. */
+/** Login, logout, and what each role may see and do. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { row } from './locators.mjs';
 import { openScreen } from './harness.mjs';
 
 const PASSWORD = 'a long password';
-/** Whoever is not logged in yet is told so, and the page expects it. */
+/** Before the login the server answers 401, and the page expects it. */
 const NOT_YET = [/401/, /WebSocket connection/];
 
 async function addUser(server, name, role) {
@@ -48,7 +48,7 @@ async function logOut(page) {
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Log out' }).click();
   await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
-  if (await page.getByText('Your session has ended').isVisible()) throw new Error('whoever logs out knows why');
+  if (await page.getByText('Your session has ended').isVisible()) throw new Error('a logout must not show that the session ended');
 }
 
 const apple = (page) => row(page, 'Market', 'AAPL').first();
@@ -80,7 +80,7 @@ async function finds(page, wanted) {
 
 export default [
   {
-    name: 'each user finds what he arranged, in every browser, and nothing of the one before',
+    name: 'each user has the own layout in every browser, and nothing of the user before',
     async run(stage) {
       const { page, server, context, watch } = stage;
       await people(stage);
@@ -90,7 +90,7 @@ export default [
       await live(page);
       await page.getByRole('region', { name: 'First steps' }).waitFor();
       await arrange(page);
-      // At once: nobody waits until a layout has rested.
+      // At once, before the delay after which a layout is stored.
       await logOut(page);
       await logIn(page, 'tim');
       await live(page);
@@ -164,7 +164,7 @@ export default [
     },
   },
   {
-    name: 'the first user is an admin, so that nobody locks everybody out',
+    name: 'the first user is an admin, so that the server can be administered',
     async run({ server, page, watch, shoot }) {
       watch.allow(...NOT_YET, /ERR_/);
       await openScreen(page, server);
@@ -217,7 +217,7 @@ export default [
     },
   },
   {
-    name: 'where nobody needs to log in the screen opens at once',
+    name: 'without logins the screen opens at once',
     async run({ server, page }) {
       await openScreen(page, server);
       await page.getByRole('button', { name: 'Menu' }).click();

@@ -1,4 +1,4 @@
-/** What is drawn on the chart beside the candles: our orders and fills. */
+/** Chart: own orders and fills beside the candles. */
 
 import { openScreen } from './harness.mjs';
 
@@ -45,7 +45,7 @@ async function volumeFrom(page, least) {
   throw new Error(`the newest bar has a volume of ${await volume()}, not of ${least}`);
 }
 
-/** Whoever opens a chart late sees the same bar as one who has looked since it began. */
+/** A chart that is opened late shows the same bar as one that has been open since the bar began. */
 async function barThatHasBegun({ server, page, context }) {
   await openScreen(page, server);
   const hours = await server.call('GET', '/rest/marketdata/bar?security=1&barSize=HOUR_1&limit=24');

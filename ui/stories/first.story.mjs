@@ -1,4 +1,4 @@
-/** The first ten minutes, and what leads the page. */
+/** First steps of a new user, and the instrument header. */
 
 import { fillTicket, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
@@ -6,7 +6,7 @@ import { check } from './person.story.mjs';
 
 const QUIET = ['demo.activity=off'];
 
-/** Who comes here first is told that nothing is real, buys, sees the fill and closes, and is then left alone for ever. */
+/** A new user reads that no money is real, buys, sees the fill and closes; the panel then never comes back. */
 async function firstSteps({ server, page, shoot }) {
   await openScreen(page, server);
   const steps = page.getByRole('region', { name: 'First steps' });

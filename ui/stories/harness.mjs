@@ -1,5 +1,5 @@
 /**
- * What every story stands on: the real server on a free port with a folder of its own, and Chromium. A story fails on any
+ * Harness of the stories: the real server on a free port with a folder of its own, and Chromium. A story fails on any
  * console error, any failed request and any answer of 400 and above that it did not announce.
  */
 
@@ -88,13 +88,13 @@ export class Server {
     return Promise.race([new Promise((resolve) => lines.once('line', (line) => resolve(JSON.parse(line)))), failed]);
   }
 
-  /** Pulls the plug. */
+  /** Kills the server. */
   async kill() {
     this.process.kill('SIGKILL');
     await this.ended;
   }
 
-  /** It hangs: the sockets stay, and nobody answers. */
+  /** Suspends the server: the sockets stay, and no call is answered. */
   freeze() {
     this.process.kill('SIGSTOP');
   }

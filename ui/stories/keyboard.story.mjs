@@ -1,4 +1,4 @@
-/** Everything without a mouse. */
+/** Keyboard operation of the whole screen. */
 
 import { openScreen } from './harness.mjs';
 

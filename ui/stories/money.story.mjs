@@ -1,4 +1,4 @@
-/** What could cost money by accident: a lost answer, a key held too long, a world that moves on while something is asked. */
+/** Costly accidents: a lost answer, a key held too long, a market that moves on while a dialog is open. */
 
 import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
@@ -26,7 +26,7 @@ async function expectHeld(server, wanted) {
   if (quantity !== wanted) throw new Error(`${quantity} are held, not ${wanted}`);
 }
 
-/** The server does what it is told, and nobody hears of it. */
+/** The server executes the call, and its answer is lost. */
 async function loseAnswers(page, path) {
   await page.route(path, async (route) => {
     await route.fetch();

@@ -1,4 +1,4 @@
-/** What a person does with fingers and eyes: types over what is selected, presses every sign, makes the window narrow. */
+/** Manual use: typing over a selection, pressing every sign, making the window narrow. */
 
 import { fillTicket, grid, row, runOnRow, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
@@ -15,7 +15,7 @@ const limitOrder = (server, quantity, limit) =>
 const valueOf = (field, text) =>
   field.elementHandle().then((input) => input.ownerFrame().then((page) => page.waitForFunction(([one, value]) => one.value === value, [input, text])));
 
-/** Who opens a change and types means a new quantity, not more digits of the old one. */
+/** Typing in a change that was just opened replaces the quantity instead of adding digits to it. */
 async function typesOverTheQuantity({ server, page }) {
   await limitOrder(server, 25, 250);
   await openScreen(page, server);

@@ -8,7 +8,7 @@ const reportViolations = () =>
     console.error(`policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}`),
   );
 
-/** What the libraries do when somebody works with them: drag a panel, make a column wider, ask for dialogs. */
+/** Use of the libraries: drag a panel, make a column wider, open dialogs. */
 async function workWithEverything(page) {
   for (const name of ['Monitor', 'Admin', 'Trade']) {
     await page.getByRole('button', { name, exact: true }).click();

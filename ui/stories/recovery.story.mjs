@@ -1,4 +1,4 @@
-/** The server goes away and comes back; the screen says so and misses nothing. */
+/** Recovery: the server is lost and comes back; the screen shows it and misses nothing. */
 
 import { fillTicket, grid, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
@@ -67,7 +67,7 @@ export default [
       await orders.getByText('Cancelled').first().waitFor();
       await page.getByRole('tab', { name: 'Open orders' }).click();
       await page.getByText('No open orders').waitFor();
-      if (failures >= 0) throw new Error('nobody asked for the past again');
+      if (failures >= 0) throw new Error('the history was not requested again');
     },
   },
   {
@@ -155,7 +155,7 @@ export default [
     },
   },
   {
-    name: 'what nobody has traded since the start has the last price that is known',
+    name: 'a security without a trade since the start has the last price that is known',
     settings: ['demo.activity=off'],
     async run({ server, page, watch }) {
       await openScreen(page, server);

@@ -1,4 +1,4 @@
-/** The kill switch: two steps, on every page, and the way back. */
+/** Kill switch: two steps, on every page, and the resume. */
 
 import { openScreen } from './harness.mjs';
 

@@ -1,4 +1,4 @@
-/** What the screen says of orders, strategies and the platform while things go wrong, and what the keys do on every page. */
+/** States of orders, strategies and the platform during failures, and the shortcuts on every page. */
 
 import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
@@ -149,14 +149,14 @@ async function smallThings({ server, page }) {
   check(await button.isDisabled(), 'an index can be bought');
 }
 
-/** Who looked at the past comes back by one button. */
+/** One button leads from past bars back to the newest one. */
 async function chartComesBack({ server, page }) {
   await openScreen(page, server);
   const chart = page.getByRole('region', { name: 'Chart' });
   const now = chart.getByRole('button', { name: 'Back to now' });
   const box = await chart.getByRole('img').boundingBox();
   await page.waitForFunction(() => document.querySelector('.legend')?.textContent);
-  check((await now.count()) === 0, 'the way back is offered before anybody went');
+  check((await now.count()) === 0, 'the way back is offered before the chart was moved');
   const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   await page.mouse.move(middle.x, middle.y);
   await page.mouse.down();

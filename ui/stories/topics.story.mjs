@@ -26,7 +26,7 @@ export default [
       await messages.getByText('"status":"SUBMITTED"').first().waitFor();
       await messages.getByText('replayed true').first().waitFor();
       await page.locator('#toggle').click();
-      // A name that nobody publishes is told with the near one.
+      // The error of a topic that does not exist names the nearest topic.
       await page.getByLabel('Destination').fill('/topic/ticks.*');
       await page.getByLabel('From sequence').fill('');
       await page.locator('#toggle').click();

@@ -1,4 +1,4 @@
-/** What a trader does at the screen, and what others do that he must see at once. */
+/** Trading on the screen, and trades of other clients that the screen must show at once. */
 
 import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';

@@ -1,4 +1,4 @@
-/** Who may import whom: the third column of README.md's table, read from the import lines themselves. */
+/** Import rules between the folders: the third column of README.md's table, checked on the import lines. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const SOURCE = resolve(dirname(fileURLToPath(import.meta.url)), '../src');
 
-/** `wire/types` and `wire/error` are words that everybody may use; the rest of `wire` is for `state` alone. */
+/** All folders may import `wire/types` and `wire/error`; only `state` may import the rest of `wire`. */
 const MAY_IMPORT: Record<string, string[]> = {
   wire: [],
   texts: [],
@@ -38,13 +38,13 @@ function importsOf(file: string): Import[] {
   return named.map((match) => ({ from: relative(SOURCE, file), to: to(match[1] ?? '') }));
 }
 
-/** The room is the first folder; a feature is a room of its own, and `common` is open to all of them. */
+/** The layer is the first folder; features must not import each other, except `common`. */
 function isAllowed({ from, to }: Import): boolean {
-  const [room, feature] = from.split('/');
-  const [toRoom, toFeature] = to.split('/');
-  if (!room || !from.includes('/')) return true;
-  if (room === toRoom) return room !== 'features' || feature === toFeature || toFeature === 'common';
-  return (MAY_IMPORT[room] ?? []).some((allowed) => to === allowed || to.startsWith(`${allowed}/`));
+  const [layer, feature] = from.split('/');
+  const [toLayer, toFeature] = to.split('/');
+  if (!layer || !from.includes('/')) return true;
+  if (layer === toLayer) return layer !== 'features' || feature === toFeature || toFeature === 'common';
+  return (MAY_IMPORT[layer] ?? []).some((allowed) => to === allowed || to.startsWith(`${allowed}/`));
 }
 
 describe('imports', () => {
@@ -53,7 +53,7 @@ describe('imports', () => {
     expect(imports.filter((line) => !isAllowed(line))).toEqual([]);
   });
 
-  it('of a room that is not in the table are refused', () => {
+  it('of a layer that is not in the table are refused', () => {
     expect(isAllowed({ from: 'wire/rest.ts', to: 'state/orders' })).toBe(false);
     expect(isAllowed({ from: 'features/chart/Chart.svelte', to: 'features/book/ladder' })).toBe(false);
     expect(isAllowed({ from: 'features/chart/Chart.svelte', to: 'wire/rest' })).toBe(false);

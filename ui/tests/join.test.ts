@@ -1,4 +1,4 @@
-/** Snapshot and topic become one truth, whatever comes first and whatever breaks. */
+/** Join of snapshot and topic: the same state, whatever comes first and whatever fails. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BUFFER_MAX, Join } from '../src/state/join';

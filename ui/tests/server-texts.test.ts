@@ -1,4 +1,4 @@
-/** What the server says, in both languages: by code, with its values, and in its own words where it says something new. */
+/** Server texts in both languages: by code, with their values, and unchanged where a text is unknown. */
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

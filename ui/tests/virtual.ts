@@ -1,4 +1,4 @@
-/** A world for tests: a clock that moves when told, a feed that says what it is given. */
+/** Virtual clock and feed for tests: the clock moves by `advance`, the feed delivers given messages. */
 
 import type { Clock, Stop } from '../src/state/api';
 import type { Feed, Listener, Message, SubscribeOptions } from '../src/wire/feed';
@@ -120,7 +120,7 @@ export class VirtualFeed implements Feed {
     this.renewals += 1;
   }
 
-  /** The server beats. */
+  /** The server sends a heart-beat. */
   beat(): void {
     for (const pulse of this.pulses) pulse();
   }
@@ -129,7 +129,7 @@ export class VirtualFeed implements Feed {
     return this.subscribed.map(({ topic }) => topic);
   }
 
-  /** The connection is there, and the server has every subscription. */
+  /** The connection is up, and the server has every subscription. */
   up(): void {
     for (const link of this.links) link(true);
     for (const { listener } of this.subscribed) listener.ready?.();
@@ -147,7 +147,7 @@ export class VirtualFeed implements Feed {
   }
 }
 
-/** An answer that a test gives when it wants to. */
+/** A promise that the test settles. */
 export class Later<T> {
   readonly promise: Promise<T>;
   resolve: (value: T) => void = () => undefined;

@@ -1,4 +1,4 @@
-/** Calls over HTTP as the server answers them, topic names, and the end of a long list. */
+/** REST client, topic names, and the pages of a long list. */
 
 import { describe, expect, it } from 'vitest';
 import { list } from '../src/wire/decode';
@@ -58,7 +58,7 @@ describe('the past', () => {
     expect(pages).toEqual(['newest', '1006', '6']);
   });
 
-  it('is read no further than a screen keeps, and not when nobody wants the rest', async () => {
+  it('is read no further than a screen keeps, and not when the rest is no longer wanted', async () => {
     const [long, dropped] = [booked(PAST_ROWS + 7), booked(PAST_ROWS)];
     const { value } = await long.server.transactions();
     await dropped.server.transactionsIn(1, () => dropped.pages.length < 2);

@@ -4,7 +4,7 @@ import type { UserVO } from '../../src/wire/types';
 
 const user = (name: string, role: UserVO['role']): UserVO => ({ name, role, strategy: null, created: 0 });
 
-test('while no user is an admin the next must be one, so that nobody is locked out', () => {
+test('while no user is an admin the next must be one, so that the server can be administered', () => {
   const admin = { roles: ['ADMIN'], usual: 'ADMIN', isAdminNeeded: true };
   expect([rolesFor('user', []), rolesFor('user', [user('vera', 'VIEWER')])]).toEqual([admin, admin]);
 });

@@ -11,7 +11,7 @@ test('a rate that is plenty keeps the whole list fresh', () => {
   expect(wantedIds(LISTED, [5, 6, 7], 5_000)).toBe(LISTED);
 });
 
-test('a rate that nobody tells is none', () => {
+test('a missing rate is none', () => {
   expect([rateIn({ 'broker.maxRatePerConnection': '5000' }), rateIn({}), rateIn({ 'broker.maxRatePerConnection': 'x' })]).toEqual([
     5_000, 0, 0,
   ]);

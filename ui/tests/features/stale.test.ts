@@ -1,4 +1,4 @@
-/** What is not heard of any more must not look alive. */
+/** Stale values: a value without current messages must not look live. */
 
 import { expect, test } from 'vitest';
 import { marketColumns, type QuoteSource } from '../../src/features/market/columns';
@@ -18,7 +18,7 @@ const AAPL = { id: 1, symbol: 'AAPL' } as SecurityVO;
 const QUOTE: Quote = { securityId: 1, tick: tick(), receivedAt: 0, last: 272, change: 1, changePercent: 0.01, spark: [] };
 const LONG = { securityId: 1, quantity: 10, unrealizedPL: 5, realizedPL: -2, marketPrice: 272, marketValue: 2_720 } as PositionVO;
 
-/** As much of an element as a painted cell needs. */
+/** The part of an element that a painted cell needs. */
 class Cell {
   textContent = '';
   className = '';

@@ -1,4 +1,4 @@
-/** The line on the button and in the question before a large order: what is sent, and nothing else. */
+/** Order summary on the button and in the confirmation of a large order: what is sent, and nothing else. */
 
 import { expect, test } from 'vitest';
 import { BLANK, bodyOf, type TicketForm } from '../../src/features/ticket/form';

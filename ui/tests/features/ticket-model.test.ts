@@ -25,7 +25,7 @@ let calls: string[];
 let verdict: VerdictVO;
 let placed: (order: OrderBody) => Promise<string>;
 let isThere: boolean;
-/** What the ticket asked its form to do. */
+/** Focus requests of the ticket to its form. */
 let focus: string[];
 
 function server(): Server {

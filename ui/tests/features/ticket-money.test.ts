@@ -1,4 +1,4 @@
-/** What in the ticket could cost money: sending twice, sending unasked, changing what was not meant, an old verdict. */
+/** Costly faults of the ticket: sending twice, sending without confirmation, changing other terms than meant, an old verdict. */
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { estimateOf, mustConfirm, notionalOf, touchOf } from '../../src/features/ticket/confirm';
@@ -153,7 +153,7 @@ test('a change is weighed as the whole order that it makes', () => {
   expect(termsOf(LIVE, form, formats, 'UTC')).toMatchObject({ side: 'BUY', quantity: 1_000, limit: 250 });
 });
 
-test('a change of the price says nothing of a quantity that somebody else may have changed', () => {
+test('a change of the price leaves out a quantity that another client may have changed', () => {
   const form = formOf(LIVE, formats, 'UTC');
   const named = { intId: 'ID-1', objectType: 'LimitOrder', securityId: 1, side: 'BUY' };
   const said = (change: Partial<typeof form>) => changeOf(LIVE, { ...form, ...change }, formats, 'UTC');
@@ -164,7 +164,7 @@ test('a change of the price says nothing of a quantity that somebody else may ha
   ]);
 });
 
-test('an order that is changed elsewhere takes along what nobody touched here', () => {
+test('an order that is changed elsewhere updates the fields that were not edited here', () => {
   const now: OrderVO = { ...LIVE, quantity: 4, tif: 'GTC' };
   const filled: OrderVO = { ...LIVE, status: 'PARTIALLY_EXECUTED', filledQuantity: 3 };
   expect([hasSameTerms(now, LIVE), hasSameTerms(filled, LIVE)]).toEqual([false, true]);

@@ -1,4 +1,4 @@
-/** What a dialog does with the keyboard. */
+/** Keyboard and focus of a dialog. */
 
 import { expect, test } from 'vitest';
 import { giveBack, trailOf, type Place } from '../../src/parts/focus';
@@ -33,7 +33,7 @@ test('where the button of a row has gone, the nearest around it that takes the f
   expect(focused).toBe(cell);
 });
 
-test('nobody had the focus, and nobody gets it', () => {
+test('without an element that had the focus, none gets it', () => {
   focused = null;
   giveBack(trailOf(null), () => focused);
   expect(focused).toBeNull();

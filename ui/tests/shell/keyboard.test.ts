@@ -1,4 +1,4 @@
-/** Keys that work everywhere, except behind a question. */
+/** Global keyboard shortcuts, which are off while a dialog is open. */
 
 import { beforeEach, expect, test } from 'vitest';
 import { listenToKeys, SHORTCUTS, type ShortcutActions } from '../../src/shell/keyboard';

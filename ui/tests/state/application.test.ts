@@ -16,13 +16,13 @@ let clock: VirtualClock;
 let memory: Map<string, unknown>;
 let isKnown: boolean;
 let calls: string[];
-/** What the server keeps for whoever is logged in. */
+/** The server's preferences of the current user. */
 let stored: Record<string, unknown>;
 let open: Application;
 
 const identity = { user: 'anna', role: 'TRADER', strategy: null };
 
-/** A server that knows nothing but who may come in. */
+/** A server that has an identity and preferences, and no other data. */
 function quietServer(): Server {
   const answers: Record<string, (said: Record<string, unknown>) => unknown> = {
     identity: () => (isKnown ? identity : Promise.reject(new WireError(401, 'unauthorized', 'who are you?'))),
@@ -216,7 +216,7 @@ describe('the application', () => {
     expect(calls).not.toContain('keepSettings');
   });
 
-  it('writes what one has just chosen before he logs out, and shows the next nothing of it', async () => {
+  it('writes the last changes before a logout, and shows the next user nothing of them', async () => {
     await enter();
     open.stores.settings.update((settings) => ({ ...settings, theme: 'dark' }));
     open.stores.selection.strategyId.set(3);

@@ -10,7 +10,7 @@ let connection: Connection;
 
 const link = () => connection.state.get().link;
 
-/** The server beats every two seconds. */
+/** The server sends a heart-beat every two seconds. */
 function beatFor(ms: number): void {
   for (let passed = 0; passed < ms; passed += 2 * SECOND) {
     clock.advance(2 * SECOND);
@@ -52,7 +52,7 @@ describe('a connection', () => {
     expect(link()).toBe('live');
   });
 
-  it('is not blamed for the pause of a tab that nobody saw', () => {
+  it('is not blamed for the pause of a hidden tab', () => {
     beatFor(10 * SECOND);
     clock.freeze(10 * 60 * SECOND);
     clock.advance(SECOND);

@@ -1,4 +1,4 @@
-/** Prices: heard of only while somebody looks, never going backwards, with their age. */
+/** Market store: prices are subscribed only while they are wanted, never go backwards, and have an age. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { STALE_AFTER_MS } from '../../src/state/api';
@@ -62,7 +62,7 @@ beforeEach(() => {
 });
 
 describe('prices', () => {
-  it('are subscribed while somebody wants them, and a little longer', () => {
+  it('are subscribed while a widget wants them, and a little longer', () => {
     const [one, two] = [market.want([1, 2]), market.want([2])];
     expect(feed.topics()).toEqual(['tick.1', 'tick.2']);
     one();
@@ -106,7 +106,7 @@ describe('prices', () => {
     expect(stale()).toBe(true);
   });
 
-  it('of a security that nobody had are subscribed at the server', async () => {
+  it('of a security without a price are subscribed at the server', async () => {
     ticks = [tick()];
     await market.load();
     market.want([1, 7]);
@@ -186,7 +186,7 @@ describe('prices', () => {
     expect(spark()).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 99, 12]);
   });
 
-  it('that nobody has traded since the server started are the close of the last bar', async () => {
+  it('without a trade since the server started are the close of the last bar', async () => {
     bars = [bar(), bar({ barSize: 'SEC_1' })];
     market.want([1]);
     await settle();
@@ -230,7 +230,7 @@ describe('bars', () => {
     ]);
   });
 
-  it('contain what was traded before anybody looked', async () => {
+  it('contain what was traded before they were opened', async () => {
     const part = (barSize: Bar['barSize'], dateTime: number, change: Partial<Bar>) => bar({ barSize, dateTime, ...change });
     const midnight = Math.floor(START / DAY) * DAY;
     const hour = 60 * MINUTE;
@@ -282,7 +282,7 @@ describe('bars', () => {
     expect(trade(1_501, midnight + 2 * MINUTE)).toBe(1_501);
   });
 
-  it('have nothing of what was traded in others while nobody listened', async () => {
+  it('have nothing of what was traded in other bars during a disconnect', async () => {
     const series = await open();
     const trade = (vol: number, at: number) => {
       feed.deliver('tick.1', 9, tick({ dateTime: at, lastDateTime: at, volLast: 7, vol }));

@@ -1,4 +1,4 @@
-/** Watch list, layout and settings: on the server, by user; this browser has a copy. */
+/** Preferences: watch list, layout and settings, kept on the server for each user; this browser has a copy. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LOAD_TIMEOUT_MS, Preferences, RETRY_AFTER_MS, WRITE_AFTER_MS } from '../../src/state/preferences';
@@ -9,7 +9,7 @@ type Document = Record<string, unknown>;
 
 let clock: VirtualClock;
 let browser: Map<string, unknown>;
-/** What the server has of whoever is logged in. */
+/** The server's preferences of the current user. */
 let stored: { tag: number; value: Document };
 let isAway: boolean;
 let calls: string[];
@@ -77,7 +77,7 @@ describe('what a user arranged', () => {
     expect([calls.at(-1), stored.value['layout']]).toEqual(['write "5"', 'narrow']);
   });
 
-  it('is merged by key with what was changed elsewhere, and whoever watches hears of that', async () => {
+  it('is merged by key with what was changed elsewhere, and watchers are notified of that', async () => {
     await enter('anna');
     const heard: unknown[] = [];
     preferences.watch('watchlist', (value) => heard.push(value));
@@ -98,8 +98,8 @@ describe('what a user arranged', () => {
     const heard: unknown[] = [];
     preferences.watch('watchlist', (value) => heard.push(value));
     preferences.leave();
-    const nobody = [preferences.read('watchlist'), preferences.read('layout'), preferences.here().read('security'), preferences.isReady.get()];
-    expect([nobody, heard, openTab().read('layout')]).toEqual([[null, null, null, false], [null], null]);
+    const afterLogout = [preferences.read('watchlist'), preferences.read('layout'), preferences.here().read('security'), preferences.isReady.get()];
+    expect([afterLogout, heard, openTab().read('layout')]).toEqual([[null, null, null, false], [null], null]);
     stored = { tag: 0, value: {} };
     await enter('bert');
     expect([preferences.read('watchlist'), preferences.read('layout'), preferences.here().read('security')]).toEqual([null, null, null]);

@@ -1,4 +1,4 @@
-/** Order history: what the server finds, and what happens to it meanwhile. */
+/** Order search: the server's results, and changes of these orders meanwhile. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_AFTER_MS } from '../../src/state/join';

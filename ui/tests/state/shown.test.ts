@@ -1,4 +1,4 @@
-/** Which orders the lists show. */
+/** Orders that the lists show. */
 
 import { expect, test } from 'vitest';
 import { isOpen } from '../../src/state/orders';

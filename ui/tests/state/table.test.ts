@@ -1,4 +1,4 @@
-/** Rows by key: there at once, told once a frame. */
+/** Observable table: reads see a change at once, watchers once a frame. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Change, Readable } from '../../src/state/api';
@@ -39,7 +39,7 @@ describe('rows', () => {
     expect(told[1]).toEqual({ reset: false, upserted: [], removed: [] });
   });
 
-  it('that go are told to whoever knew them', () => {
+  it('that are removed are reported to watchers that have received them', () => {
     rows.upsert({ id: 1, word: 'here' });
     clock.frame();
     rows.watch((change) => told.push(change));
@@ -49,7 +49,7 @@ describe('rows', () => {
     expect(told[1]?.removed.map((row) => row.id)).toEqual([1]);
   });
 
-  it('that are replaced are told as a new snapshot, with what came after it', () => {
+  it('that are replaced are reported as a reset, with what came after it', () => {
     rows.upsert({ id: 1, word: 'gone' });
     rows.watch((change) => told.push(change));
     rows.reset([{ id: 2, word: 'new' }]);
@@ -75,7 +75,7 @@ describe('a view', () => {
     test = derive([wanted], (letter) => (row: Row) => row.word.startsWith(letter));
   });
 
-  it('has the rows that pass, and another snapshot when the test changes', () => {
+  it('has the rows that pass, and a reset when the test changes', () => {
     rows.reset([{ id: 1, word: 'apple' }, { id: 2, word: 'bread' }]);
     const view = new View(rows, test);
     view.watch((change) => told.push(change));

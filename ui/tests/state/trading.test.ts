@@ -1,4 +1,4 @@
-/** Orders, portfolioStore and what is told of them. */
+/** Order blotter, portfolio store and trading commands, and the notifications of them. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RETRY_AFTER_MS } from '../../src/state/join';
@@ -20,7 +20,7 @@ let open: OrderVO[];
 let values: PortfolioValueVO[];
 let booked: TransactionVO[];
 let news: OrderNews[];
-/** So many questions for the past fail. */
+/** Number of history requests that still fail. */
 let failures: number;
 let blotter: OrderBlotter;
 let server: OrdersTools['server'] & PortfolioTools['server'];
@@ -28,7 +28,7 @@ let portfolioStore: PortfolioStore;
 
 const snapshot = <T>(list: T, sequence = 10) => Promise.resolve({ sequence, value: list });
 
-/** The server gives so many rows of the past at most. */
+/** Most rows of history that the server gives. */
 const PAGE = 3;
 
 function newestOf<T extends { strategyId: number }>(rows: readonly T[], strategyId: number | null): T[] {

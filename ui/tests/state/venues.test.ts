@@ -1,4 +1,4 @@
-/** Venues that go and come back, and what that makes of their prices. */
+/** Venues that are lost and come back, and the staleness of their prices. */
 
 import { expect, test } from 'vitest';
 import { MarketPrices } from '../../src/state/market';
