@@ -47,7 +47,7 @@ describe('a join', () => {
     expect([shown, join.freshness.get()]).toEqual(['abcde', 'live']);
   });
 
-  it('hears an old message again without harm', async () => {
+  it('ignores an old message that is delivered again', async () => {
     feed.up();
     await answer(3, 'abc');
     feed.deliver('letters', 2, 'b');
@@ -55,7 +55,7 @@ describe('a join', () => {
     expect(shown).toBe('abc');
   });
 
-  it('asks for no snapshot before the server has the subscription', () => {
+  it('requests no snapshot before the server has the subscription', () => {
     expect(questions.length).toBe(0);
     feed.up();
     expect(questions.length).toBe(1);
@@ -83,7 +83,7 @@ describe('a join', () => {
     expect(shown).toBe('new');
   });
 
-  it('asks again when the snapshot could not be had', async () => {
+  it('requests the snapshot again when it failed', async () => {
     feed.up();
     questions[0]?.reject(new WireError(503, 'overloaded', 'try again'));
     await settle();
@@ -100,7 +100,7 @@ describe('a join', () => {
     expect(shown).toBe('all');
   });
 
-  it('tells of a message that cannot be read, and goes on', async () => {
+  it('reports a message that cannot be decoded, and goes on', async () => {
     feed.up();
     await answer(1, 'a');
     feed.deliver('letters', 2, 17);
@@ -108,7 +108,7 @@ describe('a join', () => {
     expect([shown, String(troubles[0])]).toEqual(['ac', 'DecodeError: the value should be a text, and is 17']);
   });
 
-  it('that is closed hears nothing more', async () => {
+  it('that is closed receives nothing more', async () => {
     feed.up();
     await answer(1, 'a');
     join.close();

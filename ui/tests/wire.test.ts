@@ -84,7 +84,7 @@ describe('a call', () => {
     expect((await failureOf(rest.command('GET', '/rest/account'))).message).toBe('the server answered 502');
   });
 
-  it('that finds no server says so', async () => {
+  it('that finds no server fails as unreachable', async () => {
     const rest = new Rest(() => Promise.reject(new TypeError('Failed to fetch')));
     expect((await failureOf(rest.command('GET', '/rest/account'))).code).toBe('unreachable');
   });
@@ -108,7 +108,7 @@ describe('an order', () => {
 });
 
 describe('the past', () => {
-  it('is asked for newest first, of all strategies or of one', async () => {
+  it('is requested newest first, of all strategies or of one', async () => {
     const { rest, calls } = answering([], { headers: { 'rialto-sequence': '483' } });
     const server = new Server(rest);
     await server.pastOrders();

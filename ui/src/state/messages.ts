@@ -1,4 +1,4 @@
-/** Errors in the words of the screen: by code and with amounts of the locale, else as the server says them. */
+/** Error messages in the language of the screen: by code and with amounts of the locale, else the server's text. */
 
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';

@@ -14,7 +14,7 @@ import type { Memory } from './storage';
 export const WRITE_AFTER_MS = 1_000;
 /** The screen waits this long for the server's document and then opens with the browser's copy, in milliseconds. */
 export const LOAD_TIMEOUT_MS = 2_000;
-/** A server that cannot answer is asked again after this, in milliseconds. */
+/** A failed read or write is repeated after this, in milliseconds. */
 export const RETRY_AFTER_MS = 5_000;
 
 const LAST_USER = 'user';

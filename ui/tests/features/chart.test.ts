@@ -78,7 +78,7 @@ test('an order that would flatten the candles, or is a hundredth away, gets no r
   expect(widened({ from: 50, to: 100 }, [48.9, 101.1, 101])).toEqual({ from: 50, to: 101 });
 });
 
-test('orders out of sight are told at the edge, the nearest first', () => {
+test('orders outside of the range are listed at the edge, the nearest first', () => {
   const at = (price: number) => ({ intId: String(price), side: 'BUY', quantity: 1, price, isStop: false }) as OrderLine;
   expect(outside([at(12), at(5), at(10), at(3), at(15)], { from: 9, to: 11 })).toEqual({
     above: [at(12), at(15)],

@@ -58,10 +58,10 @@ test('the steps of an order stand in the order of the journal, with the time bet
 
 test('levels that are left out do not come', () => {
   const lines = [{ level: 'ERROR' }, { level: 'INFO' }] as LogLine[];
-  const heard: RowChange<LogLine>[] = [];
+  const received: RowChange<LogLine>[] = [];
   const source = { watch: (run: (change: RowChange<LogLine>) => void) => (run({ reset: true, upserted: lines, removed: [] }), () => undefined) };
-  onlyLevels(source, ['INFO']).watch((change) => heard.push(change));
-  expect(heard).toEqual([{ reset: true, upserted: [{ level: 'ERROR' }], removed: [] }]);
+  onlyLevels(source, ['INFO']).watch((change) => received.push(change));
+  expect(received).toEqual([{ reset: true, upserted: [{ level: 'ERROR' }], removed: [] }]);
 });
 
 test('commission is the sum of what was charged, and unknown where nothing was said', () => {

@@ -3,7 +3,7 @@ import { rateIn, wantedIds } from '../../src/features/market/sight';
 
 const LISTED = Array.from({ length: 300 }, (_, index) => index + 1);
 
-test('at the default rate only what is in sight is asked for', () => {
+test('at the default rate only visible rows are subscribed', () => {
   expect(wantedIds(LISTED, [5, 6, 7], 50)).toEqual([5, 6, 7]);
 });
 

@@ -46,7 +46,7 @@ test('sizes and changes of a stale quote fade with its prices', () => {
   expect(shown(true)).toEqual(['10 stale', '10 stale', '+1.00% stale', '+1.00 stale', '100 stale']);
 });
 
-test('a stale price says its age where its trend was', () => {
+test('a stale price shows its age in place of its trend', () => {
   const label = (isStale: boolean) => {
     const quotes = { quote: () => QUOTE, isStale: () => isStale, ageOf: () => 95_000 } as unknown as QuoteSource;
     const cell = { ariaLabel: null, role: null, title: '' };
@@ -59,7 +59,7 @@ test('a stale price says its age where its trend was', () => {
 
 const REFERENCE = { priceDigits: () => 2, securities: { get: () => [] } } as unknown as Reference;
 
-test('values and profit of a position fade while nothing is heard', () => {
+test('values and profit of a position fade while no messages arrive', () => {
   const shown = (isLive: boolean) => {
     const columns = positionColumns(REFERENCE, texts, formats, isLive);
     return ['unrealized', 'marketPrice', 'marketValue', 'realized'].map((id) => painted(columns, id, LONG));
@@ -68,7 +68,7 @@ test('values and profit of a position fade while nothing is heard', () => {
   expect(shown(false)).toEqual(['+5.00 stale', '272.00 stale', '2,720.00 stale', '-2.00 stale']);
 });
 
-test('an open order that nothing is heard of does not look as if it worked', () => {
+test('an open order without current reports does not look live', () => {
   const order = { securityId: 1, status: 'SUBMITTED', filledQuantity: 3, remainingQuantity: 7, avgPrice: null, limit: 250 } as OrderVO;
   const shown = (isLive: boolean) => {
     const all = orderColumns(REFERENCE, texts, formats);

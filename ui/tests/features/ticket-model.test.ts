@@ -30,20 +30,20 @@ let focus: string[];
 
 function server(): Server {
   const note = (name: string, order: OrderBody) => calls.push(`${name} ${order.intId ?? ''} ${order.side} ${order.quantity} @ ${order.limit ?? 'market'}`);
-  const answers: Record<string, (said: OrderBody) => unknown> = {
+  const answers: Record<string, (body: OrderBody) => unknown> = {
     identity: () => ({ user: 'anna', role: 'TRADER', strategy: null }),
     settings: () => ({ tag: '"0"', value: {} }),
     securities: () => [AAPL, { ...AAPL, id: 2, symbol: 'SPX', tradeable: false }],
-    check: (said) => (note('check', said), verdict),
-    checkChange: (said) => (note('check change', said), verdict),
-    place: (said) => (note('place', said), placed(said)),
-    modify: (said) => void note('modify', said),
+    check: (body) => (note('check', body), verdict),
+    checkChange: (body) => (note('check change', body), verdict),
+    place: (body) => (note('place', body), placed(body)),
+    modify: (body) => void note('modify', body),
     order: () => (isThere ? [order({ intId: 'ID-1' })] : []),
     orderEvents: () => [],
   };
   const lists = ['families', 'exchanges', 'accounts', 'log'];
-  const answer = (name: string, said: OrderBody) => (answers[name] ? answers[name](said) : lists.includes(name) ? [] : { sequence: 1, value: [] });
-  return new Proxy({}, { get: (_, name: string) => async (said: OrderBody) => answer(name, said) }) as Server;
+  const answer = (name: string, body: OrderBody) => (answers[name] ? answers[name](body) : lists.includes(name) ? [] : { sequence: 1, value: [] });
+  return new Proxy({}, { get: (_, name: string) => async (body: OrderBody) => answer(name, body) }) as Server;
 }
 
 function ticketWith(draft: TicketTools['draft'] = null): TicketModel {

@@ -156,8 +156,8 @@ test('a change is weighed as the whole order that it makes', () => {
 test('a change of the price leaves out a quantity that another client may have changed', () => {
   const form = formOf(LIVE, formats, 'UTC');
   const named = { intId: 'ID-1', objectType: 'LimitOrder', securityId: 1, side: 'BUY' };
-  const said = (change: Partial<typeof form>) => changeOf(LIVE, { ...form, ...change }, formats, 'UTC');
-  expect([said({ limit: '251' }), said({ quantity: '20' }), said({ quantity: '10.0', limit: '' })]).toEqual([
+  const changeWith = (change: Partial<typeof form>) => changeOf(LIVE, { ...form, ...change }, formats, 'UTC');
+  expect([changeWith({ limit: '251' }), changeWith({ quantity: '20' }), changeWith({ quantity: '10.0', limit: '' })]).toEqual([
     { ...named, limit: 251 },
     { ...named, quantity: 20 },
     named,
@@ -205,10 +205,10 @@ test('a buy without a limit is worth at most what is said', () => {
 test('an order is followed by its id alone', () => {
   const clock = new VirtualClock();
   const all = new Rows<string, OrderVO>(clock, (order) => order.intId);
-  const told: string[] = [];
+  const reported: string[] = [];
   all.upsert({ ...LIVE, status: 'OPEN' });
   clock.frame();
-  const stop = followOrder(all, 'ID-1', (order) => told.push(order.status));
+  const stop = followOrder(all, 'ID-1', (order) => reported.push(order.status));
   all.upsert({ ...LIVE, intId: 'other', status: 'REJECTED' });
   clock.frame();
   all.upsert({ ...LIVE, status: 'CANCELED' });
@@ -216,24 +216,24 @@ test('an order is followed by its id alone', () => {
   stop();
   all.upsert({ ...LIVE, status: 'EXECUTED' });
   clock.frame();
-  expect(told).toEqual(['OPEN', 'CANCELED']);
+  expect(reported).toEqual(['OPEN', 'CANCELED']);
 });
 
 describe('a verdict', () => {
   const MARKET: OrderBody = { objectType: 'MarketOrder', securityId: 1, side: 'BUY', quantity: 10 };
   let clock: VirtualClock;
   let asked: Later<VerdictVO>[];
-  let told: (number | string | null)[];
+  let reported: (number | string | null)[];
   let runs: DryRuns;
 
   beforeEach(() => {
-    [clock, asked, told] = [new VirtualClock(), [], []];
+    [clock, asked, reported] = [new VirtualClock(), [], []];
     const check = () => {
       const answer = new Later<VerdictVO>();
       asked.push(answer);
       return answer.promise;
     };
-    runs = new DryRuns(clock, check, (run) => told.push(run.kind === 'verdict' ? run.verdict.notional : run.kind));
+    runs = new DryRuns(clock, check, (run) => reported.push(run.kind === 'verdict' ? run.verdict.notional : run.kind));
   });
 
   async function answer(index: number): Promise<void> {
@@ -241,7 +241,7 @@ describe('a verdict', () => {
     await settle();
   }
 
-  test('of a market order is asked for again and again, but not while an answer is due', async () => {
+  test('of a market order is requested again and again, but not while an answer is due', async () => {
     runs.request(MARKET);
     clock.advance(PAUSE_MS + 2 * REFRESH_MS);
     expect(asked).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('a verdict', () => {
     await answer(1);
     runs.request(null);
     clock.advance(3 * REFRESH_MS);
-    expect([asked.length, told]).toEqual([2, ['checking', 0, 1, 'none']]);
+    expect([asked.length, reported]).toEqual([2, ['checking', 0, 1, 'none']]);
   });
 
   test('of a limit order stands until the world changes', async () => {
@@ -261,19 +261,19 @@ describe('a verdict', () => {
     expect(asked).toHaveLength(1);
     runs.rerun();
     await answer(1);
-    expect(told).toEqual(['checking', 0, 1]);
+    expect(reported).toEqual(['checking', 0, 1]);
   });
 
-  test('that was asked for before the world changed does not count', async () => {
+  test('that was requested before limits or states changed does not count', async () => {
     runs.request(BUY);
     clock.advance(PAUSE_MS);
     runs.rerun();
     await answer(1);
     await answer(0);
-    expect(told).toEqual(['checking', 1]);
+    expect(reported).toEqual(['checking', 1]);
   });
 
-  test('is not asked for where there is no order', () => {
+  test('is not requested where there is no order', () => {
     runs.rerun();
     runs.request(MARKET);
     runs.close();

@@ -64,7 +64,7 @@ test('what is no number goes to the server as it is', () => {
   expect(bodyOf({ ...FORM, limit: '' }, 1, formats)).not.toHaveProperty('limit');
 });
 
-test('the verdict is asked for when all that is needed stands there', () => {
+test('the dry run is requested when all required fields are filled', () => {
   expect(isComplete(FORM)).toBe(true);
   expect(isComplete({ ...FORM, quantity: ' ' })).toBe(false);
   expect(isComplete({ ...FORM, kind: 'StopLimitOrder' })).toBe(false);
@@ -183,11 +183,11 @@ test('a question that another one follows is given up', () => {
 test('only the answer to the last question counts', async () => {
   const timers: (() => void)[] = [];
   const answers = new Map<number, (verdict: VerdictVO) => void>();
-  const told: DryRun[] = [];
+  const reported: DryRun[] = [];
   const runs = new DryRuns(
     { after: (_ms, run) => (timers.push(run), () => undefined), every: () => () => undefined },
     (order) => new Promise((resolve) => answers.set(Number(order.quantity), resolve)),
-    (run) => told.push(run),
+    (run) => reported.push(run),
   );
   const order = (quantity: number): OrderBody => bodyOf({ ...FORM, quantity: String(quantity) }, 1, formats);
   runs.request(order(1));
@@ -200,7 +200,7 @@ test('only the answer to the last question counts', async () => {
   await Promise.resolve();
   await Promise.resolve();
   runs.request(null);
-  expect(told.map((run) => (run.kind === 'verdict' ? run.verdict.notional : run.kind))).toEqual([
+  expect(reported.map((run) => (run.kind === 'verdict' ? run.verdict.notional : run.kind))).toEqual([
     'checking',
     'checking',
     2,

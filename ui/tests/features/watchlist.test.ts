@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { Watchlist } from '../../src/features/market/watchlist';
 import type { SecurityVO } from '../../src/wire/types';
 
-function memoryWith(said: unknown = null) {
-  let kept = said;
-  let tell: (value: unknown) => void = () => undefined;
+function memoryWith(stored: unknown = null) {
+  let kept = stored;
+  let notify: (value: unknown) => void = () => undefined;
   return {
     read: () => kept,
     write: (_key: string, value: unknown) => void (kept = value),
     watch: (_key: string, listener: (value: unknown) => void) => {
-      tell = listener;
-      return () => (tell = () => undefined);
+      notify = listener;
+      return () => (notify = () => undefined);
     },
     kept: () => kept,
-    say: (value: unknown) => tell(value),
+    change: (value: unknown) => notify(value),
   };
 }
 
@@ -53,29 +53,29 @@ test('an emptied list stays empty', () => {
   expect(list.list()).toEqual([]);
 });
 
-test.each(['', {}, ['a'], [1.5]])('what cannot be read is no list: %j', (said) => {
-  const list = new Watchlist(memoryWith(said));
+test.each(['', {}, ['a'], [1.5]])('what cannot be read is no list: %j', (stored) => {
+  const list = new Watchlist(memoryWith(stored));
   list.offer(SECURITIES);
   expect(list.list()).toHaveLength(20);
 });
 
-test('who listens hears the list now and after each change', () => {
+test('a subscriber receives the list now and after each change', () => {
   const list = new Watchlist(memoryWith([1]));
-  const heard: (readonly number[])[] = [];
-  const stop = list.subscribe((ids) => heard.push(ids));
+  const received: (readonly number[])[] = [];
+  const stop = list.subscribe((ids) => received.push(ids));
   list.add(2);
   stop();
   list.add(3);
-  expect(heard).toEqual([[1], [2, 1]]);
+  expect(received).toEqual([[1], [2, 1]]);
 });
 
 test('the list that the same person made elsewhere is taken over', () => {
   const place = memoryWith([1]);
   const list = new Watchlist(place);
   const stop = list.follow();
-  place.say([5, 6]);
+  place.change([5, 6]);
   expect([list.list(), place.kept()]).toEqual([[5, 6], [1]]);
   stop();
-  place.say([7]);
+  place.change([7]);
   expect(list.list()).toEqual([5, 6]);
 });

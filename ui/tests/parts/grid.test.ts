@@ -16,9 +16,9 @@ test('a grid finds its columns and filter again', () => {
   expect(recall('positions', storage)).toBeUndefined();
 });
 
-test.each(['', null, 7, { columns: [1], filter: '' }, { columns: [] }])('what cannot be read is forgotten: %j', (said) => {
+test.each(['', null, 7, { columns: [1], filter: '' }, { columns: [] }])('what cannot be read is forgotten: %j', (stored) => {
   const storage = new GridStorage();
-  storage.write('grid.orders', said);
+  storage.write('grid.orders', stored);
   expect(recall('orders', storage)).toBeUndefined();
 });
 

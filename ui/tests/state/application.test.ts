@@ -24,7 +24,7 @@ const identity = { user: 'anna', role: 'TRADER', strategy: null };
 
 /** A server that has an identity and preferences, and no other data. */
 function quietServer(): Server {
-  const answers: Record<string, (said: Record<string, unknown>) => unknown> = {
+  const answers: Record<string, (body: Record<string, unknown>) => unknown> = {
     identity: () => (isKnown ? identity : Promise.reject(new WireError(401, 'unauthorized', 'who are you?'))),
     settings: () => ({ tag: '"0"', value: stored }),
     keepSettings: (document) => ((stored = document), '"1"'),
@@ -37,9 +37,9 @@ function quietServer(): Server {
     log: () => [],
   };
   const handler = {
-    get: (_: object, name: string) => async (said: Record<string, unknown>) => {
+    get: (_: object, name: string) => async (body: Record<string, unknown>) => {
       calls.push(name);
-      return (answers[name] ?? (() => ({ sequence: 1, value: [] })))(said);
+      return (answers[name] ?? (() => ({ sequence: 1, value: [] })))(body);
     },
   };
   return new Proxy({}, handler) as Server;
@@ -77,25 +77,25 @@ describe('the application', () => {
     expect([open.access.phase.get(), feed.isStarted]).toEqual(['out', false]);
   });
 
-  it('says why one who was in is out, and not to one who went', async () => {
+  it('shows that a session ended, and not after a logout', async () => {
     isKnown = false;
     await open.access.identify();
-    const told = [open.access.isEnded.get()];
+    const reported = [open.access.isEnded.get()];
     isKnown = true;
     await enter();
     await open.access.logout();
-    told.push(open.access.isEnded.get());
+    reported.push(open.access.isEnded.get());
     isKnown = true;
     await enter();
     isKnown = false;
     feed.down();
     await settle();
-    told.push(open.access.isEnded.get());
+    reported.push(open.access.isEnded.get());
     await open.access.login('anna', 'secret');
-    expect([...told, open.access.isEnded.get()]).toEqual([false, false, true, false]);
+    expect([...reported, open.access.isEnded.get()]).toEqual([false, false, true, false]);
   });
 
-  it('tells of a burst of notices once a frame, and has them at once', async () => {
+  it('publishes a burst of notices once a frame, and has them at once', async () => {
     await enter();
     const seen: number[] = [];
     open.stores.notifications.all.subscribe((all) => seen.push(all.length));
@@ -115,14 +115,14 @@ describe('the application', () => {
     expect(notices().filter((title) => title === 'All strategies are shown')).toHaveLength(1);
   });
 
-  it('asks again where the server cannot be reached', async () => {
+  it('queries the identity again where the server cannot be reached', async () => {
     const server = { identity: () => Promise.reject(WireError.unreachable()) };
     const access = new (open.access.constructor as new (...args: unknown[]) => Application['access'])(server, clock);
     await access.identify();
     expect(access.phase.get()).toBe('asking');
   });
 
-  it('reads everything but what its user arranged anew after a lost connection, and says that it did', async () => {
+  it('loads everything but the preferences again after a lost connection, and raises a notice', async () => {
     await enter();
     const first = [...new Set(calls)].filter((name) => name !== 'settings').sort();
     calls = [];
@@ -137,19 +137,19 @@ describe('the application', () => {
   it('lags when even the freshest price of a second is late', async () => {
     await enter();
     open.stores.market.want([1]);
-    const say = (late: number) => {
+    const deliverTick = (late: number) => {
       feed.deliver('tick.1', 9, tick({ dateTime: clock.now() - late }));
       clock.advance(1_000);
     };
-    say(50);
+    deliverTick(50);
     expect(link()).toBe('live');
-    say(60 + LAGGING_AFTER_MS);
+    deliverTick(60 + LAGGING_AFTER_MS);
     expect(link()).toBe('lagging');
-    say(50);
+    deliverTick(50);
     expect([link(), open.stores.connection.get().delayMs]).toEqual(['live', 0]);
   });
 
-  it('tells of fills of people, and of those of strategies only where it shall', async () => {
+  it('raises notices of manual fills, and of fills of strategies only where the settings want them', async () => {
     await enter();
     const filled = { filledQuantity: 10, avgPrice: 272.5 };
     feed.deliver('order.>', 5, order(filled));
@@ -161,7 +161,7 @@ describe('the application', () => {
     expect(notices()[0]).toBe('Sold 10 #1 at 272.50 on average');
   });
 
-  it('tells the fills of an order in one notice, each at its own price', async () => {
+  it('raises one notice for the fills of an order, each at its own price', async () => {
     await enter();
     const details = () => open.stores.notifications.all.get().map(({ title, detail }) => `${title} | ${detail}`);
     feed.deliver('order.>', 5, order({ filledQuantity: 6, avgPrice: 272, quantity: 10 }));
@@ -184,7 +184,7 @@ describe('the application', () => {
     expect(notices()).toEqual(['Order rejected: Buy 100 #1', 'Rejected orders of #3: 2']);
   });
 
-  it('keeps nothing of what one user was told for the next', async () => {
+  it('keeps no notices of one user for the next', async () => {
     await enter();
     feed.deliver('order.>', 5, order({ filledQuantity: 10, avgPrice: 272.5 }));
     expect(notices().length).toBe(1);
@@ -192,7 +192,7 @@ describe('the application', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('tells once of a message that it cannot read', async () => {
+  it('raises one notice for a message that it cannot decode', async () => {
     await enter();
     feed.deliver('order.>', 5, { no: 'order' });
     feed.deliver('order.>', 6, { no: 'order' });

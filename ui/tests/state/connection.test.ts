@@ -30,7 +30,7 @@ describe('a connection', () => {
     expect([link(), feed.renewals]).toEqual(['live', 0]);
   });
 
-  it('lags when nothing is heard, and lives again with the next beat', () => {
+  it('lags when no message arrives, and is live again with the next heart-beat', () => {
     clock.advance(SILENT_AFTER_MS - SECOND);
     expect(link()).toBe('live');
     clock.advance(SECOND);
@@ -62,7 +62,7 @@ describe('a connection', () => {
     expect(link()).toBe('live');
   });
 
-  it('is suspect from a call without an answer until something is heard', () => {
+  it('is suspect from a call without an answer until the server sends something', () => {
     connection.suspect();
     expect(link()).toBe('lagging');
     clock.advance(2 * SECOND);

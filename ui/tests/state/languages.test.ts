@@ -25,7 +25,7 @@ test('the words of before stay until the others are there', async () => {
   expect(words.texts.get()).toBe(ENGLISH);
 });
 
-test('words that cannot be loaded are asked for again, unless another language is chosen meanwhile', async () => {
+test('texts that cannot be loaded are requested again, unless another language is chosen meanwhile', async () => {
   const answers = [Promise.reject(new Error('away')), Promise.resolve(german)];
   answers[0]?.catch(() => undefined);
   const { clock, words, choose } = languages(() => answers.shift() ?? Promise.reject(new Error('asked too often')));

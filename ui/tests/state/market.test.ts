@@ -23,7 +23,7 @@ let ticks: Tick[];
 let bars: Bar[];
 let calls: string[];
 let subscribed: number[];
-let heard: number[];
+let received: number[];
 let market: MarketPrices;
 let isLive: boolean;
 
@@ -56,9 +56,9 @@ const server = {
 const onTrouble = (error: unknown) => expect.fail(String(error));
 
 beforeEach(() => {
-  [feed, clock, ticks, bars, subscribed, heard, calls] = [new VirtualFeed(), new VirtualClock(), [], [], [], [], []];
+  [feed, clock, ticks, bars, subscribed, received, calls] = [new VirtualFeed(), new VirtualClock(), [], [], [], [], []];
   isLive = true;
-  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => isLive, onTick: (at) => heard.push(at), onTrouble });
+  market = new MarketPrices({ feed, clock, server, mayTrade: () => true, isLive: () => isLive, onTick: (at) => received.push(at), onTrouble });
 });
 
 describe('prices', () => {
@@ -156,15 +156,15 @@ describe('prices', () => {
     bars = [yesterday];
     market.want([1]);
     await settle();
-    const say = async (at: number) => {
+    const deliverTick = async (at: number) => {
       feed.deliver('tick.1', 5, tick({ dateTime: at, last: 273 }));
       await settle();
       return market.quotes.row(1)?.change;
     };
-    expect(await say(START)).toBe(13);
+    expect(await deliverTick(START)).toBe(13);
     bars = [yesterday, bar({ barSize: 'DAY_1', dateTime: START, close: 270 })];
-    expect(await say(START + 5)).toBe(13);
-    expect(await say(START + DAY)).toBe(3);
+    expect(await deliverTick(START + 5)).toBe(13);
+    expect(await deliverTick(START + DAY)).toBe(3);
   });
 
   it('are drawn by the minute when there are enough of them, and read anew after a lost connection', async () => {
@@ -201,7 +201,7 @@ describe('prices', () => {
     feed.deliver('tick.1', 5, tick({ dateTime: START + 1 }), { conflated: 3 });
     feed.deliver('tick.1', 6, tick({ dateTime: START + 2 }), { isSnapshot: true });
     feed.deliver('tick.1', 7, tick({ dateTime: START + 3 }));
-    expect(heard).toEqual([START + 3]);
+    expect(received).toEqual([START + 3]);
   });
 });
 

@@ -79,15 +79,15 @@ describe('what a user arranged', () => {
 
   it('is merged by key with what was changed elsewhere, and watchers are notified of that', async () => {
     await enter('anna');
-    const heard: unknown[] = [];
-    preferences.watch('watchlist', (value) => heard.push(value));
-    preferences.watch('layout', (value) => heard.push(value));
+    const received: unknown[] = [];
+    preferences.watch('watchlist', (value) => received.push(value));
+    preferences.watch('layout', (value) => received.push(value));
     stored = { tag: 5, value: { watchlist: [8], theme: 'dark' } };
     preferences.write('layout', 'wide');
     await rest();
     await rest(0);
     expect(calls).toEqual(['read', 'write "4"', 'read', 'write "5"']);
-    expect([stored.value, heard]).toEqual([{ watchlist: [8], theme: 'dark', layout: 'wide' }, [[8]]]);
+    expect([stored.value, received]).toEqual([{ watchlist: [8], theme: 'dark', layout: 'wide' }, [[8]]]);
   });
 
   it('is seen by its user alone', async () => {
@@ -95,11 +95,11 @@ describe('what a user arranged', () => {
     preferences.write('layout', 'of anna');
     preferences.here().write('security', 7);
     await preferences.flush();
-    const heard: unknown[] = [];
-    preferences.watch('watchlist', (value) => heard.push(value));
+    const received: unknown[] = [];
+    preferences.watch('watchlist', (value) => received.push(value));
     preferences.leave();
     const afterLogout = [preferences.read('watchlist'), preferences.read('layout'), preferences.here().read('security'), preferences.isReady.get()];
-    expect([afterLogout, heard, openTab().read('layout')]).toEqual([[null, null, null, false], [null], null]);
+    expect([afterLogout, received, openTab().read('layout')]).toEqual([[null, null, null, false], [null], null]);
     stored = { tag: 0, value: {} };
     await enter('bert');
     expect([preferences.read('watchlist'), preferences.read('layout'), preferences.here().read('security')]).toEqual([null, null, null]);
@@ -117,7 +117,7 @@ describe('what a user arranged', () => {
     expect(stored.value).toEqual({ watchlist: [1, 2], layout: 'held back' });
   });
 
-  it('an answer that comes after its user left says nothing to the next one', async () => {
+  it('a reply that comes after the logout does not change the next user', async () => {
     const late = new Later<{ tag: string; value: Document }>();
     const answers = [late.promise, Promise.resolve({ tag: '"0"', value: {} })];
     const slow = { ...server, settings: () => answers.shift() ?? expect.fail('asked too often') };
@@ -164,7 +164,7 @@ describe('what a user arranged', () => {
     expect(stored.value).toEqual({ watchlist: [3, 1], layout: 'wide' });
   });
 
-  it('that the server refuses stays here, is told, and is tried again with the next change', async () => {
+  it('that the server refuses stays here, is reported, and is tried again with the next change', async () => {
     await enter('anna');
     preferences.write('layout', 'x'.repeat(300));
     await rest();

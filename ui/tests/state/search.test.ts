@@ -92,7 +92,7 @@ describe('a search for orders', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('asks for the selected strategy, else without strategies where they are hidden', async () => {
+  it('searches the selected strategy, else without strategies where they are hidden', async () => {
     hides.set(true);
     await open();
     strategy.set(2);
@@ -142,19 +142,19 @@ describe('a search for orders', () => {
     expect([search.rows.size(), search.rows.row('D-1')]).toEqual([PAGE_ROWS, undefined]);
   });
 
-  it('knows an order as the topic last told of it, unless that is in doubt', async () => {
+  it('has the last version of an order on the topic, unless that is in doubt', async () => {
     all.reset([order({ id: 2, intId: 'D-2', status: 'EXECUTED' }), order({ id: 3, intId: 'D-3', inDoubt: true })]);
     await open();
     expect(search.rows.get().map(({ status }) => status)).toEqual(['CANCELED', 'EXECUTED', 'CANCELED']);
   });
 
-  it('has what was placed while it was asked', async () => {
+  it('has what was placed while it was running', async () => {
     all.reset([order({ id: 9, intId: 'new' })]);
     await open();
     expect(ids()).toEqual(['D-1', 'D-2', 'D-3', 'new']);
   });
 
-  it('asks anew after a lost connection', async () => {
+  it('starts again after a lost connection', async () => {
     await open();
     remembered.push(done(4));
     all.reset([]);
@@ -163,7 +163,7 @@ describe('a search for orders', () => {
     expect([asked.length, ids()]).toEqual([2, ['D-1', 'D-2', 'D-3', 'D-4']]);
   });
 
-  it('asks again where the server cannot answer, and says what it refuses', async () => {
+  it('retries where the server cannot answer, and reports what it refuses', async () => {
     failures = [WireError.unreachable()];
     await open();
     expect([search.freshness.get(), ids()]).toEqual(['loading', []]);
@@ -175,7 +175,7 @@ describe('a search for orders', () => {
     expect([troubles, asked.length, search.isBusy.get()]).toEqual([['WireError: text: no'], 3, false]);
   });
 
-  it('that is closed says and asks nothing more', async () => {
+  it('that is closed reports and requests nothing more', async () => {
     await open();
     search.close();
     strategy.set(2);

@@ -13,56 +13,56 @@ interface Row {
 
 let clock: VirtualClock;
 let rows: Rows<number, Row>;
-let told: Change<Row>[];
+let reported: Change<Row>[];
 
 beforeEach(() => {
-  [clock, told] = [new VirtualClock(), []];
+  [clock, reported] = [new VirtualClock(), []];
   rows = new Rows(clock, (row) => row.id);
 });
 
 describe('rows', () => {
-  it('are there at once and told once a frame, each with its newest value', () => {
-    rows.watch((change) => told.push(change));
+  it('are read at once and reported once a frame, each with its newest value', () => {
+    rows.watch((change) => reported.push(change));
     rows.upsert({ id: 1, word: 'old' });
     rows.upsert({ id: 1, word: 'new' });
     rows.upsert({ id: 2, word: 'other' });
-    expect([rows.row(1)?.word, rows.size(), told.length]).toEqual(['new', 2, 1]);
+    expect([rows.row(1)?.word, rows.size(), reported.length]).toEqual(['new', 2, 1]);
     clock.frame();
-    expect(told[1]).toEqual({ reset: false, upserted: [{ id: 1, word: 'new' }, { id: 2, word: 'other' }], removed: [] });
+    expect(reported[1]).toEqual({ reset: false, upserted: [{ id: 1, word: 'new' }, { id: 2, word: 'other' }], removed: [] });
   });
 
-  it('that come and go within a frame are never told', () => {
-    rows.watch((change) => told.push(change));
+  it('that are added and removed within a frame are never reported', () => {
+    rows.watch((change) => reported.push(change));
     rows.upsert({ id: 1, word: 'short' });
     rows.remove(1);
     clock.frame();
-    expect(told[1]).toEqual({ reset: false, upserted: [], removed: [] });
+    expect(reported[1]).toEqual({ reset: false, upserted: [], removed: [] });
   });
 
   it('that are removed are reported to watchers that have received them', () => {
     rows.upsert({ id: 1, word: 'here' });
     clock.frame();
-    rows.watch((change) => told.push(change));
+    rows.watch((change) => reported.push(change));
     rows.upsert({ id: 1, word: 'changed' });
     rows.remove(1);
     clock.frame();
-    expect(told[1]?.removed.map((row) => row.id)).toEqual([1]);
+    expect(reported[1]?.removed.map((row) => row.id)).toEqual([1]);
   });
 
   it('that are replaced are reported as a reset, with what came after it', () => {
     rows.upsert({ id: 1, word: 'gone' });
-    rows.watch((change) => told.push(change));
+    rows.watch((change) => reported.push(change));
     rows.reset([{ id: 2, word: 'new' }]);
     rows.upsert({ id: 3, word: 'newer' });
     clock.frame();
-    expect([told[1]?.reset, told[1]?.upserted.map((row) => row.id)]).toEqual([true, [2, 3]]);
+    expect([reported[1]?.reset, reported[1]?.upserted.map((row) => row.id)]).toEqual([true, [2, 3]]);
   });
 
   it('wait in a hidden tab, one change for each', () => {
-    rows.watch((change) => told.push(change));
+    rows.watch((change) => reported.push(change));
     for (let count = 0; count < 10_000; count += 1) rows.upsert({ id: count % 3, word: String(count) });
     clock.frame();
-    expect(told[1]?.upserted.map((row) => row.word)).toEqual(['9999', '9997', '9998']);
+    expect(reported[1]?.upserted.map((row) => row.word)).toEqual(['9999', '9997', '9998']);
   });
 });
 
@@ -78,23 +78,23 @@ describe('a view', () => {
   it('has the rows that pass, and a reset when the test changes', () => {
     rows.reset([{ id: 1, word: 'apple' }, { id: 2, word: 'bread' }]);
     const view = new View(rows, test);
-    view.watch((change) => told.push(change));
+    view.watch((change) => reported.push(change));
     wanted.set('b');
-    const ids = told.map((change) => [change.reset, change.upserted.map((row) => row.id)]);
+    const ids = reported.map((change) => [change.reset, change.upserted.map((row) => row.id)]);
     expect([ids, view.size(), view.row(1)]).toEqual([[[true, [1]], [true, [2]]], 1, undefined]);
   });
 
-  it('tells a row that no longer passes as gone, once, and only if it was shown', () => {
+  it('reports a row that no longer passes as removed, once, and only if it was shown', () => {
     rows.reset([{ id: 1, word: 'apple' }, { id: 2, word: 'bread' }]);
     clock.frame();
-    new View(rows, test).watch((change) => told.push(change));
+    new View(rows, test).watch((change) => reported.push(change));
     rows.upsert({ id: 1, word: 'cherry' });
     rows.upsert({ id: 2, word: 'butter' });
     clock.frame();
-    expect(told[1]?.removed.map((row) => row.id)).toEqual([1]);
+    expect(reported[1]?.removed.map((row) => row.id)).toEqual([1]);
     rows.upsert({ id: 1, word: 'coconut' });
     clock.frame();
-    expect(told[2]?.removed).toEqual([]);
+    expect(reported[2]?.removed).toEqual([]);
   });
 
   it('gives the same list until something changes', () => {

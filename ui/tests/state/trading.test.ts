@@ -102,7 +102,7 @@ describe('orders', () => {
     expect(ids(blotter.open.get())).toEqual(['B-1']);
   });
 
-  it('tell of fills and rejects, not of the first snapshot, and not twice', async () => {
+  it('report fills and rejects, not those of the first snapshot, and not twice', async () => {
     open = [order({ filledQuantity: 10 })];
     await connect();
     feed.deliver('order.>', 13, order({ filledQuantity: 30 }));
@@ -123,7 +123,7 @@ describe('orders', () => {
     expect([news.map(({ filled }) => filled), blotter.open.size()]).toEqual([[100], 0]);
   });
 
-  it('that were open stay in doubt until the past has told what became of them, however often it must be asked', async () => {
+  it('that were open stay in doubt until the history is loaded, however often it must be requested', async () => {
     open = [order(), order({ id: 2, intId: 'B-1' })];
     await connect();
     feed.down();
@@ -152,7 +152,7 @@ describe('orders', () => {
     expect(blotter.all.get().map(({ intId, status }) => [intId, status])).toEqual([['A-1', 'CANCELED']]);
   });
 
-  it('in doubt that are older than the past which is read are asked for by their id, until the server has told', async () => {
+  it('in doubt that are older than the loaded history are searched by their id, until the server has answered', async () => {
     open = [order({ id: 1, intId: 'A-1' }), order({ id: 2, intId: 'B-1' })];
     await connect();
     feed.down();
@@ -169,7 +169,7 @@ describe('orders', () => {
     expect([shown(), news.map(({ filled }) => filled)]).toEqual([[['A-1', 'EXECUTED', false]], [100]]);
   });
 
-  it('in doubt are not asked for once the connection is lost', async () => {
+  it('in doubt are not searched once the connection is lost', async () => {
     open = [order()];
     await connect();
     feed.down();
@@ -191,7 +191,7 @@ describe('orders', () => {
     expect([ids(blotter.history.get()), news]).toEqual([['A-1'], []]);
   });
 
-  it('of a selected strategy are asked for again where the question failed, unless another is selected meanwhile', async () => {
+  it('of a selected strategy are requested again after a failure, unless another is selected meanwhile', async () => {
     past = [order({ strategyId: 2, intId: 'two', status: 'EXECUTED' }), ...[2, 3, 4].map((id) => order({ id, intId: `D-${id}`, status: 'CANCELED' }))];
     await connect();
     failures = 1;
@@ -311,7 +311,7 @@ describe('fills', () => {
 });
 
 describe('cancelling all', () => {
-  it('asks for each named one that is not being cancelled, and counts what failed; one that is gone already did not', async () => {
+  it('requests each named cancel that is not under way, and counts the failures; an order that is done already is none', async () => {
     open = [
       order(),
       order({ id: 2, intId: 'gone' }),

@@ -15,8 +15,8 @@ const health = (states: Record<string, string>): Health => ({
   checks: Object.entries(states).map(([name, detail]) => ({ name: `adapter ${name}`, ok: true, detail })),
 });
 
-function world(states: Record<string, string>) {
-  const [feed, clock, told] = [new VirtualFeed(), new VirtualClock(), [] as string[]];
+function sessionsWith(states: Record<string, string>) {
+  const [feed, clock, reported] = [new VirtualFeed(), new VirtualClock(), [] as string[]];
   const accounts = new Cell<readonly AccountVO[]>([account(1, 'SIMULATED', 'ALPHA'), account(2, 'SIMULATED', 'BETA')]);
   const server = {
     health: () => Promise.resolve(health(states)),
@@ -25,28 +25,28 @@ function world(states: Record<string, string>) {
     resetFix: () => Promise.resolve(),
   };
   const onTrouble = (error: unknown) => expect.fail(String(error));
-  const onVenue = (name: string, isAway: boolean) => told.push(`${name} ${isAway ? 'away' : 'back'}`);
+  const onVenue = (name: string, isAway: boolean) => reported.push(`${name} ${isAway ? 'away' : 'back'}`);
   const sessions = new SessionList({ feed, clock, server, accounts, onVenue, onTrouble });
-  const say = (qualifier: string, state: string, adapter = 'SIMULATED') => {
+  const deliver = (qualifier: string, state: string, adapter = 'SIMULATED') => {
     feed.deliver('session.>', 5, { dateTime: clock.now(), adapter, qualifier, state });
     clock.frame();
   };
-  return { feed, clock, sessions, told, say };
+  return { feed, clock, sessions, reported, deliver };
 }
 
 test('each venue of an account has a light, and a client that trades by FIX has none', async () => {
-  const { feed, clock, sessions, told, say } = world({ 'SIMULATED-ALPHA': 'SUBSCRIBED', 'SIMULATED-BETA': 'DISCONNECTED', 'FIX-CLIENT1': 'DISCONNECTED' });
+  const { feed, clock, sessions, reported, deliver } = sessionsWith({ 'SIMULATED-ALPHA': 'SUBSCRIBED', 'SIMULATED-BETA': 'DISCONNECTED', 'FIX-CLIENT1': 'DISCONNECTED' });
   feed.up();
   await sessions.load();
   clock.frame();
   await settle();
   const lights = () => sessions.venues.get().map(({ name, isAway }) => `${name}${isAway ? ' away' : ''}`);
-  expect([lights(), told]).toEqual([['ALPHA', 'BETA away'], ['BETA away']]);
+  expect([lights(), reported]).toEqual([['ALPHA', 'BETA away'], ['BETA away']]);
   expect(sessions.adapters.get().map(({ qualifier }) => qualifier)).toEqual(['ALPHA', 'BETA']);
-  say('BETA', 'SUBSCRIBED');
-  say('ALPHA', 'DISCONNECTED');
-  say('CLIENT1', 'DISCONNECTED', 'FIX');
-  expect([lights(), told.slice(1)]).toEqual([['ALPHA away', 'BETA'], ['BETA back', 'ALPHA away']]);
+  deliver('BETA', 'SUBSCRIBED');
+  deliver('ALPHA', 'DISCONNECTED');
+  deliver('CLIENT1', 'DISCONNECTED', 'FIX');
+  expect([lights(), reported.slice(1)]).toEqual([['ALPHA away', 'BETA'], ['BETA back', 'ALPHA away']]);
   expect([sessions.isAway('SIMULATED-ALPHA'), sessions.isAway('SIMULATED-BETA')]).toEqual([true, false]);
 });
 

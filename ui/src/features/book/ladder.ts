@@ -8,7 +8,7 @@ export interface LadderRow {
   quantity: number;
   /** Part of the largest level in sight, 0 to 1. */
   share: number;
-  /** What is left of our own orders at this price. */
+  /** Remaining quantity of own orders at this price. */
   mine: number;
 }
 

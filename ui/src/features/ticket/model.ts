@@ -74,8 +74,8 @@ export class TicketModel {
       quote: null,
       isStale: false,
     };
-    this.view = new Cell(viewOf(this.state, this.around()));
-    this.runs = new DryRuns(stores.clock, this.check, (run) => this.judged(run));
+    this.view = new Cell(viewOf(this.state, this.context()));
+    this.runs = new DryRuns(stores.clock, this.check, (run) => this.onRun(run));
     this.dispatch = new Dispatch((order) => stores.trading.place(order), tools.newId);
     this.followSecurity(form.securityId);
     this.followOrder(this.state.changing);
@@ -114,9 +114,9 @@ export class TicketModel {
     if (security === null || isSending || hindrance !== undefined) return;
     if (unclear.length > 0) return this.tools.onFault();
     if (missing.length > 0) return this.nameMissing(missing);
-    const around = this.around();
-    const order = bodyFor(this.state, security, around);
-    const whole = changing === null ? order : ticket.termsOf(changing, form, around.formats, around.timeZone);
+    const context = this.context();
+    const order = bodyFor(this.state, security, context);
+    const whole = changing === null ? order : ticket.termsOf(changing, form, context.formats, context.timeZone);
     const estimate = estimateOf(whole, security, quote?.tick ?? null, this.tools.stores.portfolio.totals.get().currency);
     const send = () => (changing === null ? this.place(order) : this.sendChange({ ...order, intId: changing.intId }));
     void this.attempt(() => this.sendOrConfirm(order, whole, estimate, send));
@@ -166,7 +166,7 @@ export class TicketModel {
   }
 
   private refresh(isAnew = false): void {
-    this.view.set(viewOf(this.state, this.around()));
+    this.view.set(viewOf(this.state, this.context()));
     this.requestVerdict(isAnew);
   }
 
@@ -186,12 +186,12 @@ export class TicketModel {
   };
 
   /** The reason that kept the order from being sent may be gone. */
-  private judged(lastRun: DryRun): void {
+  private onRun(lastRun: DryRun): void {
     const isOver = this.state.sendRemarks.isNotSent === true && !isKnownRefused(lastRun);
     this.set({ lastRun, ...(isOver && { sendRemarks: NO_REMARKS }) });
   }
 
-  private around(): ViewContext {
+  private context(): ViewContext {
     const { stores, texts, formats, messages } = this.tools;
     const { form, changing } = this.state;
     const security = form.securityId === null ? undefined : stores.reference.securities.row(form.securityId);
@@ -288,10 +288,10 @@ export class TicketModel {
   /** Marks all missing fields at once. */
   private nameMissing(missing: readonly ticket.NeededField[]): void {
     const { isNeeded } = this.tools.texts.get().ticket;
-    this.blame({ fields: Object.fromEntries(missing.map((field) => [field, isNeeded])), general: '' });
+    this.showFaults({ fields: Object.fromEntries(missing.map((field) => [field, isNeeded])), general: '' });
   }
 
-  private blame(sendRemarks: Remarks): void {
+  private showFaults(sendRemarks: Remarks): void {
     this.set({ sendRemarks });
     this.tools.onFault();
   }
@@ -313,7 +313,7 @@ export class TicketModel {
 
   private refuse(lastRun: DryRun): void {
     this.set({ lastRun });
-    this.blame({ ...remarksOf(lastRun, SHOWN, this.tools.messages.get()), isNotSent: true });
+    this.showFaults({ ...remarksOf(lastRun, SHOWN, this.tools.messages.get()), isNotSent: true });
   }
 
   private async place(order: OrderBody): Promise<void> {
@@ -354,7 +354,7 @@ export class TicketModel {
     try {
       await step();
     } catch (error) {
-      this.blame(this.remarksOfFailure(error));
+      this.showFaults(this.remarksOfFailure(error));
     } finally {
       this.set({ isSending: false });
     }

@@ -128,9 +128,9 @@ export interface Remarks {
 
 export const NO_REMARKS: Remarks = { fields: {}, general: '' };
 
-type Words = Pick<Messages, 'text' | 'faults'>;
+type ServerMessages = Pick<Messages, 'text' | 'faults'>;
 
-export function remarksOf(run: DryRun, shown: readonly string[], messages: Words): Remarks {
+export function remarksOf(run: DryRun, shown: readonly string[], messages: ServerMessages): Remarks {
   if (run.kind === 'refused') return messages.faults(run.error, shown);
   if (run.kind !== 'verdict' || run.verdict.accepted) return NO_REMARKS;
   const { field, reason, code } = run.verdict;

@@ -24,7 +24,7 @@ export function useGridMemory(): GridStorage {
   return getContext<GridStorage>(GRID_STORAGE);
 }
 
-/** What was remembered under this name; nothing where there is none or it can't be read. */
+/** The stored preferences of this grid; `undefined` where there are none or they can't be read. */
 export function recall(name: string, storage: Pick<GridStorage, 'read'>): GridMemory | undefined {
   return asMemory(storage.read(PREFIX + name));
 }
